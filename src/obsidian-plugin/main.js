@@ -40,7 +40,7 @@ var import_obsidian4 = require("obsidian");
 
 // src/client.ts
 var import_obsidian = require("obsidian");
-var FIELDS = "path,kind,title,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,why";
+var FIELDS = "path,kind,title,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
 var NoDaemonError = class extends Error {
   constructor(command, isKnown) {
     super("The daemon of this vault is not running");
@@ -450,6 +450,8 @@ function whyLines(why) {
     const words = Object.keys(why.keyword.terms).join(", ");
     const fields = Object.keys(why.keyword.fields).join(", ");
     lines.push(`Words: rank ${why.keyword.rank}${words && `, ${words}`}${fields && ` (in ${fields})`}`);
+    const synonyms = Object.entries(why.keyword.synonyms ?? {}).map(([found, written]) => `${found} for ${written}`);
+    if (synonyms.length > 0) lines.push(`Synonyms: ${synonyms.join(", ")}`);
   }
   if (why.graph) lines.push(`Links: rank ${why.graph.rank}, from ${why.graph.via.map(noteName).join(", ")}`);
   if (why.title > 0) lines.push("The title matches the query");
@@ -813,12 +815,15 @@ var LiveQuery = class {
 var import_obsidian8 = require("obsidian");
 
 // src/groups.ts
+function copyCount(copies) {
+  return `and ${copies.length} ${copies.length === 1 ? "copy" : "copies"}`;
+}
 function groupByNote(hits) {
   const groups = /* @__PURE__ */ new Map();
   for (const hit of hits) {
     const group = groups.get(hit.path);
     if (group) group.hits.push(hit);
-    else groups.set(hit.path, { path: hit.path, title: hit.title, hits: [hit] });
+    else groups.set(hit.path, { path: hit.path, title: hit.title, copies: hit.copies ?? [], hits: [hit] });
   }
   return [...groups.values()];
 }
@@ -855,6 +860,10 @@ var ResultList = class _ResultList {
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
       head.createSpan({ cls: "vault-indexer-note-title", text: group.title });
       head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path) });
+      if (group.copies.length > 0) {
+        const attr2 = { title: group.copies.join("\n") };
+        head.createSpan({ cls: "vault-indexer-note-folder", text: copyCount(group.copies), attr: attr2 });
+      }
       for (const hit of group.hits) this.addHit(groupEl, hit);
     }
     if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note \u201C${creates}\u201D`);
@@ -990,8 +999,15 @@ function stateOf(status) {
       if (status.vectors_owed > 0) {
         return shown("pending", "Search by meaning is not complete yet", `${status.vectors_owed} passages to go`);
       }
+      if (status.upgrade && !status.detail) return betterVectors(status.upgrade);
       return status.detail ? shown("ready", status.detail, "") : null;
   }
+}
+function betterVectors({ done, total, seconds_left, waits_for }) {
+  const share = `Better vectors: ${Math.floor(100 * done / Math.max(1, total))}%`;
+  const minutes = Math.ceil(seconds_left / 60);
+  const left = `about ${minutes} ${minutes === 1 ? "minute" : "minutes"} of idle time left`;
+  return shown("ready", share, waits_for || `${left}; searches are answered meanwhile`);
 }
 function stateOfError(error, vault, mayStart) {
   if (error instanceof NoDaemonError) return withoutDaemon(error, vault, mayStart);

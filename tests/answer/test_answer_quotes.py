@@ -119,8 +119,9 @@ def test_a_question_on_nothing_here_is_declined(notes: AskedVault) -> None:
     assert not {"which", "the"} & {word.lower() for word in answer.missing_words}
 
 
-def test_a_weak_verdict_gives_passages_only(notes: AskedVault) -> None:
-    answer = notes.ask("does rye whiskey contain flour from barley malt distillery")
+def test_a_weak_verdict_gives_passages_only(notes: AskedVault, tmp_path: Path) -> None:
+    with open_vault(notes.vault, tmp_path / "index", embedding={"provider": "wordllama"}) as vault:
+        answer = vault.ask("does rye whiskey contain flour from barley malt distillery", use_model=False)
     assert (answer.kind, answer.verdict, answer.sentences) == ("passages", "weak", ())
     assert answer.passages
 

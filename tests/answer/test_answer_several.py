@@ -47,7 +47,7 @@ def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
             folder.mkdir()
             for path, text in notes.items():
                 (folder / path).write_text(text, "utf-8")
-            options = {"index.workers": 1}
+            options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": "wordllama"}
             target = resolve_target(folder, root / f"index-{name}", None, environ={}, options=options)
             service = open_index(target, lambda _: None)
             stack.callback(service.close)

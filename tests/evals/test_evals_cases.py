@@ -87,7 +87,7 @@ def test_an_invalid_case_names_its_file_and_key(tmp_path: Path, text: str, key: 
     simple_case(tmp_path, "fine")
     file = write_case(tmp_path, "l1/bad", text)
     with pytest.raises(UsageError) as error:
-        load_cases(tmp_path)
+        load_cases(tmp_path, own_agents=())
     lines = str(error.value).splitlines()
     assert all(line.startswith(str(file)) for line in lines)
     assert any(key in line for line in lines)

@@ -17,7 +17,7 @@ from waiting import PROCESS_S
 
 from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.errors import UnavailableError
-from vault_indexer.evals import ExpectedCitation, LivePages, PageSnapshots, fetch_page
+from vault_indexer.evals import ExpectedCitation, LivePages, Page, PageSnapshots, fetch_page
 from vault_indexer.evals.links_snapshot import check_page
 from vault_indexer.evals.public_network import Network
 
@@ -246,6 +246,19 @@ def test_hosts_are_named_before_they_are_asked(sandbox: Sandbox, tmp_path: Path)
         assert (ran.code, ran.complains("1 page of 127.0.0.1:9", "--yes")) == (2, True), ran.err
     ran = evaluate(sandbox, "snapshot", "--yes", "--cases", str(tmp_path))
     assert (ran.code, ran.complains("127.0.0.1:9: fetching", "only public addresses")) == (1, True), ran.err
+
+
+def test_a_page_with_a_snapshot_is_fetched_again_only_by_force(sandbox: Sandbox, tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9/bread"
+    text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
+    write_case(tmp_path, "page", text + f"expected: {{expected_citations: ['{url}']}}\n")
+    PageSnapshots(tmp_path / "snapshots").write(Page(url, 200, url, "A bread needs time", "now"))
+    ran = evaluate(sandbox, "snapshot", "--cases", str(tmp_path))
+    assert (ran.code, ran.complains("1 page kept as fetched before", "0 pages")) == (0, True), ran.err
+    ran = evaluate(sandbox, "snapshot", "--force", "--yes", "--cases", str(tmp_path))
+    assert (ran.code, ran.complains("127.0.0.1:9: fetching", "only public addresses")) == (1, True), ran.err
+    ran = evaluate(sandbox, "run", "--cases", str(tmp_path))
+    assert ran.code == 0, ran.out
 
 
 def test_a_judge_that_cannot_be_asked_is_an_error_before_the_run(sandbox: Sandbox) -> None:

@@ -37,6 +37,7 @@ def test_there_are_cases_of_each_layer_in_several_languages() -> None:
     assert len(cases) >= 40
     assert {case.vault for case in cases} == {"demo", "obsidian-help"}
     assert Counter(case.layer for case in cases).keys() == {1, 2, 3}
+    assert sum(case.vault == "demo" and case.layer == 3 for case in cases) >= 6
     languages = Counter(case.language for case in cases)
     assert all(languages[language] >= 3 for language in ("en", "de", "es", "ja"))
 

@@ -128,6 +128,18 @@ def test_skipped_cases_are_counted_and_named(service: FakeService, tmp_path: Pat
     assert report.exit_status == 0
 
 
+def test_a_case_without_a_snapshot_is_skipped_on_request(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "here")
+    write_case(tmp_path / "cases", "l2/page", CITED_PAGE)
+    answers: dict[str, AgentAnswer | Exception] = {"here": found("Sky.md")}
+    assert {one.verdict for one in run(service, tmp_path, answers).results} == {"pass", "error"}
+    report = run(service, tmp_path, answers, SuiteOptions(skip_missing_snapshots=True))
+    assert {one.case_id: one.verdict for one in report.results} == {"here": "pass", "page": "skip"}
+    assert report.exit_status == 0
+    (why,) = report.summary.skip_reasons
+    assert why.startswith(f"{URL}: no snapshot of this page")
+
+
 def test_a_run_of_skips_is_no_success(service: FakeService, tmp_path: Path) -> None:
     simple_case(tmp_path / "cases", "elsewhere", vault="other")
     report = run(service, tmp_path)

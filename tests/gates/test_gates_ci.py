@@ -83,3 +83,14 @@ def test_a_release_has_the_files_that_obsidian_loads_from_a_tag_that_is_the_vers
     names = ("manifest.json", "src/obsidian-plugin/main.js", "src/obsidian-plugin/styles.css")
     assert release.split("\n\n")[0].split()[-3:] == list(names)
     assert all((ROOT / name).is_file() for name in names)
+
+
+def test_the_workflows_that_evaluate_keep_their_reports() -> None:
+    assert '--report json --out "${REPORTS:-' in (ROOT / ".ci" / "run").read_text("utf-8")
+    for name, given in (("ci", "REPORTS: "), ("eval-nightly", "--out reports/cases.json")):
+        workflow = (ROOT / ".github" / "workflows" / f"{name}.yml").read_text("utf-8")
+        before, uploaded, after = workflow.partition("actions/upload-artifact")
+        assert uploaded
+        assert given in before
+        assert "if: always()" in after
+        assert "reports" in after

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.providers import better_model_advice, choose_provider, languages_of
+from vault_indexer.providers import IndexedTexts, better_model_advice, choose_provider, languages_of
+from vault_indexer.providers.auto import AT_ONCE_BYTES
 
 
 def everything(_package: str) -> bool:
@@ -16,37 +17,28 @@ def nothing(_package: str) -> bool:
     return False
 
 
+SMALL, LARGE = AT_ONCE_BYTES, AT_ONCE_BYTES + 1
+
+
 @pytest.mark.parametrize(
-    ("notes", "current", "expected"),
+    ("text_bytes", "indexed", "expected"),
     [
-        ({}, "", "wordllama"),
-        ({"en": 9, "es": 1}, "", "wordllama"),
-        ({"en": 6, "es": 4}, "", "wordllama"),
-        ({"en": 4, "es": 6}, "", "multilingual"),
-        ({"": 90, "ru": 6, "zh": 3, "en": 1}, "", "multilingual"),
-        ({"vi": 10}, "", "wordllama"),  # which the multilingual model does not know either
-        ({"en": 6, "es": 4}, "multilingual", "multilingual"),  # the choice is stable around a half
-        ({"en": 6, "es": 4}, "wordllama", "wordllama"),
-        ({"en": 8, "es": 2}, "multilingual", "wordllama"),
+        (0, None, "multilingual"),
+        (SMALL, None, "multilingual"),
+        (LARGE, None, "wordllama"),
+        (LARGE, IndexedTexts("wordllama", 5_000, 0), "multilingual"),  # all better vectors are there
+        (LARGE, IndexedTexts("wordllama", 5_000, 1_000), "multilingual"),  # or soon made
+        (LARGE, IndexedTexts("wordllama", 5_000, 1_001), "wordllama"),
+        (LARGE, IndexedTexts("wordllama", 10, 10), "wordllama"),  # a folder that was nearly empty
+        (LARGE, IndexedTexts("multilingual", 5_000, 2_000), "multilingual"),  # never worse than before
+        (LARGE, IndexedTexts("multilingual", 5_000, 3_000), "wordllama"),  # which searches by words so far
     ],
 )
-def test_the_model_knows_the_languages_of_the_vault(
-    notes: dict[str, int], current: str, expected: str
+def test_the_better_model_is_taken_where_its_vectors_are_soon_there(
+    text_bytes: int, indexed: IndexedTexts | None, expected: str
 ) -> None:
-    assert choose_provider(notes, current=current, installed=everything) == expected
-    assert choose_provider(notes, current=current, installed=nothing) == "wordllama"
-
-
-def test_the_advice_names_what_to_install() -> None:
-    advice = better_model_advice({"ru": 8, "en": 2}, "wordllama", installed=nothing)
-    assert "(ru)" in advice
-    assert "`pip install 'vault-indexer[multilingual]'`, then run `indexer rebuild`" in advice
-
-
-def test_the_advice_for_an_installed_model_is_a_rebuild() -> None:
-    advice = better_model_advice({"ru": 8, "en": 2}, "wordllama", installed=everything)
-    assert "run `indexer rebuild`" in advice
-    assert "pip" not in advice
+    assert choose_provider(text_bytes, indexed, installed=everything) == expected
+    assert choose_provider(text_bytes, indexed, installed=nothing) == "wordllama"
 
 
 def test_e5_is_advised_for_languages_that_only_it_knows() -> None:
@@ -59,20 +51,14 @@ def test_e5_is_advised_for_languages_that_only_it_knows() -> None:
     ("notes", "current"),
     [
         ({"ru": 10}, "multilingual"),
-        ({"en": 5, "ru": 5}, "wordllama"),  # a build of a sample could choose either
-        ({"": 10}, "wordllama"),
-        ({"ru": 10}, "ollama"),
+        ({"ru": 10}, "wordllama"),  # its better vectors come by themselves
+        ({"en": 5, "vi": 5}, "multilingual"),
+        ({"": 10}, "multilingual"),
+        ({"vi": 10}, "ollama"),
     ],
 )
 def test_no_advice_where_none_helps(notes: dict[str, int], current: str) -> None:
     assert better_model_advice(notes, current, installed=nothing) == ""
-
-
-def test_a_build_follows_the_advice() -> None:
-    for share in range(101):
-        notes = {"ru": share, "en": 100 - share}
-        if better_model_advice(notes, "wordllama", installed=everything):
-            assert choose_provider(notes, current="wordllama", installed=everything) == "multilingual"
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,10 @@ def test_every_note_is_indexed(service: VaultService) -> None:
     ("query", "path"),
     [
         ("search operators", "Plugins/Search.md"),
-        ("admonition boxes", "Editing and formatting/Callouts.md"),
+        ("callout boxes", "Editing and formatting/Callouts.md"),
         ("link one note to another", "Linking notes and files/Internal links.md"),
         ("how do I add a keyboard shortcut", "User interface/Hotkeys.md"),
-        ("transclude another note", "Linking notes and files/Embed files.md"),
+        ("embed another note", "Linking notes and files/Embed files.md"),
     ],
 )
 def test_the_note_is_among_the_first_three(service: VaultService, query: str, path: str) -> None:

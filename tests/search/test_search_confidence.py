@@ -15,14 +15,11 @@ from vault_indexer import open_vault
 from vault_indexer.api import Vault
 from vault_indexer.errors import UsageError
 from vault_indexer.search.confidence import (
-    FOREIGN_MAP,
-    SENTENCE_MAPS,
-    STATIC_ENGLISH_MAP,
-    STATIC_MAPS,
+    MAPS,
     LogisticMap,
     deviations,
     held_share,
-    logistic_map,
+    map_name,
     script_of,
     verdict_of,
 )
@@ -64,14 +61,14 @@ what did the neighbours say
 SHARES = st.floats(0, 1)
 DEVIATIONS = st.floats(0, 12)
 CHUNKS = st.integers(0, 1_000_000)
-MAPS = [STATIC_ENGLISH_MAP, *STATIC_MAPS.values(), *SENTENCE_MAPS.values(), FOREIGN_MAP]
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """The bundled notebook."""
     folder = Path(str(files("vault_indexer") / "demo"))
-    with open_vault(folder, tmp_path_factory.mktemp("index")) as vault:
+    static = {"provider": "wordllama"}
+    with open_vault(folder, tmp_path_factory.mktemp("index"), embedding=static) as vault:
         yield vault
 
 
@@ -188,7 +185,7 @@ def test_a_single_note_is_judged_by_the_words_that_it_holds(tmp_path: Path) -> N
         assert vault.search("qwxzj vbnmk plokij").verdict == "none"
 
 
-@pytest.mark.parametrize("odds", MAPS)
+@pytest.mark.parametrize("odds", MAPS.values())
 @given(SHARES, SHARES, DEVIATIONS, DEVIATIONS, CHUNKS)
 def test_more_words_or_more_meaning_never_lower_the_relevance(
     odds: LogisticMap, one: float, other: float, near: float, far: float, chunks: int
@@ -236,7 +233,7 @@ def test_most_letters_tell_the_script_of_a_query(text: str, script: str) -> None
 
 def test_high_meaning_rescues_few_words() -> None:
     for provider in ("wordllama", "multilingual"):
-        odds = logistic_map(provider, "latin", trusted=True)
+        odds = MAPS[map_name(provider, "latin", trusted=True)]
         assert verdict_of([odds.relevance(0.3, 2.0, 10_000)]) == "none"
         assert verdict_of([odds.relevance(0.3, 6.5, 10_000)]) != "none"
 

@@ -39,7 +39,8 @@ NOTES = {
 
 
 def opened(vault: Path, index_dir: Path, **options: str | float) -> VaultService:
-    chosen = {key.replace("__", "."): value for key, value in options.items()}
+    chosen = {"embedding.provider": "wordllama"}  # which has vectors of words
+    chosen |= {key.replace("__", "."): str(value) for key, value in options.items()}
     target = resolve_target(vault, index_dir, None, environ={}, options=chosen)
     return open_index(target, lambda _: None)
 

@@ -23,8 +23,8 @@ TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-OPTIONAL = {"vault"}
-"""Keys that a hit may lack: it names its vault where several were searched."""
+OPTIONAL = {"vault", "synonyms"}
+"""Keys that a hit may lack: its vault where only one was searched, synonyms where it holds none."""
 
 
 def misfits(value: JsonValue, schema: JsonValue, at: str = "") -> list[str]:
@@ -59,7 +59,8 @@ def _of_object(value: dict[str, JsonValue], schema: Json, at: str) -> list[str]:
             for key, part in value.items()
             for one in misfits(part, schema["additionalProperties"], f"{at}.{key}")
         ]
-    required = [key for key in fields if "snippet" not in fields or key not in OPTIONAL]
+    optional = OPTIONAL if {"snippet", "coverage"} & set(fields) else set[str]()
+    required = [key for key in fields if key not in optional]
     required = [key for key in required if "required" in schema]
     if not set(required) <= set(value) <= set(fields) or schema.get("required", []) != required:
         return [f"{at}: {sorted(value)} instead of {sorted(fields)}"]

@@ -81,9 +81,11 @@ def held_pool(gates: Gates, worker: WorkerSpec, size: int) -> Pool:
 
 
 def held_assembly(target: Target, gates: Gates) -> Assembly:
-    """The composition of a daemon that builds in parts, and waits at the gates."""
-    made = replace(Assembly.of(target), make_pool=partial(held_pool, gates))
-    return replace(made, first_bytes=FIRST_BYTES)
+    """The composition of a daemon that builds in parts, as for a large vault, and waits at the gates."""
+    settings = target.config.settings
+    static = settings.embedding.model_copy(update={"provider": "wordllama"})
+    made = replace(Assembly.of(target), make_pool=partial(held_pool, gates), first_bytes=FIRST_BYTES)
+    return replace(made, settings=settings.model_copy(update={"embedding": static}))
 
 
 def date_notes(vault: Path) -> None:

@@ -16,6 +16,6 @@ type StatusKeys = "state" | "seq" | "pending" | "notes" | "detail" | "paused" | 
 
 /** A daemon of an earlier version does not say whether it keeps which hits were opened. */
 export type Status = Pick<shapes.StatusReport, StatusKeys> &
-  Partial<Pick<shapes.StatusReport, "records_clicks">> & {
+  Partial<Pick<shapes.StatusReport, "records_clicks" | "upgrade">> & {
     progress: Pick<shapes.Progress, "stage" | "notes" | "total"> | null;
   };

@@ -4,7 +4,13 @@ import type { Hit } from "./answers";
 export interface NoteGroup {
   path: string;
   title: string;
+  copies: string[];
   hits: Hit[];
+}
+
+/** How many other notes have the same text. */
+export function copyCount(copies: readonly string[]): string {
+  return `and ${copies.length} ${copies.length === 1 ? "copy" : "copies"}`;
 }
 
 /** Hits by note. A note stands where its best hit does; the order within a note is the daemon's. */
@@ -13,7 +19,7 @@ export function groupByNote(hits: readonly Hit[]): NoteGroup[] {
   for (const hit of hits) {
     const group = groups.get(hit.path);
     if (group) group.hits.push(hit);
-    else groups.set(hit.path, { path: hit.path, title: hit.title, hits: [hit] });
+    else groups.set(hit.path, { path: hit.path, title: hit.title, copies: hit.copies ?? [], hits: [hit] });
   }
   return [...groups.values()];
 }

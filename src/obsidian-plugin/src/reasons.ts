@@ -9,6 +9,8 @@ export function whyLines(why: Why): string[] {
     const words = Object.keys(why.keyword.terms).join(", ");
     const fields = Object.keys(why.keyword.fields).join(", ");
     lines.push(`Words: rank ${why.keyword.rank}${words && `, ${words}`}${fields && ` (in ${fields})`}`);
+    const synonyms = Object.entries(why.keyword.synonyms ?? {}).map(([found, written]) => `${found} for ${written}`);
+    if (synonyms.length > 0) lines.push(`Synonyms: ${synonyms.join(", ")}`);
   }
   if (why.graph) lines.push(`Links: rank ${why.graph.rank}, from ${why.graph.via.map(noteName).join(", ")}`);
   if (why.title > 0) lines.push("The title matches the query");

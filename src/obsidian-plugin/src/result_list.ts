@@ -1,5 +1,5 @@
 import { setIcon, type Component } from "obsidian";
-import { groupByNote } from "./groups";
+import { copyCount, groupByNote } from "./groups";
 import { segments } from "./places";
 import { folderOf } from "./reasons";
 import type { Hit } from "./answers";
@@ -58,6 +58,10 @@ export class ResultList {
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
       head.createSpan({ cls: "vault-indexer-note-title", text: group.title });
       head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path) });
+      if (group.copies.length > 0) {
+        const attr = { title: group.copies.join("\n") };
+        head.createSpan({ cls: "vault-indexer-note-folder", text: copyCount(group.copies), attr });
+      }
       for (const hit of group.hits) this.addHit(groupEl, hit);
     }
     if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note “${creates}”`);

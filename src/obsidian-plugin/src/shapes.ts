@@ -23,13 +23,14 @@ export interface VectorReason {
   score: number;
 }
 
-/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). */
+/** Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words that the chunk holds, each word at its weight (null: it does not count). `synonyms` are the configured ones that the chunk holds, each with the words of the query that it stands for. */
 export interface KeywordReason {
   rank: number;
   score: number;
   terms: Record<string, number>;
   fields: Record<string, number>;
   coverage: number | null;
+  synonyms?: Record<string, string>;
 }
 
 /** Rank, and how far links to the note say what the query says, in (0, 1]; `via` are notes with such links. */
@@ -94,6 +95,7 @@ export interface Hit {
   passage: Passage | null;
   why: Why;
   vault?: string;
+  copies?: string[];
   shares?: Shares | null;
   chunk?: Record<string, unknown> | null;
 }
@@ -197,6 +199,15 @@ export interface Progress {
   seconds: number;
 }
 
+/** How far the vectors of a better model are, by which the index will be searched when all are there: `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why none are made at the moment; empty where they are. */
+export interface VectorUpgrade {
+  model: string;
+  done: number;
+  total: number;
+  seconds_left: number;
+  waits_for: string;
+}
+
 /** Whether a daemon is running, and where. */
 export interface DaemonState {
   running: boolean;
@@ -223,6 +234,7 @@ export interface StatusReport {
   paused: boolean;
   paused_until: string;
   vectors_owed: number;
+  upgrade: VectorUpgrade | null;
   records_clicks: boolean;
   daemon: DaemonState;
   manifest: Record<string, unknown>;

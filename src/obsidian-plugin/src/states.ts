@@ -3,6 +3,7 @@
 import { Platform } from "obsidian";
 import { NoDaemonError, RefusedError, SilentError } from "./client";
 import type { Status } from "./answers";
+import type { VectorUpgrade } from "./shapes";
 
 export type StateAction = "copy" | "start" | "allow" | "resume" | "retry";
 
@@ -55,8 +56,16 @@ export function stateOf(status: Status): ShownState | null {
       if (status.vectors_owed > 0) {
         return shown("pending", "Search by meaning is not complete yet", `${status.vectors_owed} passages to go`);
       }
+      if (status.upgrade && !status.detail) return betterVectors(status.upgrade);
       return status.detail ? shown("ready", status.detail, "") : null;
   }
+}
+
+function betterVectors({ done, total, seconds_left, waits_for }: VectorUpgrade): ShownState {
+  const share = `Better vectors: ${Math.floor((100 * done) / Math.max(1, total))}%`;
+  const minutes = Math.ceil(seconds_left / 60);
+  const left = `about ${minutes} ${minutes === 1 ? "minute" : "minutes"} of idle time left`;
+  return shown("ready", share, waits_for || `${left}; searches are answered meanwhile`);
 }
 
 /** The state that a failed request tells. */

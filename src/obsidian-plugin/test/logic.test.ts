@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand, parseDaemon, stateFolder } from "../src/discovery";
-import { groupByNote } from "../src/groups";
+import { copyCount, groupByNote } from "../src/groups";
 import { fileName, nameProblem } from "../src/opening";
 import { relatedLines, whyLines } from "../src/reasons";
 import { MAX_RECENT, remember } from "../src/recent";
@@ -36,6 +36,13 @@ describe("groups", () => {
       ["a", [1]],
     ]);
     expect(groupByNote([])).toEqual([]);
+  });
+
+  it("says how many notes have the same text", () => {
+    const hit = { path: "a", title: "a", line: 1, copies: ["b", "c"] } as unknown as Hit;
+    expect(groupByNote([hit])[0]?.copies.length).toBe(2);
+    expect(copyCount(["b", "c"])).toBe("and 2 copies");
+    expect(copyCount(["b"])).toBe("and 1 copy");
   });
 });
 

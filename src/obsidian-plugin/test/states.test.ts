@@ -36,6 +36,15 @@ describe("the state of the daemon", () => {
     });
     expect(stateOf({ ...READY, state: "indexing", pending: 4 })?.title).toBe("4 changes being indexed");
     expect(stateOf({ ...READY, vectors_owed: 9 })?.kind).toBe("pending");
+    const upgrade = { model: "multilingual", done: 41, total: 100, seconds_left: 61, waits_for: "" };
+    expect(stateOf({ ...READY, upgrade })).toMatchObject({
+      kind: "ready",
+      title: "Better vectors: 41%",
+      detail: "about 2 minutes of idle time left; searches are answered meanwhile",
+    });
+    expect(stateOf({ ...READY, upgrade: { ...upgrade, waits_for: "waiting for mains power" } })?.detail).toBe(
+      "waiting for mains power",
+    );
   });
 
   it("says what to do without a daemon", () => {

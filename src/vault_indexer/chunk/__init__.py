@@ -1,5 +1,6 @@
 """Splits a parsed note into chunks: one protocol, and a table of all strategies."""
 
+from vault_indexer.chunk.cutting import import_function
 from vault_indexer.chunk.llm_client import (
     Asker,
     Question,
@@ -23,6 +24,7 @@ __all__ = [
     "UnusableAnswerError",
     "chunker_for",
     "chunks_of",
+    "import_function",
     "json_list",
     "options_for",
     "return_value",

@@ -9,6 +9,7 @@ becomes code in the docs.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -52,6 +53,9 @@ there."""
 _MEMORY = f"0 for no limit, or {_LEAST_MEMORY_MB} to {1 << 20}"
 
 Memory = Annotated[int, Field(ge=0, le=1 << 20), AfterValidator(_memory), Allowed(_MEMORY), Unit("MB")]
+SynonymGroup = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=100)], ...], Field(min_length=2, max_length=100)
+]
 Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
@@ -123,10 +127,10 @@ class EmbeddingSettings(Table):
         PUBLIC,
     ] = Field(
         default="auto",
-        description="which program runs the model: auto takes multilingual, if it is installed, for a vault "
-        "with most notes in languages that it knows and wordllama does not, and wordllama otherwise. Each "
-        "provider except auto and wordllama is an extra to install. Only ollama and openai, which is any "
-        "compatible URL, send text over the network",
+        description="which program runs the model: auto takes multilingual, at once for a vault of up to a "
+        "megabyte; for a larger one wordllama until the daemon, when it is idle, has made the vectors of "
+        "multilingual. Each provider except auto, wordllama and multilingual is an extra to install. Only "
+        "ollama and openai, which is any compatible URL, send text over the network",
     )
     model: Annotated[str, PUBLIC] = Field(
         default="",
@@ -150,6 +154,15 @@ class EmbeddingSettings(Table):
         description="how tokens of static embeddings are weighted: idf by their smooth inverse "
         "frequency (SIF) in this vault, minus what all its texts have in common; none "
         "takes the plain mean",
+    )
+
+    max_upgrade_hours: Annotated[float, Field(ge=0, le=1000), Unit("hours")] = Field(
+        default=3.0,
+        description="with provider auto, vectors of the better model are made for a large vault only if that "
+        "takes at most so much processor time; 0 makes none",
+    )
+    upgrade_on_battery: bool = Field(
+        default=False, description="whether they are made while the machine runs on its battery"
     )
 
     @property
@@ -210,6 +223,23 @@ class WeightSettings(Table):
     )
 
 
+class SynonymSettings(Table):
+    """Your own words for one thing. A search for one of a group finds the others too, behind what it is about
+    itself, and says so under Why.
+    """
+
+    groups: Annotated[
+        tuple[SynonymGroup, ...],
+        Field(max_length=1000),
+        Allowed("a list of groups; each a list of two or more words or phrases"),
+        Trust.USER,
+    ] = Field(
+        default=(),
+        description="lists of words and phrases that mean the same to you, in any language. Example: "
+        "\"[['car', 'automobile'], ['notebook', 'commonplace book']]\"",
+    )
+
+
 class SearchSettings(Table):
     """How a query becomes a ranking."""
 
@@ -260,6 +290,7 @@ class SearchSettings(Table):
     )
     weights: WeightSettings = WeightSettings()
     recency: RecencySettings = RecencySettings()
+    synonyms: SynonymSettings = SynonymSettings()
 
 
 class WatchSettings(Table):
@@ -372,9 +403,28 @@ class IndexSettings(Table):
     )
 
 
+def _new_names(agents: dict[str, str]) -> dict[str, str]:
+    for name, function in agents.items():
+        if not _AGENT_NAME.fullmatch(name) or name in BUILT_IN_AGENTS:
+            raise ValueError(
+                f"the name {name[:60]!r}: it has letters, digits, -, _ and dots, and is none of "
+                f"{', '.join(BUILT_IN_AGENTS)}"
+            )
+        if not function:
+            raise ValueError(f"{name}: names no function")
+    return agents
+
+
+BUILT_IN_AGENTS = ("search", "related", "links", "ask")
+"""What golden cases may ask without any setting."""
+
+_AGENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
 class EvalsSettings(Table):
     """What the web page and the plugin keep for `indexer eval`: grades that you give, and, if you want, the
-    notes that you open from hits. All of it stays on this computer.
+    notes that you open from hits. All of it stays on this computer. And which functions of yours golden cases
+    may ask.
     """
 
     folder: OptionalFolder = Field(
@@ -386,6 +436,16 @@ class EvalsSettings(Table):
         default=False,
         description="keep which note is opened from the hits of which query, with its rank and the time; "
         "`indexer eval` takes the queries as questions",
+    )
+    agents: Annotated[
+        dict[str, str],
+        AfterValidator(_new_names),
+        Allowed('a table of name = "module:function" or name = "entry point"'),
+        Trust.USER,
+    ] = Field(
+        default_factory=dict,
+        description="functions of yours that golden cases can ask by these names, from the input of a case "
+        "to findings. An entry point is one of the group vault_indexer.agents. Its code runs in the program",
     )
 
 

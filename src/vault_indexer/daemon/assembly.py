@@ -15,7 +15,7 @@ from vault_indexer.config.tables.chunking import ContextualOptions
 from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.errors import DamagedError, IndexUnusableError, ProviderError
 from vault_indexer.index.build import BuildSpec, Pool, build_next
-from vault_indexer.index.compatibility.auto_model import settings_for_build
+from vault_indexer.index.compatibility.auto_model import better_settings, settings_for_build
 from vault_indexer.index.compatibility.fit import Fit, fit_of, manifest_for
 from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
@@ -26,7 +26,7 @@ from vault_indexer.index.published_chunks import ChunkWorker
 from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication
 from vault_indexer.index.reading.inspection import LateEmbedder
 from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
-from vault_indexer.index.workers.plan import PoolPlan, is_slow_model, limits_of
+from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model, limits_of
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import Progress, RebuildReport, SkippedFile
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
@@ -51,12 +51,20 @@ LLM_CACHE = "llm-cache"
 
 
 @dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The model that a generation is to change to, and one worker process that makes its vectors."""
+
+    model: EmbeddingModel
+    pool: Pool
+
+
+@dataclass(frozen=True, slots=True)
 class OpenGeneration:
     """A generation open for edits and searches. `settings` are those it was built with.
 
     `reasons` tell why it no longer fits the configuration (empty: it does). `advice` tells how to get a model
     that suits the notes better (empty: none is needed). `spare` is one worker process for what is done beside
-    edits.
+    edits. `upgrade` is what `auto` will change it to (None: it has the best model there is).
     """
 
     generation: Generation
@@ -68,6 +76,7 @@ class OpenGeneration:
     spare: Pool
     close: Callable[[], None]
     advice: str = ""
+    upgrade: Upgrade | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +171,22 @@ class Assembly:
             pool.close()
             raise
         reader = IndexReader(writer.holder, Searcher(embedder, self.settings.search), writer.model)
-        close = partial(_close, writer, pool, spare)
+        upgrade = self._upgrade(worker, fit.manifest)
+        close = partial(_close, writer, pool, spare, *([upgrade.pool] if upgrade else []))
         advice = self._advice(writer.holder, fit.manifest)
         return OpenGeneration(
-            generation, fit.manifest, settings, writer, reader, fit.reasons, spare, close, advice
+            generation, fit.manifest, settings, writer, reader, fit.reasons, spare, close, advice, upgrade
         )
+
+    def _upgrade(self, worker: WorkerSpec, built: Manifest) -> Upgrade | None:
+        better = better_settings(self.settings, built.embedding_model)
+        if better is None or not better.embedding.max_upgrade_hours:
+            return None
+        lowest = better.index.model_copy(update={"nice": LOWEST_PRIORITY})
+        better = worker.settings.model_copy(update={"embedding": better.embedding, "index": lowest})
+        model = model_for(better.embedding)
+        spec = replace(worker, settings=better, model=model, weights=None, caches=worker.caches)
+        return Upgrade(model, self.make_pool(spec, 1))
 
     def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
         """The same generation, searched by this configuration."""
@@ -242,7 +262,7 @@ class Assembly:
         """The same, with a model for the languages of the vault where the configuration says `auto`."""
         current = self._predecessor.current()
         sound = current if current is not None and is_sound(current.catalog) else None
-        return replace(self, settings=settings_for_build(self.settings, self.vault, found, sound))
+        return replace(self, settings=settings_for_build(self.settings, found, sound))
 
     def _embedder_of_index(self, settings: Settings, weights: bytes | None) -> Embedder:
         """The embedder of a generation. Raises IndexUnusableError if the configuration says `auto` and the

@@ -34,13 +34,14 @@ from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
 from vault_indexer.daemon.tasks.rechunk import RechunkTask
 from vault_indexer.daemon.tasks.set_aside import SetAsideRetry
 from vault_indexer.daemon.tasks.turn import Turn
+from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.daemon.tasks.words import WordsTask
 from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.workers.plan import upkeep_limits
-from vault_indexer.model import Progress
+from vault_indexer.model import Progress, VectorUpgrade
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
 from vault_indexer.text.counts import quantity
@@ -105,7 +106,10 @@ class IndexLoop:
         limits = upkeep_limits(assembly.settings.index)
         # Vectors may be owed for hours: a note that is to be read again comes first. Merge and compaction
         # take a core and much memory each.
-        self._reading = Upkeep(vault_sync, [SetAsideRetry(vault_sync), self._rechunk, self._embedding])
+        self._upgrade = UpgradeTask(_upgrade_rules(assembly), self._build_upgraded, clock, vectors)
+        self._reading = Upkeep(
+            vault_sync, [SetAsideRetry(vault_sync), self._rechunk, self._embedding, self._upgrade]
+        )
         self._rewriting = Upkeep(vault_sync, [MergeTask(limits, clock), CompactionTask(limits, clock)])
         self._tasks: tuple[BackgroundTask, ...] = (
             self._reading,
@@ -140,6 +144,12 @@ class IndexLoop:
     def paused_until(self) -> datetime | None:
         """When the pause ends by itself; None where it does not, or where there is none. Any thread."""
         return self._pause.until
+
+    @property
+    def upgrade(self) -> VectorUpgrade | None:
+        """How far the vectors of a better model are; None where there is none to come. Any thread."""
+        current = self._vault_sync.current
+        return None if current is None or current.upgrade is None else self._upgrade.progress
 
     @property
     def watching(self) -> str:
@@ -495,7 +505,12 @@ class IndexLoop:
         patterns of the configuration, and then changes nothing."""
         if self._vault_sync.reconfigure(assembly):
             self._watcher.use_rules(self._vault_sync.rules)
+        self._upgrade.rules = _upgrade_rules(assembly)
         self._note_exclusions()
+
+    def _build_upgraded(self) -> None:
+        """Have the index built with the better model, whose vectors are all there."""
+        self._rebuild.request(BuildRequest())
 
     def _note_exclusions(self) -> None:
         """Say which exclusions are not understood, or that all are. Then a build that failed for them is
@@ -531,3 +546,8 @@ class IndexLoop:
         current = self._vault_sync.current
         if current is not None and not self._index_deleted:
             self._rebuild.use_reasons(current.reasons)
+
+
+def _upgrade_rules(assembly: Assembly) -> UpgradeRules:
+    embedding = assembly.settings.embedding
+    return UpgradeRules(embedding.max_upgrade_hours * 3600, embedding.upgrade_on_battery)

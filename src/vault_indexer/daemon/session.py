@@ -167,6 +167,7 @@ class DaemonSession:
             paused=self.paused,
             paused_until=_utc(until) if until else "",
             unpublished=self._loop.unpublished,
+            upgrade=self._loop.upgrade,
         )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:

@@ -136,6 +136,7 @@ class ServiceAgents:
                 return read_answer(agent, encode(self._service.links(question.note)))
             case "ask":
                 return read_answer(agent, encode(self._ask(question)))
+        raise UsageError(f"agent {agent}: there is none of that name")
 
     def _ask(self, question: AgentInput) -> AskAnswer:
         if not isinstance(self._service, AnswersQuestions):
@@ -155,6 +156,7 @@ def read_answer(agent: AgentName, data: Json) -> AgentAnswer:
             return AgentAnswer(tuple(_linked(data)))
         case "ask":
             return _ask_answer(data)
+    raise UsageError(f"agent {agent}: there is none of that name")
 
 
 def _search_answer(data: Json) -> AgentAnswer:

@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from vault_indexer.config.settings import BUILT_IN_AGENTS
 from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 
-AgentName = Literal["search", "related", "links", "ask"]
-"""What is asked: a use case of the index."""
+AgentName = str
+"""What is asked: a use case of the index (`BUILT_IN_AGENTS`), or a function that the user's configuration
+names in `evals.agents`."""
 
 Layer = Literal[1, 2, 3]
 """1: the structure of an answer, 2: its citations, 3: its meaning."""
@@ -45,7 +47,8 @@ class _Strict(BaseModel):
 class AgentInput(_Strict):
     """What the agent gets: `query` for search, `note` for related and links, `question` for ask.
 
-    `limit` 0 means the agent's own number of findings. `use_model` False asks for quotes alone.
+    `limit` 0 means the agent's own number of findings. `use_model` False asks for quotes alone. `keys` is the
+    input as the case has it, of which an agent of the user's gets all.
     """
 
     query: str = ""
@@ -54,10 +57,11 @@ class AgentInput(_Strict):
     limit: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 0
     by_note: bool = False
     use_model: bool = True
+    keys: dict[str, object] = Field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked."""
+        """Whether no built-in agent is asked anything."""
         return not (self.query or self.note or self.question)
 
 
@@ -178,6 +182,17 @@ class GoldenCase:
     file: Path | None = None
 
     @property
+    def asks(self) -> bool:
+        """Whether the agent is asked: a case of layer 2 may only verify citations."""
+        return not self.input.is_empty if self.agent in BUILT_IN_AGENTS else bool(self.input.keys)
+
+    @property
+    def question(self) -> str:
+        """What is asked, in words."""
+        given = self.input
+        return given.question or given.query or ", ".join(f"{key}: {one}" for key, one in given.keys.items())
+
+    @property
     def vault(self) -> str:
         """The folder name of the vault that the case is about; "" for any."""
         return str(self.metadata.get("vault", ""))
@@ -190,7 +205,7 @@ class GoldenCase:
 
 class _Document(_Strict):
     id: Annotated[str, Field(pattern=r"^[\w.-]{1,128}$")]
-    agent: AgentName
+    agent: Annotated[str, Field(pattern=r"^[\w.-]{1,128}$")]
     layer: Layer
     input: AgentInput = AgentInput()
     expected: dict[str, object]
@@ -207,11 +222,12 @@ def replace_citation(citation: ExpectedCitation, **values: str | int | None) -> 
     return ExpectedCitation.model_validate({**citation.model_dump(), **values})
 
 
-def load_cases(folder: Path) -> tuple[GoldenCase, ...]:
-    """All cases of a folder, in the order of their files.
+def load_cases(folder: Path, own_agents: Collection[str] | None = None) -> tuple[GoldenCase, ...]:
+    """All cases of a folder, in the order of their files. `own_agents` are the agents that they may name
+    beside the built-in ones (None: any, where no agent is asked).
 
     Raises UsageError: the folder is missing or holds no case, or, naming every file and key at fault, a file
-    is not a valid case, lies in the folder of another layer, or repeats an id.
+    is not a valid case, names no agent, lies in the folder of another layer, or repeats an id.
     """
     if not folder.is_dir():
         raise UsageError(f"no folder of cases: {folder}; name one with --cases DIR")
@@ -223,6 +239,8 @@ def load_cases(folder: Path) -> tuple[GoldenCase, ...]:
         except UsageError as error:
             problems.append(str(error))
     problems += _repeated_ids(cases)
+    if own_agents is not None:
+        problems += _unknown_agents(cases, own_agents)
     if problems:
         raise UsageError("\n".join(problems))
     if not cases:
@@ -263,7 +281,8 @@ def _in_our_words(properties: Mapping[str, object]) -> dict[str, object]:
         metadata = case.get("metadata", {})
         if "language" in given and isinstance(metadata, Mapping):
             case["metadata"] = {"language": given["language"], **metadata}
-        case["input"] = {key: value for key, value in given.items() if key in AgentInput.model_fields}
+        known = {key: given[key] for key in AgentInput.model_fields if key in given}
+        case["input"] = {**(known if case.get("agent") in BUILT_IN_AGENTS else {}), "keys": dict(given)}
     if isinstance(expected, Mapping):
         case["expected"] = {key: _listed(key, value) for key, value in expected.items()}
     return case
@@ -308,12 +327,13 @@ def _load(file: Path, folder: Path) -> GoldenCase:
 
 def _mismatches(case: GoldenCase) -> Iterator[str]:
     """What the keys of a case, each valid, say against each other."""
-    wanted = {"search": "query", "related": "note", "links": "note", "ask": "question"}[case.agent]
+    wanted = {"search": "query", "related": "note", "links": "note", "ask": "question"}.get(case.agent, "")
     given = {name for name in ("query", "note", "question") if getattr(case.input, name)}
     for name in sorted(given - {wanted}):
         yield f"input.{name}: the agent {case.agent} takes {wanted}"
-    if wanted not in given and (case.layer != 2 or _needs_answer(case.expected)):
-        yield f"input.{wanted}: is missing; the agent {case.agent} needs it"
+    if not case.asks and (case.layer != 2 or _needs_answer(case.expected)):
+        key = f"input.{wanted}" if wanted else "input"
+        yield f"{key}: is missing; the agent {case.agent} needs it"
     yield from _unanswerable(case)
     for key in ("vault", "language"):
         if not isinstance(case.metadata.get(key, ""), str):
@@ -327,7 +347,7 @@ def _needs_answer(expected: Expected) -> bool:
 def _unanswerable(case: GoldenCase) -> Iterator[str]:
     expected = case.expected
     if isinstance(expected, StructureExpected):
-        if case.agent != "search":
+        if case.agent in BUILT_IN_AGENTS and case.agent != "search":
             for key in ("expected_paths", "expected_in_top_k"):
                 if getattr(expected, key):
                     yield f"expected.{key}: is for the agent search; here, use must_have_source"
@@ -335,6 +355,15 @@ def _unanswerable(case: GoldenCase) -> Iterator[str]:
             yield f"expected.must_have_citation: the agent {case.agent} cites no text"
     elif case.agent in ("related", "links") and not case.input.is_empty:
         yield f"agent: {case.agent} answers without text; layer {case.layer} takes search and ask"
+
+
+def _unknown_agents(cases: Iterable[GoldenCase], own_agents: Collection[str]) -> list[str]:
+    known = ", ".join([*BUILT_IN_AGENTS, *sorted(own_agents)])
+    return [
+        f"{case.file}: agent: {case.agent} is none of {known}; evals.agents names others"
+        for case in cases
+        if case.agent not in BUILT_IN_AGENTS and case.agent not in own_agents
+    ]
 
 
 def _repeated_ids(cases: Iterable[GoldenCase]) -> list[str]:

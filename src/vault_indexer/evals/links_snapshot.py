@@ -67,6 +67,10 @@ Fetcher = Callable[[str], Page]
 """Fetches a page. Raises UnavailableError where no answer says whether the page is there."""
 
 
+class MissingSnapshotError(UsageError):
+    """A page that a case cites was never fetched."""
+
+
 class PageSource(Protocol):
     """Where the text of pages comes from."""
 
@@ -82,13 +86,14 @@ class PageSnapshots:
         self._folder = folder
 
     def page(self, url: str) -> Page:
-        """The page as it was fetched. Raises UsageError without a snapshot of it, or for a damaged one."""
+        """The page as it was fetched. Raises MissingSnapshotError without a snapshot of it, UsageError for a
+        damaged one."""
         file = self._folder / snapshot_name(url)
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
             page = Page(data["url"], data["status"], data["final_url"], data["text"], data["fetched_at"])
         except FileNotFoundError as error:
-            raise UsageError(
+            raise MissingSnapshotError(
                 f"{url}: no snapshot of this page ({file}); make one with `indexer eval snapshot`"
             ) from error
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -96,6 +101,14 @@ class PageSnapshots:
         if page.url != url:
             raise UsageError(f"{file}: is the snapshot of {page.url}, expected {url}")
         return page
+
+    def has(self, url: str) -> bool:
+        """Whether there is a sound snapshot of this page."""
+        try:
+            self.page(url)
+        except UsageError:
+            return False
+        return True
 
     def write(self, page: Page) -> Path:
         """Keep a page; returns its file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,9 +22,16 @@ from vault_indexer.evals.cases import (
 )
 from vault_indexer.evals.citations import check_citations
 from vault_indexer.evals.judges import Judge
-from vault_indexer.evals.links_snapshot import Fetcher, LivePages, PageSnapshots, PageSource
+from vault_indexer.evals.links_snapshot import (
+    Fetcher,
+    LivePages,
+    MissingSnapshotError,
+    PageSnapshots,
+    PageSource,
+)
 from vault_indexer.evals.meaning import MeaningCheck, bounds_of
 from vault_indexer.evals.notes import IndexedNotes, NoteSource, VaultFiles
+from vault_indexer.evals.own_agents import OwnAgents
 from vault_indexer.evals.results import Baseline, LayerResult, Outcome, SuiteReport, summarize
 from vault_indexer.evals.structure import check_structure
 
@@ -43,6 +50,8 @@ class SuiteOptions:
     the files as they are now and pages are fetched by `fetch`; without it, against the index and the pages of
     `snapshots` (None: the folder `snapshots` of the cases), and no network is used. `files` says which files
     are notes. `judge` decides what the cosine does not. `baseline` is an earlier run to compare with.
+    `own_agents` are functions of the user by the names that cases have for them. A case that cites a page
+    without a snapshot cannot be decided, or is skipped with `skip_missing_snapshots`.
     """
 
     agents: Collection[str] = ()
@@ -52,6 +61,8 @@ class SuiteOptions:
     snapshots: Path | None = None
     judge: Judge | None = None
     baseline: Baseline | None = None
+    own_agents: Mapping[str, str] = field(default_factory=dict)
+    skip_missing_snapshots: bool = False
 
 
 DEFAULT_OPTIONS = SuiteOptions()
@@ -73,7 +84,7 @@ def run_suite(
     folder of cases that is not valid, or where no case is left to run; VaultIndexerError if the index cannot
     be read.
     """
-    cases = load_cases(cases_folder)
+    cases = load_cases(cases_folder, options.own_agents)
     chosen = select_cases(cases, layers, options.agents)
     started_at = _now()
     vault = Path(service.status().vault)
@@ -81,7 +92,9 @@ def run_suite(
     model = service.status().manifest.get("embedding_model")
     name = str(model.get("provider", "")) if isinstance(model, dict) else ""
     meaning = MeaningCheck(service.embed, options.judge, bounds_of(name))
-    runner = _Runner(agents or ServiceAgents(service), notes, pages, meaning, vault.name)
+    own = {case.agent: options.own_agents[case.agent] for case in chosen if case.agent in options.own_agents}
+    asked = OwnAgents(own, agents or ServiceAgents(service))
+    runner = _Runner(asked, notes, pages, meaning, vault.name, options.skip_missing_snapshots)
     results = []
     for done, case in enumerate(chosen):
         report(done, len(chosen), case.id)
@@ -121,12 +134,15 @@ class _Runner:
     pages: PageSource
     meaning: MeaningCheck
     vault: str
+    skips_missing: bool
 
     def run(self, case: GoldenCase) -> LayerResult:
         """The result of one case."""
         started = time.perf_counter()
         try:
             outcome = self._outcome(case)
+        except MissingSnapshotError as error:
+            outcome = Outcome("skip" if self.skips_missing else "error", None, (str(error),))
         except VaultIndexerError as error:
             outcome = Outcome("error", None, (str(error),))
         duration_ms = round((time.perf_counter() - started) * 1000, 3)
@@ -140,11 +156,10 @@ class _Runner:
             case StructureExpected() as expected:
                 return check_structure(expected, self._answer(case))
             case CitationsExpected() as expected:
-                answer = None if case.input.is_empty else self._answer(case)
+                answer = self._answer(case) if case.asks else None
                 return check_citations(expected, answer, self.notes, self.pages)
             case MeaningExpected() as expected:
-                question = case.input.question or case.input.query
-                return self.meaning.check(question, expected, self._answer(case), case.language)
+                return self.meaning.check(case.question, expected, self._answer(case), case.language)
 
     def _answer(self, case: GoldenCase) -> AgentAnswer:
         return self.agents.answer(case.agent, case.input)

@@ -148,6 +148,15 @@ class IndexWriter:
             self._follow()
         return len(keys)
 
+    def keep_vectors(self, made: Mapping[bytes, bytes], model: str, keys: Sequence[int]) -> None:
+        """Commit vectors of another model, for the chunks with these keys as far as they are still there: a
+        build with that model will find them. Searches do not change."""
+        with self.holder.lease() as snapshot:
+            wanted = set(snapshot.catalog.owed_vectors(model, keys).values())
+        with self._writer.commit() as writer:
+            writer.put_vectors({text: vector for text, vector in made.items() if text in wanted}, model)
+        self._follow()
+
     def owes(self, job: EmbedJob) -> bool:
         """Whether any chunk that the job was for still has no vector."""
         return any(key in self.derived.owed for key in job.keys)

@@ -57,13 +57,15 @@ class VectorReason:
 class KeywordReason:
     """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each field
     gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the query's words
-    that the chunk holds, each word at its weight (None: it does not count)."""
+    that the chunk holds, each word at its weight (None: it does not count). `synonyms` are the configured
+    ones that the chunk holds, each with the words of the query that it stands for."""
 
     rank: int
     score: Annotated[float, Digits(3)]
     terms: Annotated[Mapping[str, float], Digits(3)]
     fields: Annotated[Mapping[str, float], Digits(3)] = field(default_factory=dict)
     coverage: Annotated[float | None, Digits(4)] = None
+    synonyms: Annotated[Mapping[str, str], OMIT_EMPTY] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +144,9 @@ class Hit:
     can be compared between queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
-    several were searched, else "". `chunk` is the chunk of the index, with what its strategy says of it;
-    `shares` are there only if a request names them.
+    several were searched, else "". `copies` are the paths of notes with the same body, which have
+    no hit of their own. `chunk` is the chunk of the index, with what its strategy says of it; `shares` are
+    there only if a request names them.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
@@ -174,6 +177,7 @@ class Hit:
     passage: Passage | None = None
     why: Why
     vault: Annotated[str, OMIT_EMPTY] = ""
+    copies: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
     shares: Annotated[Shares | None, ON_REQUEST] = None
     chunk: Annotated[Chunk | None, ON_REQUEST] = None
 
@@ -536,6 +540,19 @@ class DaemonState:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorUpgrade:
+    """How far the vectors of a better model are, by which the index will be searched when all are there:
+    `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says why
+    none are made at the moment; empty where they are."""
+
+    model: str
+    done: int
+    total: int
+    seconds_left: int
+    waits_for: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class StatusReport:
     """The state of an index and of the process that keeps it.
 
@@ -559,6 +576,7 @@ class StatusReport:
     paused: bool = False
     paused_until: str = ""
     vectors_owed: int = 0
+    upgrade: VectorUpgrade | None = None
     records_clicks: bool = False
     daemon: DaemonState = DaemonState()
     manifest: Mapping[str, JsonValue] = field(default_factory=dict)

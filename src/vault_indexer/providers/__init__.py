@@ -1,6 +1,12 @@
 """Adapters to embedding and language models. Heavy libraries are imported on first use."""
 
-from vault_indexer.providers.auto import AUTO_PROVIDERS, better_model_advice, choose_provider
+from vault_indexer.providers.auto import (
+    AUTO_PROVIDERS,
+    IndexedTexts,
+    better_model,
+    better_model_advice,
+    choose_provider,
+)
 from vault_indexer.providers.choose import (
     UNKNOWN_DIMENSION,
     embedder_for,
@@ -18,6 +24,7 @@ from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
 __all__ = [
     "AUTO_PROVIDERS",
     "UNKNOWN_DIMENSION",
+    "IndexedTexts",
     "LazyEmbedder",
     "LlamaIndexEmbedder",
     "LlamaIndexLlm",
@@ -25,6 +32,7 @@ __all__ = [
     "TokenWeights",
     "WordLlamaEmbedder",
     "WordLlamaTokenizer",
+    "better_model",
     "better_model_advice",
     "choose_provider",
     "embedder_for",

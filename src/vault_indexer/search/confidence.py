@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from math import exp, isnan
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -119,36 +120,21 @@ class LogisticMap:
         return 1.0 / (1.0 + exp(-(self.base + self.share * share + self.z * z + small)))
 
 
-STATIC_MAPS: Mapping[Script, LogisticMap] = {
-    "latin": LogisticMap(-5.98, 10.086, 0.566),
-    "spaced": LogisticMap(-5.57, 9.243, 0.692),
-    "unspaced": LogisticMap(-6.77, 12.06, 0.3),
-    "cjk": LogisticMap(-4.89, 13.737, 0.365),
-}
-"""For a query in a language that the model does not know. In `unspaced` and `cjk` the words are pairs of
-characters, of which a hit holds fewer."""
-
-STATIC_ENGLISH_MAP = LogisticMap(-6.05, 9.4, 0.65)
-"""For wordllama in the language that it knows: there a deviation tells more. The fit to the tuning halves
-(-8.7, 10.2, 1.1) says "none" too often in a small vault: this is between it and the fit to all languages."""
-
-SENTENCE_MAPS: Mapping[Script, LogisticMap] = {
-    "latin": LogisticMap(-8.52, 10.4, 1.3),
-    "spaced": LogisticMap(-7.68, 11.0, 1.1),
-    "unspaced": LogisticMap(-9.5, 13.2, 1.3),
-    "cjk": LogisticMap(-8.41, 15.015, 1.334),
-}
-"""For models that read whole sentences: a deviation tells more. By `multilingual` and the tuning halves of
-near and far (en and es, ru, zh): what a deviation counts beside the share is the most that meets the bars of
-near, since of a note in another language than the query it is the only sign; the bases are those with which
-"none" meets its bars. `unspaced` is not fitted: it is the static one, moved about as far as that of `cjk`.
-Other models share them, as a deviation has no unit."""
-
-
-FOREIGN_MAP = LogisticMap(-8.13, 10.6, 2.33)
-"""For a model that reads whole sentences and a note in another language than the query: what the two share
-are names and numbers, so a deviation tells nearly all. Fitted with `multilingual` to the tuning halves of
-far, the questions in another language than the notes (en and each of es, ru and zh, both ways)."""
+MAPS: Mapping[str, LogisticMap] = MappingProxyType(
+    {
+        "static latin": LogisticMap(-5.98, 10.086, 0.566),
+        "static spaced": LogisticMap(-5.57, 9.243, 0.692),
+        "static unspaced": LogisticMap(-6.77, 12.06, 0.3),
+        "static cjk": LogisticMap(-4.89, 13.737, 0.365),
+        "static english": LogisticMap(-6.05, 9.4, 0.65),
+        "sentence latin": LogisticMap(-8.52, 10.4, 1.3),
+        "sentence spaced": LogisticMap(-7.68, 11.0, 1.1),
+        "sentence unspaced": LogisticMap(-9.5, 13.2, 1.3),
+        "sentence cjk": LogisticMap(-8.41, 15.015, 1.334),
+        "sentence foreign": LogisticMap(-8.13, 10.6, 2.33),
+    }
+)
+"""By the kind of model and of query (`map_name`)."""
 
 
 def script_of(text: str) -> Script:
@@ -160,41 +146,56 @@ def script_of(text: str) -> Script:
     return "latin" if 2 * latin >= len(letters) else "spaced"
 
 
-def logistic_map(provider: str, script: Script, *, trusted: bool, foreign: bool = False) -> LogisticMap:
+def map_name(provider: str, script: Script, *, trusted: bool, foreign: bool = False) -> str:
     """The map for a kind of model and a family of scripts. Vectors of a model that does not know the query's
-    language (`trusted` is false) count as those of the static model. `foreign`: the note is in another
-    language than the query."""
-    if not trusted:
-        return STATIC_MAPS[script]
-    if provider != "wordllama":
-        return FOREIGN_MAP if foreign else SENTENCE_MAPS[script]
-    return STATIC_ENGLISH_MAP if script == "latin" else STATIC_MAPS[script]
+    language (`trusted` is false) count as those of the static model. Models that read whole sentences share
+    theirs, as a deviation has no unit. `foreign`: the note is in another language than the query."""
+    if trusted and provider != "wordllama":
+        return "sentence foreign" if foreign else f"sentence {script}"
+    return "static english" if trusted and script == "latin" else f"static {script}"
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What the relevance of a hit is made of: the map, the share of the query that it holds, in [0, 1], its
+    deviation, and the least that the relevance is."""
+
+    map_name: str
+    share: float
+    z: float
+    least: float
 
 
 def relevance_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
     """The relevance of rows of one vault, in [0, 1], in their order. A note whose name is the query has 1;
     one whose title has a word of the query is at least weakly about it."""
+    chunks = prepared.statistics.documents
+    found: dict[int, float] = {}
+    for row, signs in signs_of(prepared, table, rows).items():
+        odds = MAPS[signs.map_name].relevance(signs.share, signs.z, chunks)
+        found[row] = 1.0 if table.title[row] else max(signs.least, odds)
+    return found
+
+
+def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, Signs]:
+    """What the relevance of rows of one vault is made of, in their order."""
     ordered = np.array(sorted(rows, key=table.key.__getitem__), np.int64)
     wanted = table.local_key[ordered]
     weights = word_weights(prepared) if prepared.words else np.empty(0)
     shares = _shares(prepared, weights, wanted)
     above = _above_background(prepared, wanted)
     provider = prepared.vault.embedder.model.provider
-    choose = partial(
-        logistic_map, provider, script_of(prepared.text), trusted=prepared.language_weight >= 1.0
-    )
+    choose = partial(map_name, provider, script_of(prepared.text), trusted=prepared.language_weight >= 1.0)
     own, foreign = choose(), choose(foreign=True)
-    foreign_notes = _foreign_notes(prepared, wanted) if foreign is not own else set[int]()
+    foreign_notes = _foreign_notes(prepared, wanted) if foreign != own else set[int]()
     is_short = _is_short(prepared, weights)
     titled = _titled(prepared, weights, wanted)
-    chunks = prepared.statistics.documents
-    found: dict[int, float] = {}
-    signs = zip(ordered.tolist(), wanted.tolist(), shares.tolist(), above, strict=True)
-    for row, key, held, z in signs:
+    found: dict[int, Signs] = {}
+    known = zip(ordered.tolist(), wanted.tolist(), shares.tolist(), above, strict=True)
+    for row, key, held, z in known:
         share = max(held, _linked_share(float(table.link[row])))
         least = WEAK if key in titled or (is_short and z >= _NEAR_Z) else 0.0
-        odds = foreign if note_id_of(key) in foreign_notes else own
-        found[row] = 1.0 if table.title[row] else max(least, odds.relevance(share, z, chunks))
+        found[row] = Signs(foreign if note_id_of(key) in foreign_notes else own, share, z, least)
     return {row: found[row] for row in rows}
 
 
@@ -323,12 +324,17 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         for term in prepared.words
         if is_hyphenated(term.word)
     }
-    instead = ((widened, INSIDE), (likely, CORRECTED), (spaced, CORRECTED))
-    for number, term in enumerate(prepared.words):
-        for others, worth in instead:
-            if term.word in others:
-                for share, other in zip((of_chunk, of_note), held(others[term.word]), strict=True):
-                    share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
+    alike = [(word, one.searched_words) for one in prepared.synonyms for word in one.written_words]
+    instead = [
+        *((word, terms, INSIDE) for word, terms in widened.items()),
+        *((word, terms, CORRECTED) for word, terms in (likely | spaced).items()),
+        *((word.word, terms, CORRECTED) for word, terms in alike),
+    ]
+    numbers = {term.word: number for number, term in enumerate(prepared.words)}
+    for word, terms, worth in instead:
+        if (number := numbers.get(word)) is not None:
+            for share, other in zip((of_chunk, of_note), held(terms), strict=True):
+                share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
     return of_chunk, of_note
 
 

@@ -14,6 +14,7 @@ from vault_indexer.model import Correction, Hit, SearchRequest, Verdict, Why, fi
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import relevance_of, verdict_of
+from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.present import Expansion, HitBuilder, RankedChunk, Snippets
@@ -89,7 +90,8 @@ def search_vaults(
     error as a notice.
     """
     try:
-        groups = [prepare_query(group, request, deadline) for group in _by_model(vaults)]
+        synonyms = settings.synonyms.groups
+        groups = [prepare_query(group, request, deadline, synonyms) for group in _by_model(vaults)]
     except QueryError as error:
         if not request.as_you_type:
             raise
@@ -115,15 +117,15 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     limits = AnswerLimits.of(request, settings)
     tables = [rank(group, settings, by_note=request.by_note, limit=limits.hits) for group in groups]
     notes = [table.note.tolist() for table in tables]
-    order = first_per_note(
-        _merged(tables), lambda one: (one.group, notes[one.group][one.row]), limits.per_note
-    )
+    copies = [find_copies(group, table) for group, table in zip(groups, tables, strict=True)]
+    places = (one for one in _merged(tables) if notes[one.group][one.row] not in copies[one.group].shown_note)
+    order = first_per_note(places, lambda one: (one.group, notes[one.group][one.row]), limits.per_note)
     shown = list(islice(order, limits.hits))
     relevance: dict[_Place, float] = {}
     hits: dict[_Place, Hit] = {}
     files: list[Hit] = []
-    for number, (group, table) in enumerate(zip(groups, tables, strict=True)):
-        for part in _build(group, table, [one for one in shown if one.group == number], request, settings):
+    for number, ranked in enumerate(map(_Ranked, groups, tables, copies)):
+        for part in _build(ranked, [one for one in shown if one.group == number], request, settings):
             relevance |= part.relevance
             hits |= part.hits
             files += part.files
@@ -149,6 +151,14 @@ def _merged(tables: Sequence[Candidates]) -> list[_Place]:
     return sorted(found, key=lambda one: (-one.score, one.group))
 
 
+class _Ranked(NamedTuple):
+    """The query for the vaults of a group, its ranked candidates, and the copies among them."""
+
+    queries: _Group
+    table: Candidates
+    copies: Copies
+
+
 class _Built(NamedTuple):
     """What one vault gives to the answer."""
 
@@ -158,22 +168,20 @@ class _Built(NamedTuple):
 
 
 def _build(
-    group: _Group,
-    table: Candidates,
-    shown: Sequence[_Place],
-    request: SearchRequest,
-    settings: SearchSettings,
+    ranked: _Ranked, shown: Sequence[_Place], request: SearchRequest, settings: SearchSettings
 ) -> Iterator[_Built]:
     limits = AnswerLimits.of(request, settings)
-    vaults, keys = table.vault.tolist(), table.local_key.tolist()
-    for number, query in enumerate(group):
+    table, copies = ranked.table, ranked.copies.paths
+    vaults, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
+    for number, query in enumerate(ranked.queries):
         own = {one.row: one for one in shown if vaults[one.row] == number}
         relevance = relevance_of(query, table, list(own))
         kept = [row for row in own if relevance[row] >= limits.least]
         reasons = reasons_of(query, table, kept, by_field=request.by_field)
         builder = _builder(query, request, settings)
         hits = builder.build(
-            RankedChunk(keys[row], own[row].score, reasons[row], relevance[row]) for row in kept
+            RankedChunk(keys[row], own[row].score, reasons[row], relevance[row], copies.get(notes[row], ()))
+            for row in kept
         )
         yield _Built(
             {own[row]: value for row, value in relevance.items()},

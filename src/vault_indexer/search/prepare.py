@@ -17,14 +17,17 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.query import Condition, Query, in_vault, parse_query
 from vault_indexer.search.terms import (
-    expand_terms,
+    Groups,
+    Synonym,
     find_corrections,
+    find_synonyms,
     language_of,
     language_weight,
     query_words,
     weight_by_idf,
     with_compounds,
     with_corrections,
+    with_synonyms,
 )
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
@@ -56,7 +59,7 @@ class PreparedQuery:
 
     `statistics` are those of the words of all the vaults. `text` is the text that ranks, as written; it is ""
     where there are only filters. `words` are its words. `terms` are these, their `corrections` and
-    expansions, each with its weight. `language` is the query's, "" if unknown. `vector` is its embedding, and
+    `synonyms`, each with its weight. `language` is the query's, "" if unknown. `vector` is its embedding, and
     `language_weight`, in (0, 1], what the vectors count in that language. `chosen` are the chunks that the
     conditions leave; None: nothing is filtered. `word_vectors` are the model's; None: it has none.
     """
@@ -75,6 +78,7 @@ class PreparedQuery:
     notices: tuple[str, ...]
     deadline: QueryDeadline
     word_vectors: WordVectors | None = None
+    synonyms: tuple[Synonym, ...] = ()
 
     @property
     def snapshot(self) -> Snapshot:
@@ -101,7 +105,10 @@ class PreparedQuery:
 
 
 def prepare_query(
-    vaults: Sequence[SearchedVault], request: SearchRequest, deadline: QueryDeadline
+    vaults: Sequence[SearchedVault],
+    request: SearchRequest,
+    deadline: QueryDeadline,
+    synonym_groups: Groups = (),
 ) -> list[PreparedQuery]:
     """Prepares a query for each of the vaults, whose models are comparable.
 
@@ -117,19 +124,24 @@ def prepare_query(
     corrections: dict[str, Correction] = {}
     typing = request.as_you_type and query.open_end
     words = query_words(statistics, query.text, typing=typing)
+    synonyms = find_synonyms(synonym_groups, statistics.languages, words)
+    spelt = {word.word for one in synonyms for word in one.written_words}
+    doubtful = [word for word in words if word.word not in spelt]
     for one in vaults if request.correct else ():
-        for found in find_corrections(one.snapshot, statistics, query, words):
+        for found in find_corrections(one.snapshot, statistics, query, doubtful):
             corrections.setdefault(found.written, found)
-    analyzed = _Analyzed(query, words, tuple(corrections.values()), statistics)
+    analyzed = _Analyzed(query, words, tuple(corrections.values()), synonyms, statistics)
     return [_prepare(one, request, analyzed, now, deadline) for one in vaults]
 
 
 class _Analyzed(NamedTuple):
-    """A parsed query with its words, their corrections, and how rare words are in all the vaults."""
+    """A parsed query with its words, their corrections and synonyms, and how rare words are in all
+    the vaults."""
 
     query: Query
     terms: Sequence[QueryTerm]
     corrections: tuple[Correction, ...]
+    synonyms: tuple[Synonym, ...]
     statistics: WordStatistics
 
 
@@ -141,22 +153,22 @@ def _prepare(
     deadline: QueryDeadline,
 ) -> PreparedQuery:
     snapshot, embedder = vault.snapshot, vault.embedder
-    query, terms, corrections, statistics = analyzed
+    query, terms, corrections, synonyms, statistics = analyzed
     conditions = tuple(replace(one, node=in_vault(one.node, vault.name)) for one in query.conditions)
     chosen = ChunkFilter(snapshot, conditions, now, deadline) if conditions else None
     notices = [] if request.as_you_type else [*query.notices, *map(_correction_notice, corrections)]
-    # Among the words only: in the vector, expansions cost .03 to .09 nDCG@10.
-    others = expand_terms(statistics, query.text)
     language = language_of(query.text, statistics.languages)
     corrected = with_corrections(statistics.languages, terms, corrections)
-    likely = weight_by_idf(statistics, with_compounds(snapshot, statistics, corrected, language))
+    compounded = with_compounds(snapshot, statistics, corrected, language)
+    # Among the words only: in the vector, other words for a thing cost .03 to .09 nDCG@10.
+    weighed = weight_by_idf(statistics, with_synonyms(compounded, synonyms))
     vector, word_vectors, trouble = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         vault=vault,
         statistics=statistics,
         text=query.text,
         words=tuple(terms),
-        terms=tuple(statistics.scaled(snapshot.keywords, (*likely, *others))),
+        terms=tuple(statistics.scaled(snapshot.keywords, weighed)),
         language=language,
         vector=vector,
         language_weight=language_weight(embedder.model, language),
@@ -166,6 +178,7 @@ def _prepare(
         notices=(*notices, *trouble),
         deadline=deadline,
         word_vectors=word_vectors,
+        synonyms=synonyms,
     )
 
 

@@ -13,7 +13,7 @@ from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault
 from vault_indexer.search.query import parse_query
-from vault_indexer.search.terms import language_of, query_words
+from vault_indexer.search.terms import Groups, find_synonyms, language_of, query_words
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.text.query import analyze_query, hyphenated_parts, is_hyphenated
 from vault_indexer.text.terms import QueryTerm
@@ -27,8 +27,9 @@ _PUNCTUATION = re.compile(r":(?=\s|$)")
 @dataclass(frozen=True, slots=True)
 class QuestionWord:
     """A word of a question. `weight` is its rarity in the vault, 0 for function and question words; `terms`
-    are the index terms that stand for it; `is_known` says whether any note holds it in any form. `written` is
-    the word, or the run without spaces that a pair of characters is of, as written."""
+    are the index terms that stand for it, those of its synonyms of one word too; `is_known` says whether any
+    note holds it in any form. `written` is the word, or the run without spaces that a pair of characters is
+    of, as written."""
 
     word: str
     weight: float
@@ -42,7 +43,9 @@ def question_as_query(question: str) -> str:
     return _PUNCTUATION.sub(" ", question)
 
 
-def question_words(vaults: Sequence[SearchedVault], question: str) -> tuple[QuestionWord, ...]:
+def question_words(
+    vaults: Sequence[SearchedVault], question: str, synonym_groups: Groups = ()
+) -> tuple[QuestionWord, ...]:
     """The words of the question in order, filters left out. All the vaults count as one collection of words,
     whatever their models. Raises QueryError as a search does."""
     query = parse_query(question)
@@ -64,6 +67,7 @@ def question_words(vaults: Sequence[SearchedVault], question: str) -> tuple[Ques
         corrections=(),
         notices=(),
         deadline=QueryDeadline(_NO_LIMIT_S),
+        synonyms=find_synonyms(synonym_groups, statistics.languages, words),
     )
     return _weighed_words(prepared)
 
@@ -109,11 +113,15 @@ def _weighed_words(prepared: PreparedQuery) -> tuple[QuestionWord, ...]:
         for term, is_known in zip(prepared.words, known, strict=True)
         if is_known and is_hyphenated(term.word)
     ]
+    synonyms: dict[str, frozenset[str]] = {}
+    for one in prepared.synonyms:
+        for word in one.written_words if len(one.searched_words) == 1 else ():
+            synonyms[word.word] = synonyms.get(word.word, frozenset()) | one.searched_words[0].forms
     return tuple(
         QuestionWord(
             term.word,
             weight,
-            term.forms,
+            term.forms | synonyms.get(term.word, frozenset()),
             is_known or any(start <= term.start and term.end <= end for start, end in wholes),
             prepared.text[term.start : term.end],
         )

@@ -77,7 +77,7 @@ class ReadyVaults:
         with self._leased() as (searched, state):
             yield FoundPassages(
                 self._search(searched, request),
-                question_words(searched, request.query),
+                question_words(searched, request.query, self.settings.synonyms.groups),
                 {one.name: one.snapshot.catalog for one in searched},
                 state,
             )

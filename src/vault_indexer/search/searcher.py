@@ -11,6 +11,7 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import Explanation, NoteRow, SearchRequest, first_per_note
 from vault_indexer.ports import Embedder
 from vault_indexer.search.confidence import relevance_of
+from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
     ChunkRank,
@@ -90,9 +91,13 @@ class Searcher:
             return explanation(request.query, note, ChunkRank(None, 0, matches, None), reasons)
         limits = AnswerLimits.of(request, self._settings)
         table = rank([prepared], self._settings, by_note=request.by_note, limit=limits.hits)
-        place, row = _rank_of(prepared, table, note, limits)
+        copies = find_copies([prepared], table)
+        place, row = _rank_of(prepared, table, note, limits, copies)
         if row is None:
             reasons += absence_reasons(prepared, table, note)
+        elif (shown_note := copies.shown_note.get(note.note_id)) is not None:
+            path = snapshot.catalog.notes([shown_note])[shown_note].path
+            reasons.append(f"it has the same text as {path}, and is shown with it")
         else:
             reasons += place_reasons(place, limits.hits)
         relevance = None if row is None else relevance_of(prepared, table, [row])[row]
@@ -123,11 +128,12 @@ class Searcher:
         self, snapshot: Snapshot, request: SearchRequest, deadline: QueryDeadline | None
     ) -> PreparedQuery:
         deadline = deadline or QueryDeadline(self.deadline_s)
-        return prepare_query([SearchedVault("", None, snapshot, self._embedder)], request, deadline)[0]
+        only = [SearchedVault("", None, snapshot, self._embedder)]
+        return prepare_query(only, request, deadline, self._settings.synonyms.groups)[0]
 
 
 def _rank_of(
-    prepared: PreparedQuery, table: Candidates, note: NoteRow, limits: AnswerLimits
+    prepared: PreparedQuery, table: Candidates, note: NoteRow, limits: AnswerLimits, copies: Copies
 ) -> tuple[ChunkRank, int | None]:
     """Where the note's best chunk is, and its row (None: it is no candidate)."""
     own = np.flatnonzero(table.note == note.note_id)
@@ -135,5 +141,7 @@ def _rank_of(
         return ChunkRank(None, len(table), False, None), None
     row = int(own[0])
     why = reasons_of(prepared, table, [row])[row]
-    shown = list(first_per_note(range(len(table)), table.note.tolist().__getitem__, limits.per_note))
+    notes = table.note.tolist()
+    rows = (row for row in range(len(table)) if notes[row] not in copies.shown_note)
+    shown = list(first_per_note(rows, notes.__getitem__, limits.per_note))
     return ChunkRank(row + 1, len(table), row in shown[: limits.hits], why), row

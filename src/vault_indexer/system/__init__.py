@@ -27,6 +27,7 @@ from vault_indexer.system.paths import (
     windows_fault,
     windows_long_path,
 )
+from vault_indexer.system.power import is_on_battery
 from vault_indexer.system.process_limits import (
     MemoryWatch,
     ProcessLimits,
@@ -65,6 +66,7 @@ __all__ = [
     "give_back",
     "in_words",
     "is_alive",
+    "is_on_battery",
     "is_read",
     "keep_little",
     "keep_to_one_thread",

@@ -65,15 +65,6 @@ class DriftFormat(StrEnum):
     ISSUE = "issue"
 
 
-class AgentFilter(StrEnum):
-    """An agent that cases ask."""
-
-    SEARCH = "search"
-    RELATED = "related"
-    LINKS = "links"
-    ASK = "ask"
-
-
 class JudgeOption(StrEnum):
     """Who decides where the cosine does not."""
 
@@ -133,9 +124,13 @@ def run(  # noqa: PLR0913 - one for each group of options
     live: Live = False,
     yes: Yes = False,
     filter_agent: Annotated[
-        list[AgentFilter] | None,
-        typer.Option("--filter-agent", help="Run only cases of this agent; may be repeated."),
+        list[str] | None,
+        typer.Option("--filter-agent", metavar="NAME", help="Run only cases of this agent; may be repeated."),
     ] = None,
+    skip_missing: Annotated[
+        bool,
+        typer.Option("--skip-missing-snapshots", help="Skip cases that cite a page without a snapshot."),
+    ] = False,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="FILE", help="A JSON report to compare with.")
     ] = None,
@@ -143,9 +138,12 @@ def run(  # noqa: PLR0913 - one for each group of options
     """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
     layers = _layers(layer)
     fetch = _fetcher(cited_urls(load_cases(folders.cases)), yes=yes) if live else None
+    settings = target_of(place).config.settings
     options = SuiteOptions(
-        files=target_of(place).config.settings.files,
-        agents=[agent.value for agent in filter_agent or ()],
+        files=settings.files,
+        agents=filter_agent or (),
+        own_agents=settings.evals.agents,
+        skip_missing_snapshots=skip_missing,
         live=live,
         fetch=fetch,
         snapshots=folders.snapshots,
@@ -209,11 +207,22 @@ def drift(  # noqa: PLR0913 - one for each option
     return _DRIFTED if left or found.errors else 0
 
 
-def snapshot(place: Place, output: Output, folders: CaseFolders, yes: Yes = False) -> int:
-    """Fetch the pages that cases cite, and keep them for runs without a network."""
+def snapshot(
+    place: Place,
+    output: Output,
+    folders: CaseFolders,
+    yes: Yes = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Fetch pages again that have a snapshot already.")
+    ] = False,
+) -> int:
+    """Fetch the pages that cases cite, those without a snapshot, and keep them for runs without a network."""
     del place, output  # it needs no vault, and prints no data
-    urls = cited_urls(load_cases(folders.cases))
+    cited = cited_urls(load_cases(folders.cases))
     kept = PageSnapshots(folders.snapshots or folders.cases / SNAPSHOTS)
+    urls = [url for url in cited if force or not kept.has(url)]
+    if len(urls) < len(cited):
+        note(f"{quantity(len(cited) - len(urls), 'page')} kept as fetched before; --force fetches again")
     fetch, failed = _fetcher(urls, yes=yes), 0
     for url in urls:
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.connection.reach import ask
 from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.output.progress import duration
 from vault_indexer.cli.output.rows import print_row, shorten_path
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, Place, one_command
@@ -98,6 +99,7 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
         ("warning", found["detail"], "yellow"),
         ("watching", found["watching"], ""),
         ("model", str(model["provider"]) if isinstance(model, dict) else "", ""),
+        ("", _upgrade(found), ""),
         ("index", f"{size}, {_from_home(found['index_dir'])}", ""),
     ]
     return [row for row in rows if row[1]]
@@ -114,6 +116,18 @@ def _state(found: StatusReportJson) -> tuple[str, str]:
     return (
         ("up to date", "green") if found["state"] == "ready" else (state_in_words(found["state"]), "yellow")
     )
+
+
+def _upgrade(found: StatusReportJson) -> str:
+    """How far the vectors of a better model are, or why they are not made; "" where none are to come."""
+    upgrade = found.get("upgrade")
+    if not upgrade:
+        return ""
+    share = 100 * upgrade["done"] // max(1, upgrade["total"])
+    rest = upgrade["waits_for"] or (
+        f"about {duration(upgrade['seconds_left'])} of idle time left; searches are answered meanwhile"
+    )
+    return f"better vectors ({upgrade['model']}): {share}%, {rest}"
 
 
 def state_in_words(state: str) -> str:

@@ -47,3 +47,4 @@ def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
                 "limit": question.limit,
                 "model": question.use_model,
             }
+    raise UsageError(f"agent {agent}: there is none of that name")

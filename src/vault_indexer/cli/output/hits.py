@@ -113,7 +113,8 @@ def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
         evidence = {word for hit in found for word in evidence_of(hit)}
         words = ", ".join(word for word in _EVIDENCE if word in evidence)
         first = found[0]
-        print_ends(console, _path(first), path_style(folders.of(first), first["path"]), words)
+        ends = ", ".join(filter(None, (words, copies_of(first))))
+        print_ends(console, _path(first), path_style(folders.of(first), first["path"]), ends)
         for hit in sorted(found, key=lambda hit: hit["line"]):
             _print_place(console, hit)
 
@@ -124,7 +125,8 @@ def print_places(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
     for hit in hits:
         end = f":{hit['line']}" if has_text(hit) else ""
         path = shorten_path(f"{_path(hit)}{end}", console.width // 2)
-        line = text((path, path_style(folders.of(hit), hit["path"])), ("  ", ""))
+        copies = f" ({found})" if (found := copies_of(hit)) else ""
+        line = text((path, path_style(folders.of(hit), hit["path"])), (f"{copies}  ", "dim"))
         line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
         line.rstrip()
         console.print(line, no_wrap=True, crop=False)
@@ -139,6 +141,12 @@ def has_text(hit: HitJson) -> bool:
 def vault_prefix(found: HitJson | CitationJson) -> str:
     """The name of the vault before a path, where several were searched."""
     return f"{found['vault']}: " if "vault" in found else ""
+
+
+def copies_of(hit: HitJson) -> str:
+    """How many notes have the same text as that of the hit; "" if none has."""
+    count = len(hit.get("copies", ()))
+    return f"and {count} {'copy' if count == 1 else 'copies'}" if count else ""
 
 
 def evidence_of(hit: HitJson) -> list[str]:

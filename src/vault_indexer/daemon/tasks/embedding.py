@@ -10,7 +10,7 @@ from functools import partial
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.turn import Turn
-from vault_indexer.daemon.tasks.upkeep import SpareWork, UpkeepTask, Work
+from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.index.writer import IndexWriter
@@ -54,7 +54,7 @@ class EmbeddingTask(UpkeepTask):
         if not self._retry.is_due or not self._turn.take(self):
             return None
         job = current.writer.next_owed(self._texts)
-        return SpareWork(current, job, partial(self._turn.give_back, self))
+        return spare_work(current, job, partial(self._turn.give_back, self))
 
     def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
         """Store the vectors. Where they cannot be written they are made again later."""

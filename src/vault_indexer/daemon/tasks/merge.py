@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.tasks.upkeep import OwnWork, UpkeepTask, Work
+from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, own_work
 from vault_indexer.index.merging import MergeJob
 from vault_indexer.index.workers.job import Died, Failed, JobWorker
 from vault_indexer.index.workers.pool import WorkerPool
@@ -50,7 +50,7 @@ class MergeTask(UpkeepTask):
         self._restless_since = None
         if not current.writer.derived.needs_merge:
             return None
-        return OwnWork(self._pool, MergeJob(current.generation))
+        return own_work(self._pool, MergeJob(current.generation))
 
     def accept(self, current: OpenGeneration, _job: object, outcome: object) -> None:
         """Publish what was merged."""

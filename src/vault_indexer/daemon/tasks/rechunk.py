@@ -9,7 +9,7 @@ from collections.abc import Callable
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.upkeep import SpareWork, UpkeepTask, Work
+from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
 from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.text.counts import quantity
@@ -51,7 +51,7 @@ class RechunkTask(UpkeepTask):
         if not path:
             return None
         self._last = path
-        return SpareWork(current, PrepareJob((path,), at_once=0))
+        return spare_work(current, PrepareJob((path,), at_once=0))
 
     def accept(self, _current: OpenGeneration, job: object, outcome: object) -> None:
         """Index the note whose answers are there."""

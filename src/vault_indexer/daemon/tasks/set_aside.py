@@ -6,7 +6,7 @@ import logging
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.upkeep import SpareWork, UpkeepTask, Work
+from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
 from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.index.workers.job import Died, Failed
 
@@ -26,7 +26,7 @@ class SetAsideRetry(UpkeepTask):
     def begin(self, current: OpenGeneration) -> Work | None:
         """Read a note whose time has come."""
         path = self._vault_sync.dirty.aside.next_due()
-        return None if path is None else SpareWork(current, PrepareJob((path,), at_once=0))
+        return None if path is None else spare_work(current, PrepareJob((path,), at_once=0))
 
     def accept(self, _current: OpenGeneration, job: object, outcome: object) -> None:
         """Index the note that could be read."""

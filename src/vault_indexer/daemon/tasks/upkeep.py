@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
@@ -113,37 +113,43 @@ class Upkeep:
                 return
 
 
-class SpareWork:
-    """Implements Work: a job in the generation's spare process, which may have its model loaded. It goes on
-    with the next job; the process ends with the generation, or where nothing waits for vectors."""
+class PoolWork(Generic[OwnJob, OwnResult]):
+    """Implements Work: a job in the one process of a pool. `on_end` is called when it is done; a process that
+    is not done ends."""
 
-    def __init__(self, current: OpenGeneration, job: Job, on_end: Callable[[], None] = lambda: None) -> None:
-        self._current = current
-        self._on_end = on_end
-        current.spare.begin(job)
-
-    def result(self) -> tuple[object, object] | None:
-        """Implements Work."""
-        return self._current.spare.result()
-
-    def end(self) -> None:
-        """Implements Work."""
-        self._on_end()
-        if not self._current.writer.owed:
-            self._current.spare.close()
-
-
-class OwnWork:
-    """Implements Work: a job in a process that ends with it, because it takes memory."""
-
-    def __init__(self, pool: WorkerPool[OwnJob, OwnResult], job: OwnJob) -> None:
+    def __init__(
+        self, pool: WorkerPool[OwnJob, OwnResult], job: OwnJob, on_end: Callable[[], None] = lambda: None
+    ) -> None:
         self._pool = pool
+        self._on_end = on_end
+        self._is_done = False
         pool.begin(job)
 
     def result(self) -> tuple[object, object] | None:
         """Implements Work."""
-        return self._pool.result()
+        found = self._pool.result()
+        self._is_done = found is not None
+        return found
 
     def end(self) -> None:
         """Implements Work."""
-        self._pool.close()
+        if not self._is_done:
+            self._pool.close()
+        self._on_end()
+
+
+def spare_work(current: OpenGeneration, job: Job, on_end: Callable[[], None] = lambda: None) -> Work:
+    """A job in the generation's spare process, which may have its model loaded. It goes on with the next job;
+    the process ends with the generation, or where nothing waits for vectors."""
+
+    def end() -> None:
+        on_end()
+        if not current.writer.owed:
+            current.spare.close()
+
+    return PoolWork(current.spare, job, end)
+
+
+def own_work(pool: WorkerPool[OwnJob, OwnResult], job: OwnJob) -> Work:
+    """A job in a process that ends with it, because it takes memory."""
+    return PoolWork(pool, job, pool.close)

@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from pathlib import Path
-
 from vault_indexer.config import Manifest, Settings
 from vault_indexer.errors import ManifestError
-from vault_indexer.index.reading.sample import sample_languages
+from vault_indexer.index.plan import is_indexed
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.providers import AUTO_PROVIDERS, choose_provider
+from vault_indexer.providers import AUTO_PROVIDERS, IndexedTexts, better_model, choose_provider
 from vault_indexer.store import Generation
+from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.vault.walk import Scan
 
 
-def settings_for_build(settings: Settings, vault: Path, found: Scan, current: Generation | None) -> Settings:
-    """The settings with a model for the languages of the vault, where they say `auto`. `current` is the
+def settings_for_build(settings: Settings, found: Scan, current: Generation | None) -> Settings:
+    """The settings with the model for a build of these notes, where they say `auto`. `current` is the
     generation that the next one replaces (None: there is none, or it cannot be read)."""
     if settings.embedding.provider != "auto":
         return settings
-    built_with = ""
-    if current is not None:
-        with suppress(ManifestError, OSError, UnicodeDecodeError):
-            built_with = Manifest.from_toml(current.read_manifest()).embedding_model.provider
-    return _with_provider(settings, choose_provider(sample_languages(vault, found), current=built_with))
+    text_bytes = sum(file.stat.size for file in found.files if is_indexed(file))
+    indexed = _indexed_texts(current) if current is not None else None
+    return _with_provider(settings, choose_provider(text_bytes, indexed))
+
+
+def _indexed_texts(generation: Generation) -> IndexedTexts | None:
+    better = better_model()
+    if better is None:
+        return None
+    try:
+        built = Manifest.from_toml(generation.read_manifest()).embedding_model
+    except (ManifestError, OSError, UnicodeDecodeError):
+        return None
+    catalog = CatalogReader(generation.catalog)
+    try:
+        return IndexedTexts(built.provider, catalog.embedded_count(), catalog.owed_count(better.key))
+    finally:
+        catalog.close()
+
+
+def better_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:
+    """The settings that make the vectors an index is to change to when all are there; None where it has the
+    best that `auto` stands for, or the configuration names a model."""
+    better = better_model()
+    if settings.embedding.provider != "auto" or better is None or built.provider not in AUTO_PROVIDERS:
+        return None
+    return None if built.provider == better.provider else _with_provider(settings, better.provider)
 
 
 def settings_for_index(settings: Settings, built: EmbeddingModel) -> Settings:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import accumulate
@@ -10,14 +9,10 @@ from pathlib import Path
 
 from vault_indexer.errors import NoteError
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.text.language import detect_note
 from vault_indexer.vault.read import read_note
 from vault_indexer.vault.walk import Scan
 
 MAX_NOTES = 2_000
-LANGUAGE_NOTES = 200
-"""A share of a half is found to within .07 in 19 of 20 vaults."""
-
 FIRST_BYTES = 2_000_000
 """About two seconds' work on two cores."""
 
@@ -44,22 +39,6 @@ def sample_texts(vault: Path, found: Scan, max_notes: int = MAX_NOTES) -> Iterat
             yield text[start : start + _PIECE_CHARS]
 
 
-def sample_languages(vault: Path, found: Scan, max_notes: int = LANGUAGE_NOTES) -> Counter[str]:
-    """How many notes are in each language (ISO 639-1, "" where it cannot be told), among at most `max_notes`
-    notes spread evenly over the vault, the same ones every time. Nothing is parsed: a language that a note
-    declares is not known."""
-    paths = [file.path for file in found.files if is_indexed(file) and 0 < file.stat.size <= _MAX_BYTES]
-    count = min(max_notes, len(paths))
-    languages: Counter[str] = Counter()
-    for number in range(count):
-        try:
-            data = read_note(vault, paths[number * len(paths) // count], _MAX_BYTES).data
-        except NoteError:
-            continue
-        languages[detect_note(_without_frontmatter(data.decode("utf-8", "replace")))] += 1
-    return languages
-
-
 def has_drifted(notes_before: int, notes_now: int) -> bool:
     """Whether the vault has changed so much in size that statistics of it no longer fit."""
     return not notes_before / _DRIFT <= notes_now <= notes_before * _DRIFT
@@ -75,9 +54,3 @@ def first_part(found: Scan, first_bytes: int = FIRST_BYTES) -> Scan:
     ends = accumulate(file.stat.size for file in newest)
     chosen = {file.path for file, end in zip(newest, ends, strict=True) if end <= first_bytes}
     return replace(found, files=tuple(f for f in found.files if f.path in chosen or not is_indexed(f)))
-
-
-def _without_frontmatter(text: str) -> str:
-    """Its keys are English in any vault."""
-    end = text.find("\n---", 3) if text.startswith("---") else -1
-    return text[end + 4 :] if end >= 0 else text

@@ -13,7 +13,10 @@ _WORKER_MB, _MODEL_WORKER_MB = 192, 1024
 transformer."""
 
 
-_UPKEEP_NICER, _LARGEST_NICE = 5, 19
+LOWEST_PRIORITY = 19
+"""The largest niceness there is."""
+
+_UPKEEP_NICER = 5
 """A step of niceness is worth a factor of 1.25 of processor time (sched(7)), five are worth three."""
 
 
@@ -34,7 +37,7 @@ def is_slow_model(settings: EmbeddingSettings) -> bool:
 
 def upkeep_limits(settings: IndexSettings) -> ProcessLimits:
     """The limits of a process that merges or compacts: edits, which a person waits for, run before it."""
-    return ProcessLimits(min(settings.nice + _UPKEEP_NICER, _LARGEST_NICE), settings.io_priority)
+    return ProcessLimits(min(settings.nice + _UPKEEP_NICER, LOWEST_PRIORITY), settings.io_priority)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,12 +21,14 @@ _FENCE_REACH = 32_768
 
 
 class RankedChunk(NamedTuple):
-    """A chunk that an answer shows: its key, its score beside the best one's, the reasons, its relevance."""
+    """A chunk that an answer shows: its key, its score beside the best one's, the reasons, its relevance, and
+    the copies of its note."""
 
     key: int
     score: float
     why: Why
     relevance: float
+    copies: tuple[str, ...] = ()
 
 
 class HitBuilder:
@@ -141,6 +143,7 @@ class HitBuilder:
             relevance=ranked.relevance,
             language=note.language,
             vault=self._vault,
+            copies=ranked.copies,
             chunk=chunk,
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 
+import numpy as np
+
 from vault_indexer.model import GraphReason, KeywordReason, NoteReason, VectorReason, Why
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates
@@ -58,12 +60,30 @@ def _keyword_reasons(
                 shares[field] = shares.get(field, 0.0) + score
     else:
         terms = [dict(own) for own in keywords.word_scores(keys, query.terms, FIELD_WEIGHTS)]
+    synonyms = _synonyms(query, keys)
     return {
         row: KeywordReason(
-            int(table.word_rank[row]), float(table.words[row]), by_word, shares, _known(table.coverage[row])
+            int(table.word_rank[row]),
+            float(table.words[row]),
+            by_word,
+            shares,
+            _known(table.coverage[row]),
+            synonyms.get(key, {}),
         )
-        for row, by_word, shares in zip(known, terms, fields, strict=True)
+        for row, key, by_word, shares in zip(known, keys, terms, fields, strict=True)
     }
+
+
+def _synonyms(query: PreparedQuery, keys: Sequence[int]) -> dict[int, dict[str, str]]:
+    """For each chunk the synonyms that it holds, with what they stand for."""
+    found: dict[int, dict[str, str]] = {}
+    for one in query.synonyms:
+        held = np.array(keys, np.int64)
+        for word in one.searched_words:
+            held = query.snapshot.keywords.among(held, word.forms)
+        for key in held.tolist():
+            found.setdefault(key, {})[one.searched] = one.written
+    return found
 
 
 def _known(value: float) -> float | None:

@@ -1,18 +1,20 @@
-"""What the words of a query are worth: spelling, compounds, expansion, rarity, and the trust in vectors."""
+"""What the words of a query are worth: spelling, compounds, synonyms, rarity, and the trust in vectors."""
 
 from __future__ import annotations
 
 from vault_indexer.search.terms.common_words import is_common, is_common_word
 from vault_indexer.search.terms.compounds import with_compounds
-from vault_indexer.search.terms.expansion import expand_terms
 from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import find_corrections, with_corrections
+from vault_indexer.search.terms.synonyms import Groups, Synonym, find_synonyms, with_synonyms
 from vault_indexer.search.terms.vector_weight import language_of, language_weight, vector_weight
 from vault_indexer.search.terms.words import query_words
 
 __all__ = [
-    "expand_terms",
+    "Groups",
+    "Synonym",
     "find_corrections",
+    "find_synonyms",
     "is_common",
     "is_common_word",
     "language_of",
@@ -22,4 +24,5 @@ __all__ = [
     "weight_by_idf",
     "with_compounds",
     "with_corrections",
+    "with_synonyms",
 ]

@@ -43,13 +43,15 @@ class VectorReasonJson(TypedDict):
 class KeywordReasonJson(TypedDict):
     """Rank and BM25F score; `terms` and `fields` are the shares of it that each matched word and each
     field gave (no field unless the request asked for them). `coverage`, in [0, 1], is the part of the
-    query's words that the chunk holds, each word at its weight (null: it does not count)."""
+    query's words that the chunk holds, each word at its weight (null: it does not count). `synonyms` are
+    the configured ones that the chunk holds, each with the words of the query that it stands for."""
 
     rank: int
     score: float
     terms: dict[str, float]
     fields: dict[str, float]
     coverage: float | None
+    synonyms: NotRequired[dict[str, str]]
 
 
 class GraphReasonJson(TypedDict):
@@ -122,6 +124,7 @@ class HitJson(TypedDict):
     passage: PassageJson | None
     why: WhyJson
     vault: NotRequired[str]
+    copies: NotRequired[list[str]]
     shares: NotRequired[SharesJson | None]
     chunk: NotRequired[dict[str, JsonValue] | None]
 
@@ -236,6 +239,18 @@ class ProgressJson(TypedDict):
     seconds: float
 
 
+class VectorUpgradeJson(TypedDict):
+    """How far the vectors of a better model are, by which the index will be searched when all are there:
+    `done` of `total` chunks, and about how many seconds of idle time the rest takes. `waits_for` says
+    why none are made at the moment; empty where they are."""
+
+    model: str
+    done: int
+    total: int
+    seconds_left: int
+    waits_for: str
+
+
 class DaemonStateJson(TypedDict):
     """Whether a daemon is running, and where."""
 
@@ -264,6 +279,7 @@ class StatusReportJson(TypedDict):
     paused: bool
     paused_until: str
     vectors_owed: int
+    upgrade: VectorUpgradeJson | None
     records_clicks: bool
     daemon: DaemonStateJson
     manifest: dict[str, JsonValue]

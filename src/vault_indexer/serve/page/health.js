@@ -67,6 +67,7 @@ class HealthView {
       ["Links", `${count(status.links)}, ${count(status.unresolved)} lead nowhere`],
       ["Pending", quantity(status.pending, "change")],
       status.vectors_owed ? ["Vectors to make", count(status.vectors_owed)] : null,
+      status.upgrade ? ["Better vectors", better(status.upgrade)] : null,
       ["Watching", status.watching],
     ];
     this.state.replaceChildren(h("div", {},
@@ -198,4 +199,12 @@ function list(notes, total) {
     total > notes.length ? `; the first ${notes.length}` : ""}:`),
   h("ul", { class: "plain" }, ...notes.map((one) => h("li", {},
     h("a", { href: address("note", { path: one.path }) }, one.title)))));
+}
+
+/** How far the vectors of the better model are. @param {import("./shapes").VectorUpgrade} upgrade */
+function better(upgrade) {
+  const share = `${Math.floor(100 * upgrade.done / Math.max(1, upgrade.total))}%`;
+  if (upgrade.waits_for) return `${share}, ${upgrade.waits_for}`;
+  const minutes = quantity(Math.ceil(upgrade.seconds_left / 60), "minute");
+  return `${share}, about ${minutes} of idle time left; searches are answered meanwhile`;
 }

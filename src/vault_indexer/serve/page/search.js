@@ -8,7 +8,9 @@ import { recentQueries, rememberQuery } from "./recent.js";
 import { address, go, setAddress } from "./route.js";
 import { hasShortcuts } from "./settings.js";
 
-const FIELDS = "path,kind,title,language,header_path,line,uri,relevance,snippet,marks,tags,shares";
+const FIELDS = "path,kind,title,language,header_path,line,uri,relevance,snippet,marks,tags,copies,shares";
+/** @param {string[]} copies */
+const copyCount = (copies) => `and ${copies.length} ${copies.length === 1 ? "copy" : "copies"}`;
 const LIMIT = 20;
 const MOST_REQUESTS = 2;
 const RETRY_MS = 1000;
@@ -295,7 +297,8 @@ class SearchView {
         to ? h("a", { class: "hit-title", ...text, href: to, onclick: opened }, hit.title)
           : h("span", { class: "hit-title", tabindex: -1, ...text }, hit.title),
         h("span", { class: "hit-path", dir: "auto" }, hit.vault ? `${hit.vault}: ` : null, folder,
-          here ? null : ` ${hit.kind}`)),
+          here ? null : ` ${hit.kind}`),
+        hit.copies && h("span", { class: "hit-path", title: hit.copies.join("\n") }, copyCount(hit.copies))),
       hit.header_path && h("p", { class: "hit-headings", ...text }, hit.header_path),
       hit.snippet && h("p", { class: "snippet", ...text }, ...marked(hit.snippet, hit.marks)),
       h("div", { class: "hit-foot" }, hit.shares && picture(hit.shares), toggle,
@@ -327,6 +330,8 @@ class SearchView {
     const rows = [
       [hue("words", "Words"), keyword && `rank ${keyword.rank}: ${Object.entries(keyword.terms)
         .map(([term, share]) => `${term} ${Number(share).toFixed(1)}`).join(", ")}`],
+      ["Synonyms", keyword && Object.entries(keyword.synonyms ?? {})
+        .map(([found, written]) => `${found} for ${written}`).join(", ")],
       [hue("meaning", "Meaning"), vector && `rank ${vector.rank}, cosine ${vector.score.toFixed(2)}`],
       [hue("links", "Links"), graph && `rank ${graph.rank}, by ${graph.via.slice(0, 3).join(", ")}`],
       ["Whole note", note && `holds ${Math.round(note.coverage * 100)} % of the words by weight`],

@@ -50,6 +50,10 @@ _CHUNK_COLUMNS = (
     "key, note_id, chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line,"
     " strategy, overlap, context, preamble, extra"
 )
+_OWED = (
+    "c.text_hash NOTNULL AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
+    " AND v.model = (SELECT model FROM models WHERE name = ?))"
+)
 _CHUNK_VECTORS = (
     "SELECT c.key, v.vector FROM chunks c JOIN vectors v USING (text_hash)"
     " WHERE v.model = (SELECT model FROM models WHERE name = ?)"
@@ -347,6 +351,14 @@ class CatalogReader:
         found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
         return {row.key: row for row in self._chunk_rows(list(found))}
 
+    def chunk_shapes(self, keys: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """The number in its note and the length of each chunk by key; none of a chunk that has no vector, as
+        it has hardly any text."""
+        sql = (
+            "SELECT key, chunk_index, end_pos - start_pos FROM chunks WHERE key IN (%s) AND text_hash NOTNULL"
+        )
+        return {key: (index, length) for key, index, length in self.rows_in(sql, keys)}
+
     def chunks_of(self, note_id: int) -> list[ChunkRow]:
         """A note's chunks in order."""
         found = self.rows(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
@@ -410,14 +422,22 @@ class CatalogReader:
     def owed_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
         """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
         ordered by key where all."""
-        sql = (
-            "SELECT c.key, c.text_hash FROM chunks c WHERE {keys} c.text_hash NOTNULL AND NOT EXISTS"
-            " (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
-            " AND v.model = (SELECT model FROM models WHERE name = ?))"
-        )
+        sql = f"SELECT c.key, c.text_hash FROM chunks c WHERE {{keys}} {_OWED}"
         if keys is None:
             return dict(self.rows(sql.format(keys="") + " ORDER BY c.key", (model,)))
         return dict(self.rows_in(sql.format(keys="c.key IN (%s) AND"), keys, model))
+
+    def owed_count(self, model: str) -> int:
+        """How many chunks are to have a vector and have none of this model."""
+        return int(self._one(f"SELECT count(*) FROM chunks c WHERE {_OWED}", (model,))[0])
+
+    def owed_newest(self, model: str, limit: int) -> list[int]:
+        """At most so many of these chunks, those of the notes that changed last first."""
+        sql = (
+            f"SELECT c.key FROM chunks c JOIN notes n USING (note_id) WHERE {_OWED}"
+            " ORDER BY n.mtime_ns DESC, c.key LIMIT ?"
+        )
+        return [int(row[0]) for row in self.rows(sql, (model, limit))]
 
     def nonzero_vector_keys(self, model: str) -> list[int]:
         """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
@@ -537,8 +557,8 @@ class CatalogReader:
         found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
         return bytes(found[0][0]) if found else None
 
-    def _one(self, sql: str) -> Row:
-        return self.rows(sql)[0]
+    def _one(self, sql: str, values: Sequence[SqlValue] = ()) -> Row:
+        return self.rows(sql, values)[0]
 
     def _chunk_rows(self, rows: Sequence[Row]) -> list[ChunkRow]:
         texts = self.texts(int(row[1]) for row in rows)

@@ -1,0 +1,201 @@
+"""Makes the vectors of the better model while the daemon is idle, and has the index changed to it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.turn import Turn
+from vault_indexer.daemon.tasks.upkeep import PoolWork, UpkeepTask, Work
+from vault_indexer.index.jobs import Embedded, EmbedJob
+from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.model import VectorUpgrade
+from vault_indexer.system import is_on_battery
+
+log = logging.getLogger("vault_indexer.daemon")
+
+_PORTION_S = 2.0
+"""What a portion aims to take: so much a crash costs, and for so long a note that is tried again waits."""
+
+_FIRST_TEXTS = 32
+_MOST_TEXTS = 1024
+_LISTED = 4096
+"""So many chunks are listed at a time, newest notes first: 84,000 chunks are looked through in .1 s."""
+
+_REST_S = 3.0
+"""Edits put it off for so long."""
+
+_TEXTS_PER_S = 90.0
+"""What is expected until a portion is done (`benchmarks/embed_speed.py`)."""
+
+_RETRY_S, _RETRY_LATEST_S = 5.0, 600.0
+_LOOK_AGAIN_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeRules:
+    """When the better vectors are made: never where that takes longer than `most_s` (0: never at all), and
+    not on a battery unless `on_battery`."""
+
+    most_s: float
+    on_battery: bool
+
+
+class UpgradeTask(UpkeepTask):
+    """Makes the vectors that a generation lacks of the model it is to change to, and calls `complete` when
+    all are there.
+
+    They are kept in its catalog, so that a crash or a restart costs one portion. Each is made by one process
+    at the lowest priority. Other threads read `progress` and call `hurry` and `hold`.
+    """
+
+    def __init__(
+        self,
+        rules: UpgradeRules,
+        complete: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+        turn: Turn | None = None,
+        is_on_battery: Callable[[], bool] = is_on_battery,
+    ) -> None:
+        """`turn` is had for each portion; it is shared with other vaults."""
+        self.rules = rules
+        self.progress: VectorUpgrade | None = None
+        self._complete = complete
+        self._clock = clock
+        self._turn = turn or Turn()
+        self._is_on_battery = is_on_battery
+        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
+        self._listed: deque[int] = deque()
+        self._failed: set[int] = set()
+        self._generation = 0
+        self._total = self._missing = 0
+        self._texts, self._texts_per_s = _FIRST_TEXTS, _TEXTS_PER_S
+        self._begun_at = self._rested_at = 0.0
+        self._hurried = self._held = False
+        self._trouble = ""
+
+    @property
+    def trouble(self) -> str:
+        """Why the last portion failed."""
+        return self._trouble
+
+    def hurry(self) -> None:
+        """Go on whatever the rules say, until all are there. Any thread."""
+        self._hurried, self._held = True, False
+
+    def hold(self) -> None:
+        """Make none until `hurry`. Any thread."""
+        self._hurried, self._held = False, True
+
+    def observe(self, *, is_idle: bool) -> None:
+        """Edits come first."""
+        if not is_idle:
+            self._rested_at = self._clock() + _REST_S
+
+    def begin(self, current: OpenGeneration) -> Work | None:
+        """Implements UpkeepTask."""
+        if current.upgrade is None:
+            self.progress, self._trouble = None, ""
+            return None
+        if self._clock() < self._rested_at or not self._retry.is_due:
+            return None
+        if self._generation != current.generation.number:
+            self._generation = current.generation.number
+            self._listed.clear()
+            self._failed.clear()
+        if not self._listed and not self._list(current):
+            return None
+        reason = self._reason_to_wait()
+        self._show(current, reason)
+        if reason:
+            self._retry.wait(_REST_S)
+            current.upgrade.pool.close()
+            return None
+        if not self._turn.take(self):
+            return None
+        keys = tuple(islice(self._listed, self._texts))
+        self._begun_at = self._clock()
+        job = EmbedJob(current.generation, keys)
+        return PoolWork(current.upgrade.pool, job, lambda: self._turn.give_back(self))
+
+    def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
+        """Keep the vectors. A portion that fails is made again, smaller, until the one text that the model
+        cannot take is alone: that one is left to the build."""
+        assert isinstance(job, EmbedJob)
+        assert current.upgrade is not None
+        if isinstance(outcome, Failed | Died):
+            self._record_failure(job, outcome.reason)
+            return
+        assert isinstance(outcome, Embedded)
+        try:
+            current.writer.keep_vectors(outcome.vectors, current.upgrade.model.key, job.keys)
+        except BaseException:
+            self._retry.record_failure()
+            raise
+        self._leave_out(len(job.keys))
+        self._missing = max(0, self._missing - len(job.keys))
+        seconds = max(self._clock() - self._begun_at, 1e-3)
+        self._texts_per_s += (len(job.keys) / seconds - self._texts_per_s) / 2
+        self._texts = max(1, min(_MOST_TEXTS, 2 * self._texts, round(self._texts_per_s * _PORTION_S)))
+        self._retry.reset()
+        self._trouble = ""
+        self._show(current, "")
+
+    def _list(self, current: OpenGeneration) -> bool:
+        """Look for what is missing. Where nothing is, the index can be changed to the model."""
+        assert current.upgrade is not None
+        model = current.upgrade.model.key
+        with current.writer.holder.lease() as snapshot:
+            self._total = snapshot.catalog.embedded_count()
+            self._missing = snapshot.catalog.owed_count(model)
+            listed = snapshot.catalog.owed_newest(model, _LISTED + len(self._failed))
+        self._listed.extend(key for key in listed if key not in self._failed)
+        if self._listed:
+            return True
+        current.upgrade.pool.close()  # the model takes memory
+        self._show(current, "")
+        self._retry.wait(_LOOK_AGAIN_S)  # the build may fail, or edits may come before it
+        if self._total:
+            log.info("all chunks have vectors of %s: the index changes to it", current.upgrade.model.name)
+            self._complete()
+        return False
+
+    def _reason_to_wait(self) -> str:
+        if self._held:
+            return "held until `indexer embed`"
+        if self._hurried:
+            return ""
+        if self._seconds_left() > self.rules.most_s:
+            hours, most = self._seconds_left() / 3600, self.rules.most_s / 3600
+            return f"not made: they would take {hours:.1f} hours, and embedding.max_upgrade_hours is {most:g}"
+        if not self.rules.on_battery and self._is_on_battery():
+            return "waiting for mains power"
+        return ""
+
+    def _seconds_left(self) -> float:
+        return self._missing / max(self._texts_per_s, 1e-3)
+
+    def _show(self, current: OpenGeneration, waits_for: str) -> None:
+        assert current.upgrade is not None
+        done = self._total - self._missing
+        seconds = round(self._seconds_left())
+        self.progress = VectorUpgrade(current.upgrade.model.provider, done, self._total, seconds, waits_for)
+
+    def _leave_out(self, count: int) -> None:
+        for _ in range(min(count, len(self._listed))):
+            self._listed.popleft()
+
+    def _record_failure(self, job: EmbedJob, reason: str) -> None:
+        self._trouble = f"better vectors could not be made, will retry: {reason}"
+        log.warning("%s", self._trouble)
+        if len(job.keys) == 1:
+            self._failed.update(job.keys)
+            self._leave_out(1)
+        self._texts = max(1, len(job.keys) // 2)
+        self._retry.record_failure()

@@ -1,0 +1,198 @@
+"""The better vectors of `auto`: made while the daemon is idle, kept over restarts, then searched by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reliability_lab import in_one_process
+from vault_at_work import Place, daemon, hits, holding, opened, place, wait_for
+
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
+from vault_indexer.daemon.tasks.upkeep import Work
+from vault_indexer.index.workers.job import Failed
+from vault_indexer.model import VectorUpgrade
+from vault_indexer.providers import better_model
+from vault_indexer.service import VaultService
+from vault_indexer.store import IndexDir
+from vault_indexer.store.catalog import CatalogReader
+
+NOTES = {
+    "Bread.md": "# Bread\n\nKnead the dough until it is smooth, and then let it rise for an hour.\n",
+    "Boat.md": "# Regatta\n\nThe sailors hoisted the sail before they left the harbour in the wind.\n",
+    "Dentista.md": "# Dientes\n\nEl dentista dice que hay que cepillarse los dientes dos veces al día.\n",
+}
+ALWAYS = UpgradeRules(most_s=3600, on_battery=True)
+
+
+def model_of(service: VaultService) -> object:
+    model = service.status().manifest["embedding_model"]
+    assert isinstance(model, dict)
+    return model["provider"]
+
+
+def built_static(folder: Path) -> Place:
+    """A vault whose index has static vectors, as that of a large vault has at first."""
+    where = place(folder, NOTES)
+    with opened(where, {"embedding.provider": "wordllama"}) as service:
+        assert model_of(service) == "wordllama"
+    return where
+
+
+def missing(where: Place) -> int:
+    """How many chunks of the index have no vector of the better model."""
+    generation, model = IndexDir(where.index_dir).current(), better_model()
+    assert generation is not None
+    assert model is not None
+    catalog = CatalogReader(generation.catalog)
+    try:
+        return catalog.owed_count(model.key)
+    finally:
+        catalog.close()
+
+
+def exported_by_a_fresh_build(where: Place) -> list[str]:
+    with opened(Place(where.vault, where.index_dir.with_name("fresh"), where.config)) as service:
+        assert model_of(service) == "multilingual"
+        return list(service.export())
+
+
+def test_the_index_changes_to_the_better_model_by_itself(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with daemon(where, processes=True) as service:
+        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
+        assert service.status().upgrade is None
+        assert hits(service, "how often should I brush my teeth")[0].path == "Dentista.md"
+        assert service.verify() == ()
+        upgraded = list(service.export())
+    assert upgraded == exported_by_a_fresh_build(where)
+
+
+def test_an_edit_on_the_way_is_in_both(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with daemon(where) as service:
+        where.write("Oven.md", "# Oven\n\nError E-417 means that the fan of the oven is blocked: basalt.\n")
+        wait_for(lambda: "Oven.md" in holding(service, "basalt"))
+        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
+        assert "Oven.md" in holding(service, "basalt")
+        upgraded = list(service.export())
+    assert upgraded == exported_by_a_fresh_build(where)
+
+
+@pytest.mark.parametrize("key", ["max_upgrade_hours = 0", 'provider = "wordllama"'])
+def test_nothing_is_made_that_is_not_wanted(tmp_path: Path, key: str) -> None:
+    where = built_static(tmp_path)
+    where.configure(f"[index]\nworkers = 1\n[embedding]\n{key}\n")
+    with taken(where) as current:
+        assert current.upgrade is None
+
+
+@contextmanager
+def taken(where: Place) -> Iterator[OpenGeneration]:
+    """The open generation of an index, with workers in this process, for a task that is called by hand."""
+    assembly = in_one_process(where.target())
+    generation = assembly.index_dir.current()
+    assert generation is not None
+    current = assembly.open_generation(generation)
+    try:
+        yield current
+    finally:
+        current.close()
+
+
+class ByHand:
+    """A task with a clock that a test sets."""
+
+    def __init__(self, rules: UpgradeRules = ALWAYS, *, on_battery: bool = False) -> None:
+        self.now = 1000.0
+        self.completed = 0
+        self.task = UpgradeTask(rules, self._complete, lambda: self.now, is_on_battery=lambda: on_battery)
+
+    def _complete(self) -> None:
+        self.completed += 1
+
+    def begin(self, current: OpenGeneration) -> Work | None:
+        self.now += 1000
+        return self.task.begin(current)
+
+    def portion(
+        self, current: OpenGeneration, outcome: Callable[[object], object] = lambda found: found
+    ) -> VectorUpgrade | None:
+        """Have a portion made; its `outcome` may become another."""
+        work = self.begin(current)
+        if work is not None:
+            done = work.result()
+            assert done is not None
+            work.end()
+            self.now += 0.01
+            self.task.accept(current, done[0], outcome(done[1]))
+        return self.task.progress
+
+
+def test_what_is_made_is_kept_and_never_made_again(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    assert missing(where) == 3
+    with taken(where) as current:
+        first = ByHand()
+        work = first.begin(current)
+        assert work is not None
+        assert first.task.progress == VectorUpgrade("multilingual", 0, 3, 0)
+        work.end()  # as by the end of the process
+    assert missing(where) == 3
+    with taken(where) as current:
+        again = ByHand()
+        again.portion(current)
+        assert missing(where) == 0
+        assert again.portion(current) == VectorUpgrade("multilingual", 3, 3, 0)
+        assert again.completed == 1
+
+
+def test_it_waits_for_mains_power(tmp_path: Path) -> None:
+    with taken(built_static(tmp_path)) as current:
+        careful = ByHand(replace(ALWAYS, on_battery=False), on_battery=True)
+        progress = careful.portion(current)
+        assert progress is not None
+        assert (progress.done, progress.waits_for) == (0, "waiting for mains power")
+        careful.task.rules = ALWAYS
+        progress = careful.portion(current)
+        assert progress is not None
+        assert (progress.done, progress.waits_for) == (3, "")
+
+
+def test_what_takes_too_long_is_not_made_and_said(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with taken(where) as current:
+        progress = ByHand(replace(ALWAYS, most_s=0.001)).portion(current)
+        assert progress is not None
+        assert "embedding.max_upgrade_hours" in progress.waits_for
+    assert missing(where) == 3
+
+
+def test_edits_come_first(tmp_path: Path) -> None:
+    with taken(built_static(tmp_path)) as current:
+        one = ByHand()
+        one.task.observe(is_idle=False)
+        assert one.task.begin(current) is None
+        assert one.begin(current) is not None
+
+
+def test_a_text_that_the_model_cannot_take_is_left_to_the_build(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with taken(where) as current:
+        one = ByHand()
+        for _ in range(20):
+            one.portion(current, lambda _found: Failed("no such word"))
+            if one.completed:
+                break
+        assert one.completed == 1
+        assert "no such word" in one.task.trouble
+    assert missing(where) == 3
+
+
+def test_the_default_waits_for_three_hours_of_work_at_most() -> None:
+    assert EmbeddingSettings().max_upgrade_hours == 3

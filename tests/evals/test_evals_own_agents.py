@@ -1,0 +1,140 @@
+"""Functions of the user answer cases by name; what they may not do, and what they return."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from eval_lab import BREAD, FakeService, found, simple_case, write_case, write_vault
+
+from vault_indexer.config.load import load_own
+from vault_indexer.errors import ConfigError, UsageError
+from vault_indexer.evals import AgentAnswer, Finding, SuiteOptions, load_cases, run_suite
+from vault_indexer.evals.own_agents import read_findings
+
+MODULE = """\
+asked = []
+
+def baker(given):
+    asked.append(given)
+    return [{"source": "Kitchen/Bread.md", "text": given["flour"], "start": 0, "end": 7, "quote": "# Bread"}]
+
+def broken(given):
+    raise KeyError("the oven is\\ncold")
+"""
+CASE = """\
+id: NAME
+agent: baker
+layer: LAYER
+input: {flour: rye, grams: 500, query: [not, a, text]}
+expected: {EXPECTED}
+"""
+
+
+def case(name: str, layer: int, expected: str) -> str:
+    return CASE.replace("NAME", name).replace("LAYER", str(layer)).replace("EXPECTED", expected)
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "own_bakery.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return "own_bakery"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> FakeService:
+    return FakeService(write_vault(tmp_path / "vault"))
+
+
+def test_a_function_of_the_user_answers_the_cases_of_its_name(
+    service: FakeService, tmp_path: Path, module: str
+) -> None:
+    cases = tmp_path / "cases"
+    write_case(cases, "one", case("one", 1, "must_have_source: Kitchen/Bread.md, must_have_citation: true"))
+    write_case(cases, "two", case("two", 2, "expected_citations: [Kitchen/Bread.md]"))
+    write_case(cases, "three", case("three", 3, "golden_answer: rye, expected_keywords_any: [wheat]"))
+    simple_case(cases, "four")
+    options = SuiteOptions(own_agents={"baker": f"{module}:baker", "unused": "no_such_module:f"})
+    report = run_suite(service, cases, options=options)
+    verdicts = {result.case_id: result.verdict for result in report.results}
+    assert verdicts == {"four": "fail", "one": "pass", "two": "pass", "three": "fail"}
+    asked = __import__(module).asked
+    assert asked[0] == {"flour": "rye", "grams": 500, "query": ["not", "a", "text"]}
+
+
+def test_what_a_function_raises_is_the_verdict_of_its_case(
+    service: FakeService, tmp_path: Path, module: str
+) -> None:
+    write_case(tmp_path / "cases", "one", case("one", 1, "min_findings: 1"))
+    options = SuiteOptions(own_agents={"baker": f"{module}:broken"})
+    (result,) = run_suite(service, tmp_path / "cases", options=options).results
+    assert (result.verdict, result.reasons) == (
+        "error",
+        ("agent baker: KeyError: 'the oven is\\ncold'",),
+    )
+
+
+def test_an_agent_that_nobody_has_is_an_error_before_any_case(service: FakeService, tmp_path: Path) -> None:
+    file = write_case(tmp_path / "cases", "one", case("one", 1, "min_findings: 1"))
+    assert load_cases(tmp_path / "cases")[0].agent == "baker"
+    with pytest.raises(UsageError) as error:
+        run_suite(service, tmp_path / "cases")
+    assert str(error.value).startswith(f"{file}: agent: baker is none of search, related, links, ask;")
+
+
+def test_a_case_without_input_asks_no_function(service: FakeService, tmp_path: Path, module: str) -> None:
+    text = case("one", 2, "expected_citations: [Kitchen/Bread.md]")
+    write_case(
+        tmp_path / "cases", "one", "\n".join(line for line in text.splitlines() if "input" not in line)
+    )
+    options = SuiteOptions(own_agents={"baker": f"{module}:broken"})
+    assert run_suite(service, tmp_path / "cases", options=options).exit_status == 0
+
+
+def test_findings_are_read_in_the_forms_that_functions_return() -> None:
+    assert read_findings(["A.md", {"url": "https://example.org"}]) == AgentAnswer(
+        (Finding("A.md", ""), Finding("https://example.org", ""))
+    )
+    whole = read_findings({"findings": [Finding("A.md", "x")], "text": "y", "declined": True})
+    assert whole == AgentAnswer((Finding("A.md", "x"),), "y", declined=True)
+    assert read_findings(whole) is whole
+    assert read_findings(found("A.md", text="x")).text == "x"
+    cited = read_findings([{"path": "Kitchen/Bread.md", "start": 2, "end": 7, "quote": BREAD[2:7]}])
+    assert (cited.text, cited.citations[0].quote) == ("Bread", "Bread")
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "A.md", [3], [{}], [{"source": 3}], {"text": 3}])
+def test_what_is_no_findings_is_refused(wrong: object) -> None:
+    with pytest.raises(ValueError, match=r"finding|text"):
+        read_findings(wrong)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('search = "m:f"', "is none of search, related, links, ask"),
+        ('"a b" = "m:f"', "'a b'"),
+        ('a = ""', "a: "),
+    ],
+)
+def test_names_of_agents_are_checked(tmp_path: Path, table: str, said: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(f"[evals.agents]\n{table}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"evals\.agents") as error:
+        load_own(file, {})
+    assert said in str(error.value)
+
+
+def test_the_users_configuration_names_agents(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[evals.agents]\nbaker = "own_bakery:baker"\n', encoding="utf-8")
+    assert load_own(file, {}).settings.evals.agents == {"baker": "own_bakery:baker"}
+
+
+def test_a_question_of_free_keys_reaches_a_judge_in_words(tmp_path: Path) -> None:
+    write_case(tmp_path, "one", case("one", 3, "golden_answer: rye"))
+    (one,) = load_cases(tmp_path)
+    assert one.question == "flour: rye, grams: 500, query: ['not', 'a', 'text']"
+    assert json.loads(json.dumps(one.input.keys))["grams"] == 500

@@ -1,0 +1,77 @@
+"""Notes with the same body are one hit, which names the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from indexed_vault import indexed_vault, write_notes
+
+from vault_indexer.model import Hit, SearchRequest
+from vault_indexer.service import VaultService
+
+BODY = (
+    "Kestrels hover over the verge of the motorway and look for voles in the grass.\n\n"
+    + "They nest in holes of old trees and in church towers, and take no material there. " * 12
+    + "\n\n## Rings\n\nRing number 4711 was read on a kestrel at the quarry in June.\n"
+)
+NOTES = {
+    "Kestrel.md": f"---\ntags: [bird]\n---\n{BODY}",
+    "Kestrel (copy).md": BODY,
+    "Old kestrel.md": f"---\nstatus: old\n---\n\n{BODY}\n",
+    "Kestrel draft.md": BODY.replace("June", "July"),
+    "Short one.md": "Kestrel\n",
+    "Short two.md": "Kestrel\n",
+    "Tea.md": "# Tea\n\nBlack tea with cardamom, cooked for ten minutes with milk.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    folder = tmp_path_factory.mktemp("copies")
+    with indexed_vault(write_notes(folder / "vault", NOTES), folder / "index") as (opened, _):
+        yield opened
+
+
+def hits(service: VaultService, query: str, *, by_note: bool) -> list[Hit]:
+    return list(service.search(SearchRequest(query, limit=50, by_note=by_note)).results)
+
+
+COPIES = {"Kestrel.md", "Kestrel (copy).md", "Old kestrel.md"}
+
+
+@pytest.mark.parametrize("by_note", [True, False])
+@pytest.mark.parametrize("query", ["kestrel ring number", "hover over the motorway", "old kestrel"])
+def test_one_of_them_is_shown_and_names_the_others(service: VaultService, query: str, by_note: bool) -> None:
+    shown = [hit for hit in hits(service, query, by_note=by_note) if hit.path in COPIES]
+    assert len({hit.path for hit in shown}) == 1
+    assert all(set(hit.copies) == COPIES - {hit.path} for hit in shown)
+
+
+def test_the_note_that_the_query_names_stands_for_them(service: VaultService) -> None:
+    assert hits(service, "old kestrel", by_note=True)[0].path == "Old kestrel.md"
+
+
+def test_a_text_that_differs_is_no_copy(service: VaultService) -> None:
+    draft = [
+        hit for hit in hits(service, "kestrel ring number", by_note=True) if hit.path == "Kestrel draft.md"
+    ]
+    assert len(draft) == 1
+    assert not draft[0].copies
+
+
+def test_notes_with_hardly_any_text_are_shown_each(service: VaultService) -> None:
+    paths = [hit.path for hit in hits(service, "kestrel", by_note=True)]
+    assert {"Short one.md", "Short two.md"} <= set(paths)
+
+
+def test_a_filter_alone_lists_every_file(service: VaultService) -> None:
+    assert {hit.path for hit in hits(service, "path:kestrel", by_note=True)} >= COPIES
+
+
+def test_explain_says_with_which_note_a_copy_is_shown(service: VaultService) -> None:
+    query = SearchRequest("old kestrel", by_note=True)
+    copy = service.explain("Kestrel.md", query)
+    assert not copy.shown
+    assert copy.reasons == ("it has the same text as Old kestrel.md, and is shown with it",)
+    assert service.explain("Old kestrel.md", query).shown

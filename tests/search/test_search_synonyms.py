@@ -1,0 +1,140 @@
+"""`search.synonyms`: the user's own other words for a thing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from indexed_vault import write_notes
+
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.config.sources import OptionValue
+from vault_indexer.model import Hit, SearchRequest
+from vault_indexer.search.terms import Groups, find_synonyms
+from vault_indexer.service import VaultService
+from vault_indexer.text.query import analyze_query
+
+GROUPS = (
+    ("automobile", "car", "motor vehicle"),
+    ("ключ", "пароль"),
+    ("电脑", "计算机"),
+    ("hut", "alpine shelter"),
+    ("kestral", "falconry"),
+)
+NOTES = {
+    "Garage.md": "# Garage\n\nThe car is green and has four doors.\n",
+    "Register.md": "# Register\n\nEach motor vehicle has a number and a plate.\n",
+    "Workshop.md": "# Workshop\n\nThe motor of the pump makes a noise.\n",
+    "Brochure.md": "# Brochure\n\nAn automobile of 1930 stood in the museum.\n",
+    "Router.md": "# Роутер\n\nПароль от роутера записан на коробке.\n",
+    "Desk.md": "# 桌子\n\n桌子上有一台计算机。\n",
+    "Ridge.md": "# Ridge\n\nThe hut is open from June to September.\n",
+    **{f"Bird {number}.md": f"A kestrel, seen {number} times.\n" for number in range(2, 7)},
+    "Soup.md": "# Soup\n\nPeas and mint, cooked for an hour.\n",
+}
+
+
+def opened_with(vault: Path, index_dir: Path, groups: Groups) -> VaultService:
+    options: dict[str, OptionValue] = {
+        "index.workers": 1,
+        "search.weights.vector": 0,
+        "search.synonyms.groups": json.dumps(groups, ensure_ascii=False),  # which TOML reads too
+    }
+    return open_index(resolve_target(vault, index_dir, None, environ={}, options=options), lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_notes(tmp_path_factory.mktemp("synonyms") / "vault", NOTES)
+
+
+@pytest.fixture(scope="module")
+def service(vault: Path) -> Iterator[VaultService]:
+    with closing(opened_with(vault, vault.parent / "index", GROUPS)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def without(vault: Path) -> Iterator[VaultService]:
+    with closing(opened_with(vault, vault.parent / "plain", ())) as opened:
+        yield opened
+
+
+def hits(service: VaultService, query: str) -> list[Hit]:
+    return list(service.search(SearchRequest(query, limit=20)).results)
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "synonym"),
+    [
+        ("automobile", "Garage.md", {"car": "automobile"}),
+        ("automobiles", "Garage.md", {"car": "automobiles"}),
+        ("automobile", "Register.md", {"motor vehicle": "automobile"}),
+        ("motor vehicle", "Garage.md", {"car": "motor vehicle"}),
+        ("ключ от роутера", "Router.md", {"пароль": "ключ"}),
+        ("电脑", "Desk.md", {"计算机": "电脑"}),
+        ("is the alpine shelter open", "Ridge.md", {"hut": "alpine shelter"}),
+    ],
+)
+def test_a_note_is_found_by_a_synonym_and_why_says_so(
+    service: VaultService, query: str, path: str, synonym: dict[str, str]
+) -> None:
+    hit = next(hit for hit in hits(service, query) if hit.path == path)
+    assert hit.why.keyword is not None
+    assert hit.why.keyword.synonyms == synonym
+
+
+def test_without_groups_only_the_words_of_the_query_are_searched(without: VaultService) -> None:
+    found = hits(without, "automobile")
+    assert [hit.path for hit in found] == ["Brochure.md"]
+    assert found[0].why.keyword is not None
+    assert not found[0].why.keyword.synonyms
+
+
+def test_what_holds_the_words_of_the_query_comes_first(service: VaultService) -> None:
+    order = [hit.path for hit in hits(service, "automobile")]
+    assert order[0] == "Brochure.md"
+    assert set(order) >= {"Garage.md", "Register.md"}
+
+
+def test_a_synonym_is_marked_in_the_snippet(service: VaultService) -> None:
+    hit = next(hit for hit in hits(service, "automobile") if hit.path == "Garage.md")
+    assert [hit.snippet[start:end] for start, end in hit.marks] == ["car"]
+
+
+def test_a_hit_by_a_synonym_is_about_the_query(service: VaultService, without: VaultService) -> None:
+    query = "open alpine shelter"
+    by_synonym = next(hit for hit in hits(service, query) if hit.path == "Ridge.md")
+    plain = next(hit for hit in hits(without, query) if hit.path == "Ridge.md")
+    assert service.search(SearchRequest(query)).verdict == "strong"
+    assert by_synonym.relevance > plain.relevance + 0.2
+
+
+def test_a_word_of_a_group_is_not_corrected(service: VaultService, without: VaultService) -> None:
+    assert [one.searched for one in without.search(SearchRequest("kestral")).corrections] == ["kestrel"]
+    assert not service.search(SearchRequest("kestral")).corrections
+
+
+def test_a_phrase_stands_for_others_only_as_a_whole() -> None:
+    def searched(query: str) -> set[str]:
+        found = find_synonyms(GROUPS, ("en",), analyze_query(query, ["en"]))
+        return {one.searched for one in found}
+
+    assert searched("a motor vehicle") == {"automobile", "car"}
+    assert searched("the motor of a vehicle") == set()
+    assert searched("vehicle") == set()
+
+
+def test_a_hyphenated_word_is_one_word_of_a_phrase() -> None:
+    groups = (("add-on", "plugin"), ("src/main", "entry point"))
+
+    def searched(query: str) -> set[str]:
+        return {one.searched for one in find_synonyms(groups, ("en",), analyze_query(query, ["en"]))}
+
+    assert searched("which add-on is it") == {"plugin"}
+    assert searched("addon") == {"plugin"}
+    assert searched("plugins") == {"add-on"}
+    assert searched("src/main") == {"entry point"}
