@@ -141,6 +141,14 @@ class Gateway:
         finally:
             connection.close()
 
+    def head(self, path: str, host: str) -> Answer:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        try:
+            connection.request("HEAD", path, headers={"Host": host})
+            return answer_of(connection.getresponse())
+        finally:
+            connection.close()
+
     def search(self, user: User, query: str, **parameters: str | int) -> Answer:
         target = "/v1/search?" + urlencode({"q": query, **parameters}, quote_via=quote)
         return self.get(target, user)

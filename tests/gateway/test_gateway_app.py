@@ -22,7 +22,7 @@ def parts() -> GatewayParts:
     limits |= {"user_concurrent": 4, "user_rate": 100.0, "user_burst": 100}
     made = {
         "settings": SimpleNamespace(server=SimpleNamespace(**limits)),
-        "users": SimpleNamespace(by_token=lambda _: SimpleNamespace(name="u", metrics=True)),
+        "users": SimpleNamespace(hold=True, by_token=lambda _: SimpleNamespace(name="u", metrics=True)),
         "published": SimpleNamespace(of=lambda _: {}, all=list, unmatched_rights=lambda: 2),
         "search": SimpleNamespace(search=lambda _, order: GatewayAnswer(order.query, 1.234, (HIT,), ())),
         "metrics": SimpleNamespace(
