@@ -178,7 +178,7 @@ def gateway(
     config.write_text(
         f'{top}\nstates_s = 0.2\n[milvus]\nuri = "{uri or team.uri}"\ncollection_prefix = "{team.prefix}"\n'
         f'consistency = "session"\ntimeout_s = 2\n[server]\nport = 0\n'
-        "user_concurrent = 16\nuser_rate = 1000.0\nuser_burst = 1000\n"
+        "user_concurrent = 16\nuser_rate = 10000.0\nuser_burst = 10000\n"
         + "".join(user.toml for user in users)
         + tables,
         "utf-8",
