@@ -141,6 +141,14 @@ class Gateway:
         finally:
             connection.close()
 
+    def head(self, path: str, host: str) -> Answer:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        try:
+            connection.request("HEAD", path, headers={"Host": host})
+            return answer_of(connection.getresponse())
+        finally:
+            connection.close()
+
     def search(self, user: User, query: str, **parameters: str | int) -> Answer:
         target = "/v1/search?" + urlencode({"q": query, **parameters}, quote_via=quote)
         return self.get(target, user)
@@ -170,6 +178,7 @@ def gateway(
     config.write_text(
         f'{top}\nstates_s = 0.2\n[milvus]\nuri = "{uri or team.uri}"\ncollection_prefix = "{team.prefix}"\n'
         f'consistency = "session"\ntimeout_s = 2\n[server]\nport = 0\n'
+        "user_concurrent = 16\nuser_rate = 10000.0\nuser_burst = 10000\n"
         + "".join(user.toml for user in users)
         + tables,
         "utf-8",

@@ -19,12 +19,17 @@ HIT = GatewayHit(
 
 def parts() -> GatewayParts:
     limits = {"allowed_origins": (), "max_concurrent": 8, "timeout_s": 5, "allowed_hosts": ()}
+    limits |= {"user_concurrent": 4, "user_rate": 100.0, "user_burst": 100}
     made = {
         "settings": SimpleNamespace(server=SimpleNamespace(**limits)),
-        "users": SimpleNamespace(by_token=lambda _: SimpleNamespace(name="u", metrics=True)),
+        "users": SimpleNamespace(hold=True, by_token=lambda _: SimpleNamespace(name="u", metrics=True)),
         "published": SimpleNamespace(of=lambda _: {}, all=list, unmatched_rights=lambda: 2),
         "search": SimpleNamespace(search=lambda _, order: GatewayAnswer(order.query, 1.234, (HIT,), ())),
-        "metrics": SimpleNamespace(watch=lambda app: app, exposition=lambda: (b"figures", "text/plain")),
+        "metrics": SimpleNamespace(
+            watch=lambda app: app,
+            exposition=lambda: (b"figures", "text/plain"),
+            count_share_refused=lambda: None,
+        ),
     }
     return cast("GatewayParts", SimpleNamespace(**made))
 

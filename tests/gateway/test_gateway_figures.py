@@ -21,6 +21,15 @@ def test_health_needs_no_token(shared_gateway: Gateway) -> None:
     assert shared_gateway.get("/readyz").json == {"ok": True, "warnings": []}
 
 
+def test_probes_name_any_host_and_may_ask_for_the_head(shared_gateway: Gateway) -> None:
+    for path in ("/healthz", "/readyz"):
+        assert shared_gateway.get(path, host="10.1.2.3:7610").status == 200
+        for host in ("10.1.2.3:7610", f"127.0.0.1:{shared_gateway.port}"):
+            found = shared_gateway.head(path, host)
+            assert (found.status, found.body) == (200, b"")
+    assert shared_gateway.get("/metrics", OPS, host="10.1.2.3:7610").status == 421
+
+
 def test_only_some_users_read_the_figures(shared_gateway: Gateway) -> None:
     assert shared_gateway.get("/metrics", ANA).kind == "rights"
     assert shared_gateway.get("/metrics", OPS).headers["content-type"].startswith("text/plain")

@@ -95,7 +95,7 @@ def test_only_the_right_token_is_a_user(shared_gateway: Gateway) -> None:
 
 def test_the_guard_of_the_daemon_stands_here_too(shared_gateway: Gateway) -> None:
     assert shared_gateway.get("/v1/vaults", BEN, host="evil.example").status == 421
-    assert shared_gateway.get("/healthz", host="evil.example").status == 421
+    assert shared_gateway.get("/openapi.json", BEN, host="evil.example").status == 421
     assert shared_gateway.get("/v1/vaults", BEN, {"Origin": "https://evil.example"}).status == 403
     assert shared_gateway.search(BEN, "x" * 5000).status == 422
     assert shared_gateway.search(BEN, "x" * 40_000).status == 414

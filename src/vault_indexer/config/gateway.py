@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,12 +13,14 @@ from pydantic import Field, ValidationError
 
 from vault_indexer.config.fields import Allowed, Table, Unit, VariableName
 from vault_indexer.config.settings import Origin
-from vault_indexer.config.sources import MAX_CONFIG_BYTES
 from vault_indexer.config.tables.milvus import Prefix, ServerUrl
 from vault_indexer.config.values import Place, printable, problem_within, with_tuples
 from vault_indexer.errors import ConfigError, ConfigProblem
 
 EVERY_VAULT = "*"
+
+MAX_GATEWAY_BYTES = 64 << 20
+"""Of a configuration: 5,000 users with ten rights each have 4 MB."""
 
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
 VaultId = Annotated[
@@ -82,6 +85,15 @@ class GatewayServer(Table):
         description="requests answered at the same time; further ones wait, and get status 503 after ten "
         "seconds",
     )
+    user_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
+        default=2, description="requests of one user at the same time; further ones get status 429"
+    )
+    user_rate: Annotated[float, Field(gt=0, le=10_000), Unit("requests a second")] = Field(
+        default=5.0, description="what one user may ask in the long run; beyond that, status 429"
+    )
+    user_burst: Annotated[int, Field(ge=1, le=10_000), Unit("requests")] = Field(
+        default=20, description="requests that one user may send in a moment, after a rest"
+    )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
         default=20.0, description="time after which a request is cancelled"
     )
@@ -97,21 +109,47 @@ class GatewayKeeper(Table):
     )
 
 
+Sha256 = Annotated[
+    str,
+    Field(pattern=r"^[0-9a-f]{64}$"),
+    Allowed("the SHA-256 of the token in 64 small hexadecimal digits, as `indexer gateway token` prints it"),
+]
+
+
+class GatewayToken(Table):
+    """One of the tokens of a user: a new one is given out before the old one ends."""
+
+    name: Name = Field(description="tells the tokens of the user apart; no secret")
+    token_sha256: Sha256 = Field(description="of the token")
+    expires: Annotated[date | None, Allowed("a date such as 2026-12-31")] = Field(
+        default=None, description="the last day, in UTC, on which it is accepted; none: it does not end"
+    )
+
+
 class GatewayUser(Table):
     """Who may ask, and what of."""
 
     name: Name = Field(description="for logs of the operator; no secret")
-    token_sha256: Annotated[
-        str,
-        Field(pattern=r"^[0-9a-f]{64}$"),
-        Allowed(
-            "the SHA-256 of the token in 64 small hexadecimal digits, as `indexer gateway token` prints it"
-        ),
-    ] = Field(description="of the token; the token itself is nowhere but with the user")
+    token_sha256: Sha256 | None = Field(
+        default=None, description="of the token; the token itself is nowhere but with the user"
+    )
+    tokens: Annotated[
+        tuple[GatewayToken, ...],
+        Field(max_length=2),
+        Allowed("at most two tables of name, token_sha256, expires"),
+    ] = Field(
+        default=(), description="instead of token_sha256: one token, or two while one replaces the other"
+    )
     vaults: tuple[Right, ...] = Field(
         default=(), description='ids of the vaults that the user may read; "*" for all'
     )
     metrics: bool = Field(default=False, description="whether the user may read /metrics")
+
+    @property
+    def digests(self) -> tuple[tuple[str, date | None], ...]:
+        """The SHA-256 of each token, and its last day."""
+        own = ((self.token_sha256, None),) if self.token_sha256 else ()
+        return (*own, *((one.token_sha256, one.expires) for one in self.tokens))
 
 
 class GatewaySettings(Table):
@@ -132,8 +170,18 @@ class GatewaySettings(Table):
     keeper_timeout_s: Annotated[float, Field(gt=0, le=60), Unit("seconds")] = Field(
         default=2.0, description="how long an answer waits for all keepers together"
     )
+    max_filtered_chunks: Annotated[int, Field(ge=1), Unit("parts of notes")] = Field(
+        default=2_000_000,
+        description="a search with a folder or a tag looks at each part of each note: over vaults with more "
+        "parts it is refused",
+    )
     states_s: Annotated[float, Field(ge=0, le=60), Unit("seconds")] = Field(
         default=2.0, description="how long the list of published vaults is good"
+    )
+    rights_grace_s: Annotated[float, Field(ge=0, le=86_400), Unit("seconds")] = Field(
+        default=300.0,
+        description="for so long the former rights hold while the file cannot be used; then nobody is "
+        "answered",
     )
     stale_after_s: Annotated[float, Field(ge=120, le=31_536_000), Unit("seconds")] = Field(
         default=600.0,
@@ -168,9 +216,11 @@ def load_gateway(path: Path) -> GatewaySettings:
 def _table(path: Path, origin: str) -> object:
     try:
         with path.open("rb") as stream:
-            content = stream.read(MAX_CONFIG_BYTES + 1)
-        if len(content) > MAX_CONFIG_BYTES:
-            raise ConfigError([ConfigProblem("file", "", f"is larger than {MAX_CONFIG_BYTES} bytes", origin)])
+            content = stream.read(MAX_GATEWAY_BYTES + 1)
+        if len(content) > MAX_GATEWAY_BYTES:
+            raise ConfigError(
+                [ConfigProblem("file", "", f"is larger than {MAX_GATEWAY_BYTES} bytes", origin)]
+            )
         return tomli.loads(content.decode("utf-8-sig"))
     except OSError as error:
         reason = f"cannot be read: {error.strerror or error}"
@@ -185,7 +235,12 @@ def _disagreements(settings: GatewaySettings) -> Iterator[tuple[str, str]]:
     if not settings.users:
         yield "users", "at least one [[users]]"
     yield from _repeated("users.name", [user.name for user in settings.users])
-    yield from _repeated("users.token_sha256", [user.token_sha256 for user in settings.users])
+    yield from _repeated(
+        "users.token_sha256", [digest for user in settings.users for digest, _ in user.digests]
+    )
+    for user in settings.users:
+        if bool(user.token_sha256) == bool(user.tokens):
+            yield "users", f"token_sha256 or tokens, one of both: {printable(user.name)}"
     yield from _repeated("keepers.name", [keeper.name for keeper in settings.keepers])
     if settings.bodies == "keepers" and not settings.keepers:
         yield "keepers", 'at least one [[keepers]], since bodies is "keepers"'

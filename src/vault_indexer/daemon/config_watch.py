@@ -9,6 +9,9 @@ from pathlib import Path
 _LOOK_EVERY_S = 0.5
 """As often as a vault looks at its own state. A look is one call of the system for each file."""
 
+_MOST_LOOKS = 4
+"""After so many looks a file is read though it changes with each one."""
+
 Stamp = tuple[int, ...]
 
 
@@ -54,12 +57,13 @@ class ConfigFollower:
         self._thread.join()
 
     def _follow(self) -> None:
-        is_due = False
+        looks_due = 0
         while not self._stopping.wait(_LOOK_EVERY_S):
-            if self._watch.has_changed():
-                is_due = True
-            elif is_due:
-                is_due = False
+            has_changed = self._watch.has_changed()
+            if has_changed or looks_due:
+                looks_due += 1
+            if looks_due and (not has_changed or looks_due > _MOST_LOOKS):
+                looks_due = 0
                 self._read_again()
 
 

@@ -18,8 +18,9 @@ from vault_indexer.errors import UsageError
 from vault_indexer.gateway.endpoints import GATEWAY_SEARCH, GATEWAY_VAULTS
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.published import PublishedVaults
-from vault_indexer.gateway.rights import CurrentUsers
+from vault_indexer.gateway.rights import CurrentUsers, WhileRightsHold
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
+from vault_indexer.gateway.shares import GivingBack, Shared, UserShares
 from vault_indexer.model import (
     GatewayAnswer,
     GatewayHealth,
@@ -108,13 +109,17 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
         max_concurrent=server.max_concurrent,
         timeout_s=server.timeout_s,
         public=_PUBLIC,
+        any_host=_PUBLIC,
         methods=methods_of(routes, others),
         hosts=frozenset(name.lower() for name in server.allowed_hosts),
         knows_token=lambda token: parts.users.by_token(token) is not None,
         where_token=_WHERE_TOKEN,
     )
     rest = other_routes(others, document)
-    return parts.metrics.watch(Guard(_WithUser(EndpointRoutes(routes, rest), parts.users), rules))
+    guarded = Guard(GivingBack(_WithUser(EndpointRoutes(routes, rest), parts.users)), rules)
+    shared = Shared(guarded, parts.users, UserShares(server), parts.metrics.count_share_refused)
+    gated = WhileRightsHold(shared, parts.users, HEALTH_PATH)
+    return parts.metrics.watch(gated)
 
 
 class _WithUser:
@@ -195,7 +200,10 @@ def _health_routes(parts: GatewayParts) -> Sequence[StarletteRoute]:
         warnings = (f"rights of users that match no published vault: {unmatched}",) if unmatched else ()
         return _json(GatewayReadiness(ok=True, warnings=warnings))
 
-    return get_route(HEALTH_PATH, healthy), get_route(READY_PATH, ready)
+    routes = get_route(HEALTH_PATH, healthy), get_route(READY_PATH, ready)
+    for route in routes:
+        route.methods = {"GET", "HEAD"}
+    return routes
 
 
 def _figures(parts: GatewayParts, _: Request) -> Response:

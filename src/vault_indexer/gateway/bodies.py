@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 from vault_indexer.config.gateway import GatewayKeeper
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.metrics import GatewayMetrics
+from vault_indexer.gateway.single_flight import SingleFlight
 from vault_indexer.serve.api.endpoints import BODIES, VAULT, VAULTS
 from vault_indexer.store import FoundChunk
 from vault_indexer.store.milvus import VaultState, place_digest
@@ -27,7 +28,11 @@ _READ_BYTES = 1 << 16
 _NAMES_S = 5.0
 """For so long a keeper's list of vaults is good. A vault that is not in it is looked for at once."""
 
-_THREADS = 16
+_THREADS = 8
+"""For each keeper."""
+
+_WAITING = 32
+"""Requests to a keeper that wait for a thread; more get no text, at once."""
 
 ChunkId = tuple[str, int]
 """The vault's id and the chunk's key."""
@@ -85,7 +90,6 @@ class KeptBodies:
         self._clients = {one.name: _KeeperClient(one, environ[one.token_env], timeout_s) for one in keepers}
         self._timeout_s = timeout_s
         self._metrics = metrics
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="gateway-bodies")
 
     def of(self, found: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> Bodies:
         """The bodies that the keepers know."""
@@ -93,7 +97,7 @@ class KeptBodies:
         for one in found:
             asked.setdefault((states[one.vault].keeper, one.vault), []).append(one)
         running = {
-            self._pool.submit(self._clients[keeper].bodies, own, states[vault].place): (keeper, own)
+            self._clients[keeper].ask(own, states[vault].place): (keeper, own)
             for (keeper, vault), own in asked.items()
             if keeper in self._clients
         }
@@ -109,7 +113,8 @@ class KeptBodies:
 
     def close(self) -> None:
         """Wait for nobody."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        for client in self._clients.values():
+            client.close()
 
     def _result(self, future: Future[dict[ChunkId, str]], keeper: str) -> dict[ChunkId, str]:
         if not future.done():
@@ -131,6 +136,7 @@ class _KeeperClient:
 
     A keeper may keep several vaults. Which of them a published vault is, its place says: a digest of the
     keeper's name and the vault's folder. The list of vaults is good for `_NAMES_S`. Any thread may ask.
+    Each keeper has threads of its own, so that one that hangs takes no text of another.
     """
 
     def __init__(self, keeper: GatewayKeeper, token: str, timeout_s: float) -> None:
@@ -138,9 +144,25 @@ class _KeeperClient:
         self._address = urlsplit(keeper.url)
         self._token = token
         self._timeout_s = timeout_s
-        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix=f"bodies-{keeper.name}")
+        self._free = threading.Semaphore(_THREADS + _WAITING)
+        self._reading: SingleFlight[str, Mapping[str, str]] = SingleFlight()
         self._names: Mapping[str, str] = {}
         self._read_at: float | None = None
+
+    def ask(self, found: Sequence[FoundChunk], place: str) -> Future[dict[ChunkId, str]]:
+        """`bodies`, in a thread of this keeper; failed at once where too many wait for it."""
+        if not self._free.acquire(blocking=False):
+            refused: Future[dict[ChunkId, str]] = Future()
+            refused.set_exception(OSError("too many requests wait for it"))
+            return refused
+        asked = self._threads.submit(self.bodies, found, place)
+        asked.add_done_callback(lambda _: self._free.release())
+        return asked
+
+    def close(self) -> None:
+        """Wait for nobody."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     def bodies(self, found: Sequence[FoundChunk], place: str) -> dict[ChunkId, str]:
         """The bodies of chunks of the vault at one place that are as they were published. Raises OSError,
@@ -158,17 +180,18 @@ class _KeeperClient:
 
     def _name_of(self, place: str) -> str:
         """What the keeper calls the vault of this place."""
-        with self._lock:
-            now = time.monotonic()
-            if self._read_at is None or now - self._read_at > _NAMES_S or place not in self._names:
-                listed = json.loads(self._get(VAULTS.path))["vaults"]
-                self._names = {
-                    place_digest(str(one["path"]), self._keeper): str(one["name"]) for one in listed
-                }
-                self._read_at = now
-            if place not in self._names:
-                raise ValueError("it does not keep one of its published vaults")
-            return self._names[place]
+        names, read_at = self._names, self._read_at
+        if read_at is None or time.monotonic() - read_at > _NAMES_S or place not in names:
+            names = self._reading.get("", self._read_names)
+        if place not in names:
+            raise ValueError("it does not keep one of its published vaults")
+        return names[place]
+
+    def _read_names(self) -> Mapping[str, str]:
+        listed = json.loads(self._get(VAULTS.path))["vaults"]
+        names = {place_digest(str(one["path"]), self._keeper): str(one["name"]) for one in listed}
+        self._names, self._read_at = names, time.monotonic()
+        return names
 
     def _get(self, target: str) -> bytes:
         kind = HTTPSConnection if self._address.scheme == "https" else HTTPConnection

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from vault_indexer.errors import BackendError
 from vault_indexer.gateway.metrics import GatewayMetrics
+from vault_indexer.gateway.single_flight import SingleFlight
 from vault_indexer.store.milvus import CollectionMissingError
 
 log = logging.getLogger("vault_indexer.gateway")
@@ -18,18 +19,30 @@ Answer = TypeVar("Answer")
 
 _PAUSE_S = 1.0
 _AWAY = "the search server does not answer: try again in a few seconds"
+_FAILED = (
+    "the search server refused this search, or it took too long: name one vault by vault=, or ask for less"
+)
 """To users. Where the server is, and what it said, is in the log."""
 
 
 class MilvusCalls:
     """Makes the calls of all requests. Any thread may use it.
 
-    After a failed call, only one request at a time tries the server, a second after the last try; the
-    others fail at once. So requests do not pile up behind a server that does not answer.
+    After a failed call the server is asked whether it is there. If it is, the call has failed by itself, as a
+    search that is too slow does, and other requests go on. If not, only one request at a time tries the
+    server, a second after the last try; the others fail at once. So requests do not pile up behind a server
+    that does not answer.
     """
 
-    def __init__(self, metrics: GatewayMetrics, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        metrics: GatewayMetrics,
+        is_there: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.metrics = metrics
+        self._is_there = is_there
+        self._probing: SingleFlight[str, bool] = SingleFlight()
         self._clock = clock
         self._lock = threading.Lock()
         self._away = False
@@ -41,18 +54,22 @@ class MilvusCalls:
         there."""
         is_try = self._begin()
         began = self._clock()
-        failed = False
+        failed = is_gone = False
+        seconds = 0.0
         try:
             return call()
         except CollectionMissingError:
             raise
         except BackendError as error:
             failed = True
+            seconds = self._clock() - began
+            is_gone = not self._probing.get("", self._is_there)
             self._say(error)
-            raise BackendError(_AWAY) from error
+            raise BackendError(_AWAY if is_gone else _FAILED) from error
         finally:
-            self.metrics.milvus(operation, self._clock() - began, failed=failed)
-            self._end(is_try=is_try, failed=failed)
+            self.metrics.milvus(operation, seconds if failed else self._clock() - began, failed=failed)
+            self.metrics.reached(not is_gone)
+            self._end(is_try=is_try, failed=is_gone)
 
     def _begin(self) -> bool:
         with self._lock:

@@ -36,6 +36,11 @@ class GatewayMetrics(RequestMetrics):
             registry=self.registry,
         )
         self._hits = Counter(f"{name}_hits", "Hits that were sent.", registry=self.registry)
+        self._shares = Counter(
+            f"{name}_share_refusals",
+            "Requests that were refused because the user has had the whole share.",
+            registry=self.registry,
+        )
         self._rights = Gauge(
             f"{name}_rights_current",
             "1 if the rights are those of the configuration, 0 if that cannot be used and former ones hold.",
@@ -57,7 +62,10 @@ class GatewayMetrics(RequestMetrics):
         self._milvus.labels(operation).observe(seconds)
         if failed:
             self._failures.labels(operation).inc()
-        self.ready.set(0 if failed else 1)
+
+    def reached(self, is_there: bool) -> None:
+        """Whether Milvus is there, by its last answer."""
+        self.ready.set(1 if is_there else 0)
 
     def states(self, *, from_server: bool) -> None:
         """The list of published vaults was needed."""
@@ -76,6 +84,10 @@ class GatewayMetrics(RequestMetrics):
         self._vaults.set(published)
         self._stale.set(stale)
         self._unmatched.set(unmatched_rights)
+
+    def count_share_refused(self) -> None:
+        """A request was beyond its user's share."""
+        self._shares.inc()
 
     def count_hits(self, hits: int) -> None:
         """An answer has so many hits."""

@@ -12,6 +12,7 @@ import numpy as np
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.gateway.calls import MilvusCalls
+from vault_indexer.gateway.single_flight import SingleFlight
 from vault_indexer.ports import Embedder
 from vault_indexer.providers import TokenWeights, embedder_for
 from vault_indexer.store.milvus import MilvusVaults
@@ -28,12 +29,14 @@ MAX_MODELS = 8
 
 class QueryModels:
     """Embeds questions with the models of the vaults. A model is loaded when a question first needs it; the
-    one that was not used for longest makes room. Any thread may ask; one loads while others wait."""
+    one that was not used for longest makes room. Any thread may ask; who wants a model that is being loaded
+    waits, and nobody else."""
 
     def __init__(self, vaults: MilvusVaults, calls: MilvusCalls) -> None:
         self._vaults = vaults
         self._calls = calls
         self._lock = threading.Lock()
+        self._loading: SingleFlight[tuple[str, str], Embedder] = SingleFlight()
         self._loaded: OrderedDict[tuple[str, str], Embedder] = OrderedDict()
 
     def vector(self, model: str, weights: str, text: str) -> Vectors:
@@ -43,7 +46,9 @@ class QueryModels:
 
     def _embedder(self, model: str, weights: str) -> Embedder:
         with self._lock:
-            found = self._loaded.get((model, weights)) or self._load(model, weights)
+            known = self._loaded.get((model, weights))
+        found = known or self._loading.get((model, weights), partial(self._load, model, weights))
+        with self._lock:
             self._loaded[model, weights] = found
             self._loaded.move_to_end((model, weights))
             while len(self._loaded) > MAX_MODELS:

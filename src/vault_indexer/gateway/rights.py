@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Self
@@ -12,6 +13,7 @@ from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.errors import ConfigError
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.users import Users
+from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 
 log = logging.getLogger("vault_indexer.gateway")
 
@@ -21,8 +23,9 @@ class CurrentUsers:
     change or those of after.
 
     As a context manager it follows the file: a thread looks twice a second, and reads one that has changed at
-    the next look, since whoever writes it may not be done. A file that cannot be used changes no right: the
-    log says why, and the figure `rights_current` is 0 until it is corrected. Other keys than `users` and
+    the next look, since whoever writes it may not be done. A file that cannot be used changes no right for
+    `rights_grace_s`, and then nobody is answered: a right that was taken away ends. The log says why, and the
+    figure `rights_current` is 0 until it is corrected. Other keys than `users` and
     `withdrawn` count after a restart.
     """
 
@@ -32,12 +35,15 @@ class CurrentUsers:
         read: Callable[[], GatewaySettings],
         watch: ConfigWatch,
         metrics: GatewayMetrics,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`settings` were read after `watch` was made. `read` reads them again and raises ConfigError."""
         self._settings = settings
         self._users = Users(settings.users)
         self._withdrawn = frozenset(settings.withdrawn)
         self._read = read
+        self._clock = clock
+        self._unusable_since: float | None = None
         self._metrics = metrics
         self._follower = ConfigFollower(watch, self._read_again, "gateway-rights")
         metrics.rights(current=True)
@@ -49,6 +55,12 @@ class CurrentUsers:
     def rights(self) -> Iterator[tuple[str, str]]:
         """The rights to vaults: the user's name and the vault's id."""
         return self._users.rights()
+
+    @property
+    def hold(self) -> bool:
+        """Whether the rights may be used: those of the file, or former ones that are not too old."""
+        since = self._unusable_since
+        return since is None or self._clock() - since < self._settings.rights_grace_s
 
     @property
     def withdrawn(self) -> frozenset[str]:
@@ -71,12 +83,44 @@ class CurrentUsers:
             found = self._read()
         except ConfigError as error:
             problem = "; ".join(line.strip() for line in str(error).splitlines())
-            log.error("the changed configuration is not used, the former rights hold: %s", problem)
+            if self._unusable_since is None:
+                self._unusable_since = self._clock()
+            log.error(
+                "the changed configuration is not used, the former rights hold for %g seconds: %s",
+                self._settings.rights_grace_s,
+                problem,
+            )
             self._metrics.rights(current=False)
             return
         self._users, self._withdrawn = Users(found.users), frozenset(found.withdrawn)
+        self._unusable_since = None
         self._metrics.rights(current=True)
         log.warning("the rights were read again: %d users", len(found.users))
         former = {"users": self._settings.users, "withdrawn": self._settings.withdrawn}
         if found.model_copy(update=former) != self._settings:
             log.warning("other keys than users and withdrawn have changed: they count after a restart")
+
+
+_UNKNOWN = Refusal(
+    503,
+    "rights",
+    "who may read what is not known: the configuration of the gateway cannot be used",
+    (("retry-after", "5"),),
+)
+
+
+class WhileRightsHold:
+    """ASGI middleware: nobody is answered, and the gateway is not ready, once former rights are too old."""
+
+    def __init__(self, app: App, users: CurrentUsers, always: str) -> None:
+        """The path `always` is answered all the same."""
+        self._app = app
+        self._users = users
+        self._always = always
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on, or answer 503."""
+        if scope["type"] == "http" and scope["path"] != self._always and not self._users.hold:
+            await refuse(send, _UNKNOWN)
+        else:
+            await self._app(scope, receive, send)

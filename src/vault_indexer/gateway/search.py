@@ -95,6 +95,7 @@ class GatewaySearch:
             raise UsageError(
                 f"your vaults have {len(groups)} models, a search can have {MAX_MODELS}: name one by vault="
             )
+        self._check_cost(order, question, states.values())
         if len(groups) > 1:
             notices.append(f"vaults of {len(groups)} models are ranked by themselves and joined by rank")
         until = began + self._settings.server.timeout_s / 2
@@ -119,6 +120,14 @@ class GatewaySearch:
             results=hits_of(hits, states, bodies, terms, snippets),
             notices=tuple(dict.fromkeys([*notices, *bodies.notices])),
         )
+
+    def _check_cost(self, order: SearchOrder, question: Question, states: Iterable[VaultState]) -> None:
+        chunks, most = sum(state.chunks for state in states), self._settings.max_filtered_chunks
+        if (order.folder or question.tags) and chunks > most:
+            raise UsageError(
+                f"a folder or a tag in {chunks:,} parts of notes costs too much, {most:,} are allowed: "
+                "name one vault by vault="
+            )
 
     def _stale_notices(self, hits: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> list[str]:
         found = {states[hit.vault].vault: states[hit.vault] for hit in hits}

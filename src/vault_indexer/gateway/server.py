@@ -56,11 +56,11 @@ def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[Gat
     """The parts of a gateway; nothing is connected before the first request."""
     settings = file.settings
     metrics = GatewayMetrics(ROUTES)
-    calls = MilvusCalls(metrics)
     with ExitStack() as cleanup:
         bodies = _body_source(settings, environ, metrics, cleanup)
         connection = server_connection(settings.milvus, environ)
         cleanup.callback(connection.close)
+        calls = MilvusCalls(metrics, connection.is_there)
         vaults = MilvusVaults(connection, settings.milvus.collection_prefix)
         users = CurrentUsers(settings, partial(load_gateway, file.path), file.watch, metrics)
         published = PublishedVaults(vaults, calls, users, settings)

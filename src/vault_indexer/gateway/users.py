@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 
 from vault_indexer.config.gateway import EVERY_VAULT, GatewayUser
 from vault_indexer.store.milvus import VaultState
@@ -31,18 +31,26 @@ def digest_of(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
 class Users:
     """The users of one configuration. Immutable; any thread may ask it."""
 
-    def __init__(self, users: Sequence[GatewayUser]) -> None:
+    def __init__(self, users: Sequence[GatewayUser], today: Callable[[], date] = _today) -> None:
+        self._today = today
         self._users = tuple(users)
+        self._by_digest = {
+            digest: (user, expires) for user in self._users for digest, expires in user.digests
+        }
 
     def by_token(self, token: str) -> GatewayUser | None:
-        """The user of a token. The digests of all users are compared, each in constant time, so that the time
-        says nothing about them."""
-        digest = digest_of(token)
-        found = [user for user in self._users if hmac.compare_digest(user.token_sha256, digest)]
-        return found[0] if found and token else None
+        """The user of a token. It costs the same with five users and with five thousand. What is looked up is
+        the digest, of which nobody who guesses can choose the beginning, so the time says nothing."""
+        user, expires = self._by_digest.get(digest_of(token), (None, None))
+        is_over = expires is not None and self._today() > expires
+        return user if token and not is_over else None
 
     def rights(self) -> Iterator[tuple[str, str]]:
         """The rights to vaults: the user's name and the vault's id."""

@@ -196,12 +196,6 @@ def in_order(found: Iterable[FoundChunk]) -> list[FoundChunk]:
     return sorted(found, key=lambda one: (-one.score, one.vault, one.key))
 
 
-def folders_of(path: str) -> list[str]:
-    """The folders that a path of the vault is in, outermost first: `a`, `a/b` of `a/b/note.md`."""
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
-
-
 def tags_above(tags: Iterable[str]) -> list[str]:
     """The tags and those above them, each once, in order: `a`, `a/b` of `a/b`."""
     return list(

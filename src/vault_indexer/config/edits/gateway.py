@@ -9,6 +9,7 @@ from typing import Any
 import tomli
 
 from vault_indexer.config.edits.toml import config_text, parsed_config, replace_config
+from vault_indexer.config.gateway import MAX_GATEWAY_BYTES
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 
@@ -49,7 +50,7 @@ def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    text = config_text(file, key, follow_links=True)
+    text = config_text(file, key, follow_links=True, most_bytes=MAX_GATEWAY_BYTES)
     if text is None:
         raise VaultError(f"{file} does not exist")
     wanted = parsed_config(text, file)

@@ -18,7 +18,9 @@ Place = tuple[str, ...]
 """The names of the tables that a key is in, and its own."""
 
 
-def config_text(file: Path, part: str, *, follow_links: bool) -> str | None:
+def config_text(
+    file: Path, part: str, *, follow_links: bool, most_bytes: int = MAX_CONFIG_BYTES
+) -> str | None:
     """The text of a configuration file of which `part` is to be changed; None if there is no file.
 
     Raises UsageError for what no program should change (too large, not UTF-8, or no regular file where links
@@ -33,8 +35,8 @@ def config_text(file: Path, part: str, *, follow_links: bool) -> str | None:
         return None
     except OSError as error:
         raise VaultError(f"cannot read {file}: {error.strerror}") from error
-    if len(data) > MAX_CONFIG_BYTES:
-        raise UsageError(f"{file} is larger than {MAX_CONFIG_BYTES} bytes: {by_hand}")
+    if len(data) > most_bytes:
+        raise UsageError(f"{file} is larger than {most_bytes} bytes: {by_hand}")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

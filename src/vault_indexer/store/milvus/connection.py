@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 from vault_indexer.errors import BackendError, UnavailableError
@@ -55,11 +57,21 @@ class ServerSettings(Protocol):
         """How long one call may take, in seconds."""
 
 
+@dataclass
+class _Client:
+    """A client, and how many calls use it. It is closed once no call does and another one is in use."""
+
+    client: Any
+    calls: int = 0
+    is_closed: bool = False
+
+
 class MilvusConnection:
     """Calls the methods of pymilvus' `MilvusClient` by name.
 
-    It connects at the first call, and again after a failed one. Any thread may call it. `timeout_s` bounds
-    each call with its retries. `token` is never part of an error. Raises BackendError.
+    It connects at the first call, and again after a failed one; calls of other threads keep the client that
+    they have. Any thread may call it. `timeout_s` bounds each call with its retries. `token` is never part of
+    an error. Raises BackendError.
     """
 
     def __init__(
@@ -70,7 +82,7 @@ class MilvusConnection:
         self._token = token
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
-        self._client: Any = None
+        self._client: _Client | None = None
 
     @classmethod
     def from_settings(cls, server: ServerSettings, environ: Mapping[str, str]) -> Self:
@@ -92,35 +104,68 @@ class MilvusConnection:
             return self._once(operation, *values, **named)
 
     def _once(self, operation: str, *values: Any, **named: Any) -> Any:
-        client = self.client()
+        with self._in_use() as held:
+            try:
+                return getattr(held.client, operation)(*values, timeout=self._timeout_s, **named)
+            except _failures() as error:
+                code = getattr(error, "code", None)
+                if code == _NOT_LOADED and operation != "load_collection":
+                    raise _NotLoadedError(self._message(error)) from error
+                if code == _NO_COLLECTION:
+                    raise CollectionMissingError(self._message(error)) from error
+                self._forget(held)
+                raise BackendError(self._message(error)) from error
+
+    def is_there(self) -> bool:
+        """Whether the server answers a question that costs nothing."""
         try:
-            return getattr(client, operation)(*values, timeout=self._timeout_s, **named)
-        except _failures() as error:
-            code = getattr(error, "code", None)
-            if code == _NOT_LOADED and operation != "load_collection":
-                raise _NotLoadedError(self._message(error)) from error
-            if code == _NO_COLLECTION:
-                raise CollectionMissingError(self._message(error)) from error
-            self._forget(client)
-            raise BackendError(self._message(error)) from error
+            self._once("list_collections")
+        except BackendError:
+            return False
+        return True
 
     def read(self, operation: str, *values: Any, **named: Any) -> Any:
         """`call` for a search or query, at the consistency that the settings choose."""
         return self.call(operation, *values, consistency_level=self.consistency_level, **named)
 
     def close(self) -> None:
-        """Close the connection; a later call makes a new one."""
+        """Close the connection, and end calls under way; a later call makes a new one."""
         with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+            held, self._client = self._client, None
+        self._close(held)
 
-    def client(self) -> Any:
-        """The client, connected."""
+    @contextmanager
+    def _in_use(self) -> Iterator[_Client]:
+        """The client, connected, which nobody closes meanwhile but `close`."""
+        held = self._take()
+        try:
+            yield held
+        finally:
+            with self._lock:
+                held.calls -= 1
+                is_unused = held.calls == 0 and self._client is not held
+            if is_unused:
+                self._close(held)
+
+    def _take(self) -> _Client:
         with self._lock:
-            if self._client is None:
-                self._client = self._connect()
-            return self._client
+            if self._client is not None:
+                self._client.calls += 1
+                return self._client
+        fresh = _Client(self._connect())  # outside of the lock: the server may not answer
+        with self._lock:
+            spare = fresh if self._client is not None else None
+            held = self._client = self._client or fresh
+            held.calls += 1
+        self._close(spare)
+        return held
+
+    def _close(self, held: _Client | None) -> None:
+        with self._lock:
+            if held is None or held.is_closed:
+                return
+            held.is_closed = True
+        held.client.close()
 
     def _connect(self) -> Any:
         try:
@@ -143,13 +188,11 @@ class MilvusConnection:
         except _failures() as error:
             raise BackendError(self._message(error)) from error
 
-    def _forget(self, client: Any) -> None:
+    def _forget(self, held: _Client) -> None:
         """Connect again with the next call: a channel of a server that was away waits long between tries."""
         with self._lock:
-            if self._client is not client:
-                return
-            self._client = None
-        client.close()
+            if self._client is held:
+                self._client = None
 
     def _message(self, error: Exception) -> str:
         details = getattr(error, "details", None)  # of a call that gRPC has ended

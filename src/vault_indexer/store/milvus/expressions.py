@@ -39,8 +39,7 @@ def selection_parts(selection: Selection) -> list[str]:
     """The conditions of a selection; each must hold."""
     parts = [f"array_contains(tags, {text_literal(tag)})" for tag in selection.folded_tags]
     if selection.folders:
-        folders = ", ".join(map(text_literal, selection.folders))
-        parts.append(f"array_contains_any(folders, [{folders}])")
+        parts.append(" or ".join(map(_in_folder, selection.folders)))
     if selection.paths:
         parts.append(text_in("path", selection.paths))
     if selection.note_ids:
@@ -48,6 +47,12 @@ def selection_parts(selection: Selection) -> list[str]:
     if selection.kinds:
         parts.append(text_in("kind", selection.kinds))
     return parts
+
+
+def _in_folder(folder: str) -> str:
+    """The path begins with the folder: a range of an indexed field, which costs less than a look at each
+    row. "0" follows "/"."""
+    return f"(path >= {text_literal(folder + '/')} and path < {text_literal(folder + '0')})"
 
 
 def all_of(parts: Iterable[str]) -> str:

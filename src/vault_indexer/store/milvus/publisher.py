@@ -13,7 +13,6 @@ from vault_indexer.errors import BackendError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store.milvus.expressions import all_of, number_in, text_in, text_literal
 from vault_indexer.store.milvus.schema import (
-    MAX_FOLDERS,
     MAX_TAGS,
     PATH_BYTES,
     TAG_BYTES,
@@ -23,7 +22,7 @@ from vault_indexer.store.milvus.schema import (
 )
 from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState
 from vault_indexer.store.milvus.words import MAX_BYTES, document_text
-from vault_indexer.store.retrieval import PublishedChunk, folders_of, tags_above
+from vault_indexer.store.retrieval import PublishedChunk, tags_above
 
 _BATCH_ROWS = 500
 _BATCH_BYTES = 8 << 20
@@ -166,7 +165,6 @@ class MilvusPublisher:
             "header_path": cut(chunk.header_path, PATH_BYTES),
             "language": chunk.language,
             "kind": chunk.kind,
-            "folders": [cut(folder, PATH_BYTES) for folder in folders_of(chunk.path)[:MAX_FOLDERS]],
             "tags": [cut(tag, TAG_BYTES) for tag in tags_above(chunk.tags)[:MAX_TAGS]],
             "body": cut(chunk.body, MAX_BYTES) if self._store_bodies else "",
             "terms": document_text(chunk.fields),

@@ -28,7 +28,6 @@ VAULT_BYTES = 256
 PATH_BYTES = 8192
 TITLE_BYTES = 4096
 TAG_BYTES = 1024
-MAX_FOLDERS = 256
 MAX_TAGS = 1024
 K1 = 1.2
 B = 0.5
@@ -161,7 +160,6 @@ def _chunk_fields(dimension: int) -> tuple[Any, Any]:
     text("header_path", PATH_BYTES)
     text("language", 16)
     text("kind", 32)
-    texts("folders", MAX_FOLDERS, PATH_BYTES)
     texts("tags", MAX_TAGS, TAG_BYTES)
     text("body", MAX_BYTES)
     text("terms", MAX_BYTES, enable_analyzer=True, analyzer_params={"tokenizer": "standard"})
@@ -177,6 +175,7 @@ def _chunk_fields(dimension: int) -> tuple[Any, Any]:
         )
     )
     index = MilvusClient.prepare_index_params()
+    index.add_index(field_name="path", index_type="INVERTED")
     index.add_index(field_name="vector", index_type="AUTOINDEX", metric_type="IP")
     index.add_index(
         field_name="words",

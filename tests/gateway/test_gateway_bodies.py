@@ -1,0 +1,75 @@
+"""A keeper that hangs takes the text of its own vaults, and of no other's."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from vault_indexer.config.gateway import GatewayKeeper
+from vault_indexer.gateway.bodies import KeptBodies
+from vault_indexer.store import FoundChunk
+from vault_indexer.store.milvus import VaultState, place_digest
+
+FOLDER = "/notes"
+
+
+class Keeper(BaseHTTPRequestHandler):
+    """A daemon that keeps one vault."""
+
+    def do_GET(self) -> None:
+        answer: Any = {"vaults": [{"path": FOLDER, "name": "notes"}]}
+        if self.path.startswith("/v1/bodies"):
+            answer = {"bodies": [{"key": 1, "body": "text", "path": "a.md", "start_pos": 0, "end_pos": 1}]}
+        content = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def ports() -> Iterator[tuple[int, int]]:
+    """Of a keeper that answers, and of one that does not."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Keeper)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        yield server.server_port, silent.getsockname()[1]
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_keeper_that_hangs_takes_no_text_of_another(ports: tuple[int, int]) -> None:
+    keepers = [
+        GatewayKeeper(name=name, url=f"http://127.0.0.1:{port}", token_env="TOKEN")
+        for name, port in zip(("good", "silent"), ports, strict=True)
+    ]
+    metrics = cast("Any", SimpleNamespace(keeper_failed=lambda _: None))
+    bodies = KeptBodies(keepers, {"TOKEN": "t"}, 2.0, metrics)
+    states = {
+        name: VaultState(name, name, name, "c", "m", "", (), 1, 1, 1, 1, place=place_digest(FOLDER, name))
+        for name in ("good", "silent")
+    }
+
+    def found(vault: str) -> list[FoundChunk]:
+        values = {"path": "a.md", "start_pos": 0, "end_pos": 1, "vault": vault, "key": 1}
+        return [cast("FoundChunk", SimpleNamespace(**values))]
+
+    waiting = [threading.Thread(target=bodies.of, args=(found("silent"), states)) for _ in range(60)]
+    for thread in waiting:
+        thread.start()
+    assert bodies.of(found("good"), states).known == {("good", 1): "text"}
+    for thread in waiting:
+        thread.join()
+    bodies.close()

@@ -1,0 +1,184 @@
+"""One user cannot stop the others: shares, and a breaker that a slow search does not trip."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from vault_indexer.errors import BackendError
+from vault_indexer.gateway.calls import MilvusCalls
+from vault_indexer.gateway.shares import GivingBack, Shared, UserShares
+from vault_indexer.gateway.single_flight import SingleFlight
+from vault_indexer.store.milvus import CollectionMissingError
+
+
+class Clock:
+    """Seconds that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def shares(clock: Clock, concurrent: int = 2, rate: float = 1.0, burst: int = 3) -> UserShares:
+    server = SimpleNamespace(user_concurrent=concurrent, user_rate=rate, user_burst=burst)
+    return UserShares(cast("Any", server), clock)
+
+
+def test_a_user_has_so_many_requests_at_once_and_others_have_theirs() -> None:
+    taken = shares(Clock(), burst=9)
+    assert [taken.take("ana") for _ in range(3)] == [0.0, 0.0, 1.0]
+    assert taken.take("ben") == 0.0
+    taken.give_back("ana")
+    assert taken.take("ana") == 0.0
+
+
+def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
+    clock = Clock()
+    taken = shares(clock, rate=2.0)
+
+    def ask() -> float:
+        wait_s = taken.take("ana")
+        if not wait_s:
+            taken.give_back("ana")
+        return wait_s
+
+    assert [ask() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
+    clock.now = 0.5
+    assert [ask(), ask()] == [0.0, 0.5]
+    clock.now = 60.0
+    assert [ask() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
+
+
+def asked(app: Any, token: str) -> Any:
+    """A request of a user, whose first message is given."""
+    sent: list[Any] = []
+    scope = {
+        "type": "http",
+        "path": "/v1/search",
+        "headers": [(b"authorization", f"Bearer {token}".encode())],
+    }
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def run() -> Any:
+        await app(scope, None, send)
+        return sent[0] if sent else None
+
+    return run()
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None:
+    """`is_begun` is false where the guard refuses the request."""
+    refusals: list[int] = []
+    taken = shares(Clock(), concurrent=1, burst=9)
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def handler(_scope: Any, _receive: Any, _send: Any) -> None:
+        begun.set()
+        await ended.wait()
+
+    async def guard(scope: Any, receive: Any, send: Any) -> None:
+        if is_begun:  # answered 504: the handler runs on
+            running.append(asyncio.ensure_future(GivingBack(handler)(scope, receive, send)))
+            await begun.wait()
+        await send({"type": "http.response.start", "status": 504, "headers": []})
+
+    running: list[asyncio.Future[None]] = []
+    users = SimpleNamespace(by_token=lambda token: SimpleNamespace(name=token) if token != "x" else None)
+    app = Shared(guard, cast("Any", users), taken, lambda: refusals.append(1))
+
+    async def scenario() -> list[int]:
+        statuses = [(await asked(app, "ana"))["status"] for _ in range(2)]
+        ended.set()
+        await asyncio.gather(*running)
+        return [*statuses, (await asked(app, "ana"))["status"], (await asked(app, "x"))["status"]]
+
+    found = asyncio.run(scenario())
+    assert found == ([504, 429, 504, 504] if is_begun else [504, 504, 504, 504])
+    assert len(refusals) == is_begun
+
+
+def test_a_refusal_says_when_to_try_again() -> None:
+    taken = shares(Clock(), rate=0.1, burst=1)
+    users = SimpleNamespace(by_token=lambda _: SimpleNamespace(name="ana"))
+
+    async def answer(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"status": 200})
+
+    app = Shared(answer, cast("Any", users), taken, lambda: None)
+    assert asyncio.run(asked(app, "t"))["status"] == 200
+    refused = asyncio.run(asked(app, "t"))
+    assert refused["status"] == 429
+    assert (b"retry-after", b"10") in refused["headers"]
+
+
+class Breaker:
+    """Calls to a server that is there or not."""
+
+    def __init__(self) -> None:
+        self.is_there = True
+        self.clock = Clock()
+        metrics = SimpleNamespace(milvus=lambda *_, **__: None, reached=lambda _: None)
+        self.calls = MilvusCalls(cast("Any", metrics), lambda: self.is_there, self.clock)
+
+    def run(self, error: Exception | None = None) -> str:
+        def call() -> str:
+            if error is not None:
+                raise error
+            return "answer"
+
+        return self.calls.run("search", call)
+
+
+def test_a_search_that_fails_by_itself_stops_nobody_else() -> None:
+    breaker = Breaker()
+    with pytest.raises(BackendError, match="it took too long: name one vault"):
+        breaker.run(BackendError("deadline exceeded"))
+    assert breaker.run() == "answer"
+
+
+def test_a_server_that_is_away_is_tried_once_a_second() -> None:
+    breaker = Breaker()
+    breaker.is_there = False
+    with pytest.raises(BackendError, match="does not answer"):
+        breaker.run(BackendError("refused"))
+    with pytest.raises(BackendError, match="does not answer"):
+        breaker.run()
+    breaker.clock.now = 1.5
+    assert breaker.run() == "answer"
+    with pytest.raises(CollectionMissingError):
+        breaker.run(CollectionMissingError("gone"))
+    assert breaker.run() == "answer"
+
+
+def test_who_wants_another_key_does_not_wait() -> None:
+    flight: SingleFlight[str, int] = SingleFlight()
+    began, may_end = threading.Event(), threading.Event()
+
+    def make() -> int:
+        began.set()
+        assert may_end.wait(30)
+        return 7
+
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(flight.get("slow", make))) for _ in range(3)]
+    threads[0].start()
+    assert began.wait(30)
+    for thread in threads[1:]:
+        thread.start()
+    assert flight.get("quick", lambda: 1) == 1
+    with pytest.raises(KeyError):
+        flight.get("wrong", lambda: int({"a": "1"}["x"]))
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert found == [7, 7, 7]
