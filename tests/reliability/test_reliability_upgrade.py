@@ -37,7 +37,7 @@ class Keeper:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._place = ["--vault", str(root / "vault"), "--index-dir", str(root / "index")]
+        self._place = self._at("index")
         self._environ = {
             **{name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")},
             "XDG_CONFIG_HOME": str(root / "config"),
@@ -100,9 +100,13 @@ class Keeper:
         return str(model["provider"]) if isinstance(model, dict) else ""
 
     def export(self, index: str = "index") -> str:
-        return self.run(
-            "export", "--vault", str(self._root / "vault"), "--index-dir", str(self._root / index)
-        )
+        return self.run("export", *self._at(index))
+
+    def build(self, index: str) -> None:
+        self.run("rebuild", *self._at(index))
+
+    def _at(self, index: str) -> tuple[str, ...]:
+        return ("--vault", str(self._root / "vault"), "--index-dir", str(self._root / index))
 
 
 def test_a_daemon_that_is_killed_on_the_way_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -126,5 +130,6 @@ def test_a_daemon_that_is_killed_on_the_way_goes_on_where_it_was(tmp_path: Path)
     own = tmp_path / "config" / "vault-indexer" / "config.toml"
     own.parent.mkdir(parents=True, exist_ok=True)
     own.write_text('[embedding]\nprovider = "multilingual"\n', "utf-8")
-    assert "zirconium" in found
+    keeper.build("fresh")
+    assert "Late.md" in found
     assert found == keeper.export("fresh")
