@@ -70,6 +70,7 @@ def published(tmp_path: Path, shared_server: MilvusServer) -> Iterator[Published
 
 def configure(where: Place, uri: str, prefix: str, consistency: str = "session") -> None:
     where.configure(
+        f'[embedding]\nprovider = "wordllama"\n'  # whose weights are published, too
         f'[index]\nworkers = 1\nbackend = "milvus"\n[milvus]\nuri = "{uri}"\nkeeper = "keeper"\n'
         f'collection_prefix = "{prefix}"\n'
     )
@@ -243,7 +244,7 @@ def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> 
         wait_for(lambda: all_published(service))
         state = published.state()
         assert state is not None
-        neighbour = replace(state, vault="neighbour")
+        neighbour = replace(state, vault="neighbour", place="of another folder")
         other.put(neighbour)
         busy = unpublish(published.where)
         assert busy.returncode == 3
