@@ -17,8 +17,8 @@ from waiting import DEADLINE_S, PROCESS_S
 
 pytestmark = pytest.mark.slow
 
-NOTES = sized(300, 1_000)
-KILLS = sized(4, 20)
+NOTES = sized(260, 1_000)
+KILLS = sized(2, 20)
 _WORDS_A_NOTE = 700
 
 
