@@ -160,12 +160,3 @@ def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(opened
     behind = sorted(reason for one in found.values() if not one.rank for reason in one.reasons)
     assert behind == [f"rank {rank} of the fusion; only the first 2 are reranked" for rank in range(3, 10)]
     assert found[answer.results[0].path].shown
-
-
-def test_another_word_for_a_thing_finds_the_note_that_uses_it_alone(opened: Open) -> None:
-    notes = {f"Walk {number}.md": f"A walk along the river, number {number}." for number in range(6)}
-    with opened({**notes, "Lexicon.md": "Transclusion puts one text into another."}) as (service, _):
-        why = by_path(service, "embed")["Lexicon.md"].why
-        assert why.keyword is not None and why.keyword.terms
-        unknown = by_path(service, "zeppelin").get("Lexicon.md")
-    assert unknown is None or unknown.why.keyword is None
