@@ -74,7 +74,8 @@ class OpenSet:
 
     def _measured(self, searcher: Searcher, query: Query) -> tuple[float, ...]:
         hits = self.answer(searcher, query.text).hits
-        values = measured([hit.path if self.by_note else _chunk(hit) for hit in hits], query.grades)
+        found = _notes(hits) if self.by_note else [_chunk(hit) for hit in hits]
+        values = measured(found[:_DEPTH], query.grades)
         if not self.opens_at_start:
             return values
         opens = bool(hits) and query.grades.get(hits[0].path, 0) > 0 and hits[0].chunk_index == 0
@@ -120,6 +121,11 @@ def _judged(questions: Sequence[SpanQuestion], snapshot: Snapshot) -> tuple[Quer
         for row in snapshot.catalog.chunks_of(note.note_id)
     ]
     return tuple(Query("question", one.text, overlapping(chunks, one.spans)) for one in questions)
+
+
+def _notes(hits: Sequence[Hit]) -> list[str]:
+    """The notes that the hits name: a hit counts with its copies, which the judgements list apart."""
+    return [path for hit in hits for path in (hit.path, *hit.copies)]
 
 
 def _chunk(hit: Hit) -> str:
