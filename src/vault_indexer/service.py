@@ -68,8 +68,9 @@ from vault_indexer.parse.reading_view import property_view, reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, ReadyVault, ReadyVaults, complete_query
-from vault_indexer.search.present import file_uri, is_obsidian_vault, iso_time
+from vault_indexer.search.present import file_uri, is_obsidian_vault
 from vault_indexer.store.catalog import export_lines
+from vault_indexer.text.times import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
     FileKind,

@@ -15,7 +15,7 @@ from vault_indexer.config.tables.chunking import ContextualOptions
 from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.errors import DamagedError, IndexUnusableError, ProviderError
 from vault_indexer.index.build import BuildSpec, Pool, build_next
-from vault_indexer.index.compatibility.auto_model import better_settings, settings_for_build
+from vault_indexer.index.compatibility.auto_model import settings_for_build, upgraded_settings
 from vault_indexer.index.compatibility.fit import Fit, fit_of, manifest_for
 from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
@@ -179,13 +179,14 @@ class Assembly:
         )
 
     def _upgrade(self, worker: WorkerSpec, built: Manifest) -> Upgrade | None:
-        better = better_settings(self.settings, built.embedding_model)
-        if better is None or not better.embedding.max_upgrade_hours:
+        upgraded = upgraded_settings(self.settings, built.embedding_model)
+        if upgraded is None:
             return None
-        lowest = better.index.model_copy(update={"nice": LOWEST_PRIORITY})
-        better = worker.settings.model_copy(update={"embedding": better.embedding, "index": lowest})
-        model = model_for(better.embedding)
-        spec = replace(worker, settings=better, model=model, weights=None, caches=worker.caches)
+        lowest = upgraded.index.model_copy(update={"nice": LOWEST_PRIORITY})
+        model = model_for(upgraded.embedding)
+        spec = replace(
+            worker, settings=upgraded.model_copy(update={"index": lowest}), model=model, weights=None
+        )
         return Upgrade(model, self.make_pool(spec, 1))
 
     def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:

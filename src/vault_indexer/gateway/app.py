@@ -29,7 +29,6 @@ from vault_indexer.model import (
     PublishedVault,
     PublishedVaultList,
 )
-from vault_indexer.search.present import iso_time
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.openapi import ApiDocument, answers
 from vault_indexer.serve.app import get_route, methods_of, other_routes
@@ -181,8 +180,8 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
                 chunks=state.chunks,
                 languages=tuple(state.languages),
                 model=state.model,
-                published_at=iso_time(state.published_ms * 1_000_000),
-                seen_at=iso_time(state.seen_ms * 1_000_000),
+                published_at=state.published_at,
+                seen_at=state.seen_at,
                 is_stale=parts.published.is_stale(state),
             )
             for state in sorted(states, key=lambda one: (one.name, one.keeper, one.vault))

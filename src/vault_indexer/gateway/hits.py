@@ -8,10 +8,11 @@ from vault_indexer.errors import NoteError
 from vault_indexer.gateway.bodies import Bodies
 from vault_indexer.model import GatewayHit
 from vault_indexer.parse import parse_note
-from vault_indexer.search.present import ChunkHeading, Snippets, iso_time
+from vault_indexer.search.present import ChunkHeading, Snippets
 from vault_indexer.store import FoundChunk
 from vault_indexer.store.milvus import VaultState
 from vault_indexer.text.terms import QueryTerm
+from vault_indexer.text.times import iso_time
 
 
 def hits_of(
@@ -57,7 +58,7 @@ def _hit(
         marks=snippet.marks if snippet else (),
         content=body,
         modified_time=iso_time(found.modified_ns),
-        published_at=iso_time(state.published_ms * 1_000_000),
+        published_at=state.published_at,
     )
 
 

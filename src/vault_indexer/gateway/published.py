@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.errors import UnknownVaultError
 from vault_indexer.gateway.calls import MilvusCalls
 from vault_indexer.gateway.rights import CurrentUsers
+from vault_indexer.gateway.single_flight import SingleFlight
 from vault_indexer.gateway.users import full_name, readable
 from vault_indexer.store.milvus import MilvusVaults, VaultState
 
@@ -47,10 +46,9 @@ class PublishedVaults:
         self._stale_after_s = settings.stale_after_s
         self._clock = clock
         self._now_s = now_s
-        self._lock = threading.Lock()
         self._states: States | None = None
         self._read_at = 0.0
-        self._reading: Future[States] | None = None
+        self._reading: SingleFlight[str, States] = SingleFlight()
         self._unmatched: frozenset[tuple[str, str]] = frozenset()
 
     def of(self, user: GatewayUser, named: str = "") -> dict[str, VaultState]:
@@ -75,36 +73,31 @@ class PublishedVaults:
 
     def all(self) -> States:
         """All of them. Raises BackendError where they cannot be read any more."""
-        with self._lock:
-            known, reading = self._states, self._reading
-            is_good = known is not None and self._clock() - self._read_at < self._good_s
-            mine: Future[States] | None = None
-            if not is_good and reading is None:
-                mine = self._reading = Future()
-        self._calls.metrics.states(from_server=mine is not None)
-        if mine is not None:
-            found = self._read(mine)
-        elif known is not None:
-            found = known
-        else:
-            assert reading is not None
-            found = reading.result()
+        is_reader = False
+
+        def read() -> States:
+            nonlocal is_reader
+            is_reader = True
+            return self._read()
+
+        found = self._good()
+        if found is None:
+            found = self._reading.get("", read, meanwhile=self._states)
+        self._calls.metrics.states(from_server=is_reader)
         withdrawn = self._users.withdrawn
         return {vault: one for vault, one in found.items() if vault not in withdrawn} if withdrawn else found
 
-    def _read(self, mine: Future[States]) -> States:
+    def _good(self) -> States | None:
+        """What was read, if that was not too long ago."""
+        return self._states if self._clock() - self._read_at < self._good_s else None
+
+    def _read(self) -> States:
         """Read the states, for all that wait for it."""
-        try:
-            read = self._calls.run("states", self._vaults.all)
-        except BaseException as error:
-            with self._lock:
-                self._reading = None
-            mine.set_exception(error)
-            raise
-        with self._lock:
-            found = _newest(self._states or {}, read)
-            self._states, self._read_at, self._reading = found, self._clock(), None
-        mine.set_result(found)
+        good = self._good()
+        if good is not None:  # another one has just read them
+            return good
+        found = _newest(self._states or {}, self._calls.run("states", self._vaults.all))
+        self._states, self._read_at = found, self._clock()
         self._look_at(found)
         return found
 

@@ -19,7 +19,7 @@ from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.question import Question, understand
 from vault_indexer.gateway.users import full_name
 from vault_indexer.model import GatewayAnswer, first_per_note
-from vault_indexer.search.present import Snippets, iso_time
+from vault_indexer.search.present import Snippets
 from vault_indexer.search.rank import reciprocal_rank_fusion
 from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order, note_of_chunk
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
@@ -132,8 +132,7 @@ class GatewaySearch:
     def _stale_notices(self, hits: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> list[str]:
         found = {states[hit.vault].vault: states[hit.vault] for hit in hits}
         return [
-            f"{full_name(state)} may be out of date: its keeper was last seen at "
-            f"{iso_time(state.seen_ms * 1_000_000)}"
+            f"{full_name(state)} may be out of date: its keeper was last seen at {state.seen_at}"
             for _, state in sorted(found.items())
             if self._published.is_stale(state)
         ]

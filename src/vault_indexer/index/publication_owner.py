@@ -7,12 +7,12 @@ import re
 import secrets
 import socket
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from vault_indexer.errors import BackendError
 from vault_indexer.store.milvus import MilvusVaults, VaultState, place_digest
 from vault_indexer.system import write_atomically
+from vault_indexer.text.times import iso_time
 
 _FILE = re.compile(r"([a-z0-9-]{1,60}-[0-9a-f]{16}) ([0-9a-f]{64})\s*")
 
@@ -102,14 +102,15 @@ def require_owner(vaults: MilvusVaults, published: PublishedVault) -> None:
     own = next((one for one in records if one.vault == published.vault), None)
     if own is not None and own.withdrawn_ms:
         raise NotOwnerError(
-            f"{published.full_name} was unpublished at {_shown(own.withdrawn_ms)}; "
+            f"{published.full_name} was unpublished at {iso_time(own.withdrawn_ms * 1_000_000)}; "
             "publish it under a new id with --take-over"
         )
     for other in records:
         began_earlier = own is None or (other.claimed_ms, other.vault) <= (own.claimed_ms, own.vault)
         if not other.withdrawn_ms and other.owner != published.owner and began_earlier:
             raise NotOwnerError(
-                f"{published.full_name} is published by another index since {_shown(other.claimed_ms)}; "
+                f"{published.full_name} is published by another index since "
+                f"{iso_time(other.claimed_ms * 1_000_000)}; "
                 "take it over with --take-over"
             )
 
@@ -136,7 +137,3 @@ def take_over(vaults: MilvusVaults, folder: Path, keeper: str, file: IdentityFil
 
 def _give(vaults: MilvusVaults, state: VaultState, identity: PublicationIdentity, now_ms: int) -> None:
     vaults.overwrite(replace(state, owner=identity.owner, claimed_ms=now_ms))
-
-
-def _shown(milliseconds: int) -> str:
-    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -19,7 +19,6 @@ from vault_indexer.errors import UsageError
 from vault_indexer.gateway.administration import GatewayAdministration
 from vault_indexer.gateway.server import GatewayFile, run_gateway
 from vault_indexer.gateway.users import NewToken, full_name
-from vault_indexer.search.present import iso_time
 from vault_indexer.serve.server import bind, ended_by_signals
 from vault_indexer.system import keep_to_one_thread
 
@@ -85,8 +84,8 @@ def _print_vaults(administration: GatewayAdministration, output: Output) -> None
             "name": one.name,
             "keeper": one.keeper,
             "chunks": one.chunks,
-            "published_at": iso_time(one.published_ms * 1_000_000),
-            "seen_at": iso_time(one.seen_ms * 1_000_000),
+            "published_at": one.published_at,
+            "seen_at": one.seen_at,
         }
         for one in administration.published()
     ]

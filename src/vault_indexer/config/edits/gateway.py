@@ -6,9 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import tomli
-
-from vault_indexer.config.edits.toml import config_text, parsed_config, replace_config
+from vault_indexer.config.edits.toml import changed_for_sure, config_text, parsed_config, replace_config
 from vault_indexer.config.gateway import MAX_GATEWAY_BYTES
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
@@ -48,7 +46,6 @@ def add_withdrawn(file: Path, vault: str) -> bool:
 
 def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
     import tomlkit
-    from tomlkit.exceptions import TOMLKitError
 
     text = config_text(file, key, follow_links=True, most_bytes=MAX_GATEWAY_BYTES)
     if text is None:
@@ -57,17 +54,13 @@ def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
     has_key = key in wanted
     if not change(wanted):
         return False
-    try:
-        if has_key or "." in key:
-            document = tomlkit.parse(text)
-            change(document)
-            changed = tomlkit.dumps(document)
-        else:  # a key of the whole file has to stand before its tables
-            changed = f"{key} = {toml_text(wanted[key])}\n{text}"
-        is_right = tomli.loads(changed) == wanted
-    except (tomli.TOMLDecodeError, TOMLKitError, LookupError, TypeError, ValueError, AttributeError):
-        is_right = False
-    if not is_right:
-        raise UsageError(f"{file} cannot be changed for sure: change {key} by hand")
-    replace_config(file, changed)
+
+    def edit() -> str:
+        if not has_key and "." not in key:  # a key of the whole file has to stand before its tables
+            return f"{key} = {toml_text(wanted[key])}\n{text}"
+        document = tomlkit.parse(text)
+        change(document)
+        return tomlkit.dumps(document)
+
+    replace_config(file, changed_for_sure(edit, lambda found: found == wanted, key, file))
     return True

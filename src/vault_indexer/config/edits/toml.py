@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,22 +66,37 @@ def with_values(text: str, values: Mapping[Place, object], file: Path) -> str:
     Comments, order and line breaks stay. A table that is missing is added at the end. Raises UsageError if
     the text is no TOML, or if what comes out says anything else than what was asked for.
     """
-    from tomlkit.exceptions import TOMLKitError
-
     wanted = parsed_config(text, file)
-    changed = text.replace("\r\n", "\n")
-    try:
+
+    def change() -> str:
+        changed = text.replace("\r\n", "\n")
         for place, value in values.items():
             _set(wanted, place, value)
             changed = _changed(changed, place, value)
-        is_right = _without_empty(tomli.loads(changed)) == _without_empty(wanted)
-    # Whatever the library makes of a file that it does not understand, the file stays.
+        return changed
+
+    keys = ", ".join(".".join(place) for place in values)
+    changed = changed_for_sure(
+        change, lambda found: _without_empty(found) == _without_empty(wanted), keys, file
+    )
+    return changed.replace("\n", "\r\n") if "\r\n" in text else changed
+
+
+def changed_for_sure(
+    change: Callable[[], str], says_so: Callable[[dict[str, object]], bool], keys: str, file: Path
+) -> str:
+    """The text that `change` makes, if it `says_so` when it is read. Raises UsageError that names the `keys`
+    otherwise: whatever tomlkit makes of a file that it does not understand, the file stays."""
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        changed = change()
+        is_right = says_so(tomli.loads(changed))
     except (tomli.TOMLDecodeError, TOMLKitError, LookupError, TypeError, ValueError, AttributeError):
         is_right = False
     if not is_right:
-        keys = ", ".join(".".join(place) for place in values)
         raise UsageError(f"{file} cannot be changed for sure: change {keys} by hand")
-    return changed.replace("\n", "\r\n") if "\r\n" in text else changed
+    return changed
 
 
 def _set(document: dict[str, object], place: Place, value: object) -> None:

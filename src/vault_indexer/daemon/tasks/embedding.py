@@ -9,6 +9,7 @@ from functools import partial
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.portions import Portions
 from vault_indexer.daemon.tasks.turn import Turn
 from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
 from vault_indexer.index.jobs import Embedded, EmbedJob
@@ -36,24 +37,24 @@ class EmbeddingTask(UpkeepTask):
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, turn: Turn | None = None) -> None:
         """`turn` is had for each portion; it is shared with other vaults."""
-        self._trouble = ""
         self._turn = turn or Turn()
-        self._texts = _FIRST_TEXTS
-        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
+        self._portions = Portions(
+            _FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, Retry(_RETRY_S, _RETRY_LATEST_S, clock)
+        )
 
     @property
     def trouble(self) -> str:
         """Why the last portion failed."""
-        return self._trouble
+        return self._portions.trouble
 
     def begin(self, current: OpenGeneration) -> Work | None:
         """Implements UpkeepTask."""
         if not current.writer.owed:
-            self._trouble = ""
+            self._portions.trouble = ""
             return None
-        if not self._retry.is_due or not self._turn.take(self):
+        if not self._portions.retry.is_due or not self._turn.take(self):
             return None
-        job = current.writer.next_owed(self._texts)
+        job = current.writer.next_owed(self._portions.size)
         return spare_work(current, job, partial(self._turn.give_back, self))
 
     def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
@@ -67,25 +68,20 @@ class EmbeddingTask(UpkeepTask):
         try:
             writer.put_vectors(outcome.vectors)
         except BaseException:
-            self._retry.record_failure()
+            self._portions.retry.record_failure()
             raise
         if writer.owes(job):
             self._record_failure(writer, job, "the index contains other texts by now")
             return
-        self._texts = _next_size(self._texts, outcome.seconds)
-        self._retry.reset()
-        self._trouble = ""
+        self._portions.record_success(outcome.seconds)
         if not writer.owed:
             current.spare.close()  # the model takes memory
             log.info("all chunks have their vectors")
 
     def _record_failure(self, writer: IndexWriter, job: EmbedJob, reason: str) -> None:
-        self._trouble = f"embedding failed, will retry: {reason}"
-        log.warning("%s", self._trouble)
+        self._portions.record_failure(len(job.keys), f"embedding failed, will retry: {reason}")
         if len(job.keys) == 1:
             writer.postpone(job)
-        self._texts = max(1, len(job.keys) // 2)
-        self._retry.record_failure()
 
 
 def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
@@ -95,9 +91,3 @@ def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
             return ()
         total = max(len(snapshot.keywords), snapshot.owed)
     return (f"semantic search is incomplete: {snapshot.owed:,} of {total:,} chunks have no embedding yet",)
-
-
-def _next_size(texts: int, seconds: float) -> int:
-    """So many that they take as long as they should; at most twice as many, or half, at a time."""
-    factor = min(2.0, max(0.5, _PORTION_S / max(seconds, 1e-6)))
-    return max(1, min(_MOST_TEXTS, round(texts * factor)))

@@ -11,6 +11,7 @@ from itertools import islice
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.portions import Portions
 from vault_indexer.daemon.tasks.turn import Turn
 from vault_indexer.daemon.tasks.upkeep import PoolWork, UpkeepTask, Work
 from vault_indexer.index.jobs import Embedded, EmbedJob
@@ -36,6 +37,8 @@ _TEXTS_PER_S = 90.0
 
 _RETRY_S, _RETRY_LATEST_S = 5.0, 600.0
 _LOOK_AGAIN_S = 300.0
+_RULES_AGAIN_S = 60.0
+"""To ask for the source of power can take a process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class UpgradeTask(UpkeepTask):
     all are there.
 
     They are kept in its catalog, so that a crash or a restart costs one portion. Each is made by one process
-    at the lowest priority. Other threads read `progress` and call `hurry` and `hold`.
+    at the lowest priority. Other threads read `progress`.
     """
 
     def __init__(
@@ -70,28 +73,20 @@ class UpgradeTask(UpkeepTask):
         self._clock = clock
         self._turn = turn or Turn()
         self._is_on_battery = is_on_battery
-        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
+        self._portions = Portions(
+            _FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, Retry(_RETRY_S, _RETRY_LATEST_S, clock)
+        )
         self._listed: deque[int] = deque()
         self._failed: set[int] = set()
         self._generation = 0
         self._total = self._missing = 0
-        self._texts, self._texts_per_s = _FIRST_TEXTS, _TEXTS_PER_S
+        self._texts_per_s = _TEXTS_PER_S
         self._begun_at = self._rested_at = 0.0
-        self._hurried = self._held = False
-        self._trouble = ""
 
     @property
     def trouble(self) -> str:
         """Why the last portion failed."""
-        return self._trouble
-
-    def hurry(self) -> None:
-        """Go on whatever the rules say, until all are there. Any thread."""
-        self._hurried, self._held = True, False
-
-    def hold(self) -> None:
-        """Make none until `hurry`. Any thread."""
-        self._hurried, self._held = False, True
+        return self._portions.trouble
 
     def observe(self, *, is_idle: bool) -> None:
         """Edits come first."""
@@ -101,9 +96,9 @@ class UpgradeTask(UpkeepTask):
     def begin(self, current: OpenGeneration) -> Work | None:
         """Implements UpkeepTask."""
         if current.upgrade is None:
-            self.progress, self._trouble = None, ""
+            self.progress, self._portions.trouble = None, ""
             return None
-        if self._clock() < self._rested_at or not self._retry.is_due:
+        if self._clock() < self._rested_at or not self._portions.retry.is_due:
             return None
         if self._generation != current.generation.number:
             self._generation = current.generation.number
@@ -111,15 +106,9 @@ class UpgradeTask(UpkeepTask):
             self._failed.clear()
         if not self._listed and not self._list(current):
             return None
-        reason = self._reason_to_wait()
-        self._show(current, reason)
-        if reason:
-            self._retry.wait(_REST_S)
-            current.upgrade.pool.close()
-            return None
         if not self._turn.take(self):
             return None
-        keys = tuple(islice(self._listed, self._texts))
+        keys = tuple(islice(self._listed, self._portions.size))
         self._begun_at = self._clock()
         job = EmbedJob(current.generation, keys)
         return PoolWork(current.upgrade.pool, job, lambda: self._turn.give_back(self))
@@ -136,19 +125,18 @@ class UpgradeTask(UpkeepTask):
         try:
             current.writer.keep_vectors(outcome.vectors, current.upgrade.model.key, job.keys)
         except BaseException:
-            self._retry.record_failure()
+            self._portions.retry.record_failure()
             raise
         self._leave_out(len(job.keys))
         self._missing = max(0, self._missing - len(job.keys))
         seconds = max(self._clock() - self._begun_at, 1e-3)
         self._texts_per_s += (len(job.keys) / seconds - self._texts_per_s) / 2
-        self._texts = max(1, min(_MOST_TEXTS, 2 * self._texts, round(self._texts_per_s * _PORTION_S)))
-        self._retry.reset()
-        self._trouble = ""
+        self._portions.record_success(seconds)
         self._show(current, "")
 
     def _list(self, current: OpenGeneration) -> bool:
-        """Look for what is missing. Where nothing is, the index can be changed to the model."""
+        """Look for what is missing, and whether it may be made now. Where nothing is missing, the index can
+        be changed to the model."""
         assert current.upgrade is not None
         model = current.upgrade.model.key
         with current.writer.holder.lease() as snapshot:
@@ -156,21 +144,21 @@ class UpgradeTask(UpkeepTask):
             self._missing = snapshot.catalog.owed_count(model)
             listed = snapshot.catalog.owed_newest(model, _LISTED + len(self._failed))
         self._listed.extend(key for key in listed if key not in self._failed)
-        if self._listed:
+        waits_for = self._reason_to_wait() if self._listed else ""
+        self._show(current, waits_for)
+        if self._listed and not waits_for:
             return True
+        is_complete = not self._listed
+        self._listed.clear()
         current.upgrade.pool.close()  # the model takes memory
-        self._show(current, "")
-        self._retry.wait(_LOOK_AGAIN_S)  # the build may fail, or edits may come before it
-        if self._total:
+        # A build may fail, or edits may come before it.
+        self._portions.retry.wait(_LOOK_AGAIN_S if is_complete else _RULES_AGAIN_S)
+        if is_complete and self._total:
             log.info("all chunks have vectors of %s: the index changes to it", current.upgrade.model.name)
             self._complete()
         return False
 
     def _reason_to_wait(self) -> str:
-        if self._held:
-            return "held until `indexer embed`"
-        if self._hurried:
-            return ""
         if self._seconds_left() > self.rules.most_s:
             hours, most = self._seconds_left() / 3600, self.rules.most_s / 3600
             return f"not made: they would take {hours:.1f} hours, and embedding.max_upgrade_hours is {most:g}"
@@ -192,10 +180,9 @@ class UpgradeTask(UpkeepTask):
             self._listed.popleft()
 
     def _record_failure(self, job: EmbedJob, reason: str) -> None:
-        self._trouble = f"better vectors could not be made, will retry: {reason}"
-        log.warning("%s", self._trouble)
+        self._portions.record_failure(
+            len(job.keys), f"better vectors could not be made, will retry: {reason}"
+        )
         if len(job.keys) == 1:
             self._failed.update(job.keys)
             self._leave_out(1)
-        self._texts = max(1, len(job.keys) // 2)
-        self._retry.record_failure()

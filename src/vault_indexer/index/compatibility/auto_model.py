@@ -37,13 +37,15 @@ def _indexed_texts(generation: Generation) -> IndexedTexts | None:
         catalog.close()
 
 
-def better_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:
-    """The settings that make the vectors an index is to change to when all are there; None where it has the
-    best that `auto` stands for, or the configuration names a model."""
-    better = better_model()
-    if settings.embedding.provider != "auto" or better is None or built.provider not in AUTO_PROVIDERS:
+def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:
+    """The settings for the vectors that an index is to change to when all are there; None where it has the
+    best that `auto` stands for, or the configuration names a model or wants no change."""
+    embedding, better = settings.embedding, better_model()
+    if embedding.provider != "auto" or not embedding.max_upgrade_hours or better is None:
         return None
-    return None if built.provider == better.provider else _with_provider(settings, better.provider)
+    if built.provider not in AUTO_PROVIDERS or built.provider == better.provider:
+        return None
+    return _with_provider(settings, better.provider)
 
 
 def settings_for_index(settings: Settings, built: EmbeddingModel) -> Settings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.present.hits import HitBuilder, RankedChunk, file_uri, is_obsidian_vault, iso_time
+from vault_indexer.search.present.hits import HitBuilder, RankedChunk, file_uri, is_obsidian_vault
 from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens
 from vault_indexer.search.present.readable import ReadableText, code_blocks, open_fence, readable
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
@@ -21,7 +21,6 @@ __all__ = [
     "file_uri",
     "function_words",
     "is_obsidian_vault",
-    "iso_time",
     "open_fence",
     "readable",
 ]

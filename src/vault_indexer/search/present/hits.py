@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
 from vault_indexer.search.present.readable import open_fence
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
+from vault_indexer.text.times import iso_time
 from vault_indexer.vault.read import is_unchanged
 
 _FENCE_REACH = 32_768
@@ -187,11 +187,6 @@ class HitBuilder:
 
 def _is_canvas(path: str) -> bool:
     return path.lower().endswith(".canvas")
-
-
-def iso_time(time_ns: int) -> str:
-    """ISO 8601 in UTC, to the second."""
-    return f"{datetime.fromtimestamp(time_ns // 1_000_000_000, UTC).replace(tzinfo=None).isoformat()}Z"
 
 
 def is_obsidian_vault(vault: Path) -> bool:

@@ -52,7 +52,6 @@ from vault_indexer.model import (
     VaultList,
     Verification,
 )
-from vault_indexer.search.present import iso_time
 from vault_indexer.serve.api.desk import EvalDesk
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
@@ -74,6 +73,7 @@ from vault_indexer.serve.api.endpoints import (
 )
 from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
 from vault_indexer.service import VaultService
+from vault_indexer.text.times import iso_time
 from vault_indexer.vault import read_note
 from vault_indexer.vaults import Vaults
 

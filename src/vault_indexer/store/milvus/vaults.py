@@ -20,6 +20,7 @@ from vault_indexer.store.milvus.schema import (
     weights_name,
 )
 from vault_indexer.store.retrieval import VaultScope
+from vault_indexer.text.times import iso_time
 
 _FIELDS = {
     "vault": VAULT_BYTES,
@@ -89,6 +90,16 @@ class VaultState:
     def edition(self) -> str:
         """What marks the rows that are active."""
         return f"{self.vault}@{self.epoch}"
+
+    @property
+    def published_at(self) -> str:
+        """When its newest state was published; ISO 8601, UTC."""
+        return iso_time(self.published_ms * 1_000_000)
+
+    @property
+    def seen_at(self) -> str:
+        """When its keeper last said that it is there; ISO 8601, UTC."""
+        return iso_time(self.seen_ms * 1_000_000)
 
 
 _PUBLISHED = "withdrawn_ms == 0"
