@@ -127,8 +127,8 @@ class EmbeddingSettings(Table):
         PUBLIC,
     ] = Field(
         default="auto",
-        description="which program runs the model: auto takes multilingual, at once for a vault of up to a "
-        "megabyte; for a larger one wordllama until the daemon, when it is idle, has made the vectors of "
+        description="which program runs the model: auto takes multilingual, at once for a vault of up to "
+        "200 kB; for a larger one wordllama until the daemon, when it is idle, has made the vectors of "
         "multilingual. Each provider except auto, wordllama and multilingual is an extra to install. Only "
         "ollama and openai, which is any compatible URL, send text over the network",
     )

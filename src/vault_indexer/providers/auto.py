@@ -20,11 +20,12 @@ AUTO_PROVIDERS = ("wordllama", "multilingual")
 """What `auto` chooses from. The provider `e5` finds more, but takes 20 times as long: only a person can tell
 whether that is worth it."""
 
-AT_ONCE_BYTES = 1_000_000
-"""The sentence model embeds so much in about ten seconds of processor time (`benchmarks/embed_speed.py`)."""
+AT_ONCE_BYTES = 200_000
+"""The sentence model embeds so much in two or three seconds of processor time (`benchmarks/embed_speed.py`):
+a first build is to answer within seconds, on a busy machine too."""
 
 AT_ONCE_TEXTS = 1_000
-"""The same as a number of chunks."""
+"""A build that replaces an index may take ten seconds more: so many chunks."""
 
 ADVISED_FROM = 0.6
 """Share of the notes in languages that only an extra model knows from which a user is told of it."""
