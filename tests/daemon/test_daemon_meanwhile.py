@@ -20,7 +20,8 @@ def words_of(vault_sync: VaultSync, query: str) -> set[str]:
     assert vault_sync.current is not None
     with vault_sync.current.reader.holder.lease() as snapshot:
         found = vault_sync.current.reader.searcher.search(snapshot, SearchRequest(query))
-    return {hit.path for hit in found.hits if query in hit.content}
+    hits = [hit for hit in found.hits if query in hit.content]
+    return {path for hit in hits for path in (hit.path, *hit.copies)}
 
 
 def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Path) -> None:

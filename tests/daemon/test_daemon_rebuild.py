@@ -43,7 +43,7 @@ def test_the_first_opening_builds(where: Place) -> None:
     [
         pytest.param("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n", id="max_chunk_chars"),
         pytest.param('[chunking]\nstrategy = "none"\n', id="strategy", marks=pytest.mark.long),
-        pytest.param('[embedding]\ntoken_weights = "none"\n', id="embedding", marks=pytest.mark.long),
+        pytest.param('[embedding]\nprovider = "wordllama"\n', id="embedding", marks=pytest.mark.long),
     ],
 )
 def test_a_change_that_alters_the_index_rebuilds_it_at_the_next_start(where: Place, change: str) -> None:

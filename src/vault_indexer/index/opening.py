@@ -92,6 +92,8 @@ def open_vectors(
     healed = ""
     try:
         base = load() if load else vectors.load_snapshot(generation.vectors)
+        if dimension and base.dimension != dimension:
+            raise IndexUnusableError("they are those of another model")
         changes = catalog.changes(base.seq)
         if changes is None:
             raise IndexUnusableError("it does not fit the log of changes")
