@@ -16,7 +16,7 @@ import pytest
 from cli_sandbox import Sandbox
 from held_build import FIRST, LATER, NOTES, Gates, date_notes
 from page_site import NOTES as SITE_NOTES
-from page_site import WAIT_MS, ServeVault, Site
+from page_site import WAIT_MS, ServeVault, Site, axe_violations
 from playwright.sync_api import Browser, expect
 from waiting import PROCESS_S
 
@@ -91,6 +91,7 @@ def test_a_first_build_is_a_state_of_every_view_and_ends_by_itself(browser: Brow
         expect(graph.locator(".graph-canvas")).to_be_visible(timeout=WAIT_MS)
         search.fill("#q", "knead the dough")
         expect(search.locator(".notices")).to_contain_text("1 of 6 notes are searched")
+        assert axe_violations(health) == []
 
         gates.open(LATER)
         for page in pages:
