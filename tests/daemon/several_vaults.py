@@ -126,7 +126,14 @@ class House:
         return next((str(one["path"]) for one in listed if one["name"] == name), "")
 
     def wait_for(self, name: str, state: str) -> None:
-        wait_until(lambda: self.states().get(name) == state, f"{name} is {state}")
+        """Until the vault has the state; one that is ready has all its vectors, too."""
+
+        def has_it() -> bool:
+            if self.states().get(name) != state:
+                return False
+            return state != "ready" or not self.ask(f"/vault/{quote(name)}/v1/status").data["vectors_owed"]
+
+        wait_until(has_it, f"{name} is {state}")
 
     def hits(self, query: str, more: str = "") -> list[tuple[str, str]]:
         """Vault ("" where none is named) and path of each hit."""

