@@ -31,7 +31,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
 )
 from vault_indexer.service import VaultService
-from vault_indexer.vaults import ClosedVault, OpenVault, VaultHolder, Vaults
+from vault_indexer.vaults import ClosedVault, OpenVault, VaultRuntime, Vaults
 
 Report = Callable[[Progress], None]
 
@@ -78,7 +78,7 @@ def open_named(
     """These vaults with their indices in this process, which `opened` closes. One that cannot be opened says
     why when it is asked. Raises ConfigError."""
     settings = load_own(config_file, os.environ).settings
-    holders: list[VaultHolder] = []
+    holders: list[VaultRuntime] = []
     for one in named:
         try:
             service = open_index(named_target(one, config_file, os.environ), report)

@@ -150,7 +150,7 @@ def open_daemon(target: Target, budget: SharedBudget | None = None) -> VaultServ
     if budget is None:
         return VaultService(DaemonSession(assembly), assembly.chunker)
     assembly = replace(assembly, make_pool=budget.make_pool)
-    return VaultService(DaemonSession(assembly, turns=(budget.build, budget.vectors)), assembly.chunker)
+    return VaultService(DaemonSession(assembly, slots=(budget.build, budget.vectors)), assembly.chunker)
 
 
 def make_inspector(target: Target, strategy: str | None = None) -> Inspector:

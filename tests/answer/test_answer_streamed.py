@@ -8,7 +8,7 @@ import pytest
 from asked_vault import AS_WRITTEN, AskedVault, ScriptedLlm, id_of, says
 
 from vault_indexer.answer.claim_stream import ClaimStream
-from vault_indexer.answer.written import Attention
+from vault_indexer.answer.written import StreamOptions
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence, AskAnswer
 
@@ -103,7 +103,7 @@ def test_a_model_that_fails_twice_leaves_the_quotes(notes: AskedVault) -> None:
 
 def test_nothing_more_comes_when_nobody_waits(notes: AskedVault) -> None:
     events = notes.events(
-        QUESTION, ScriptedLlm(reply=two_sentences), Attention(lambda: True, as_written=True)
+        QUESTION, ScriptedLlm(reply=two_sentences), StreamOptions(lambda: True, as_written=True)
     )
     with pytest.raises(QueryCancelledError):
         list(events)

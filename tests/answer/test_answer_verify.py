@@ -13,7 +13,7 @@ from vault_indexer.answer.check.dates import find_dates
 from vault_indexer.answer.check.details import unknown_names
 from vault_indexer.answer.check.lexicon import languages, lexicon
 from vault_indexer.answer.check.numbers import numbers_in, quantities
-from vault_indexer.answer.check.polarity import count_negations, denies_the_same
+from vault_indexer.answer.check.polarity import count_negations, same_polarity
 
 PARAPHRASES = read_paraphrases()
 BRIDGE = (
@@ -336,10 +336,10 @@ def test_only_the_clauses_count_that_a_sentence_is_about() -> None:
 
 
 def test_words_that_reverse_deny_as_a_negation_does() -> None:
-    assert denies_the_same("He failed to pay.", ["He did not pay."], "en")
-    assert not denies_the_same("He failed to pay.", ["He paid."], "en")
-    assert not denies_the_same("The door is open.", ["The door is closed."], "en")
-    assert denies_the_same("The door is open.", ["The door is not closed."], "en")
+    assert same_polarity("He failed to pay.", ["He did not pay."], "en")
+    assert not same_polarity("He failed to pay.", ["He paid."], "en")
+    assert not same_polarity("The door is open.", ["The door is closed."], "en")
+    assert same_polarity("The door is open.", ["The door is not closed."], "en")
 
 
 @pytest.mark.parametrize(

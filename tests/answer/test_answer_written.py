@@ -8,9 +8,9 @@ import pytest
 from asked_vault import AS_WRITTEN, WHOLE, AskedVault, ScriptedLlm, citing, id_of, offered, says
 
 from vault_indexer.answer import Answerer
-from vault_indexer.answer.prompt import Offer, Reading, prompt_for
+from vault_indexer.answer.prompt import CitableSentence, PromptPassage, prompt_for
 from vault_indexer.answer.sentences import NoteText, Sentence
-from vault_indexer.answer.written import Attention
+from vault_indexer.answer.written import StreamOptions
 from vault_indexer.config import Settings
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import AskAnswer, AskRequest
@@ -120,11 +120,11 @@ THOUGHTS = '{"sentences": [{"text": "draft", "ids": [], "quote": ""}]} or {x}?'
 
 
 @pytest.mark.parametrize("thoughts", [f"<think>{THOUGHTS}</think>\n", f"Hmm, {THOUGHTS}</think>", ""])
-@pytest.mark.parametrize("attention", [WHOLE, AS_WRITTEN])
-def test_what_a_model_thinks_is_no_answer(notes: AskedVault, thoughts: str, attention: Attention) -> None:
+@pytest.mark.parametrize("stream", [WHOLE, AS_WRITTEN])
+def test_what_a_model_thinks_is_no_answer(notes: AskedVault, thoughts: str, stream: StreamOptions) -> None:
     answers = citing(BUILT, "Helen Marsh built the lighthouse in 1887.")
     llm = ScriptedLlm(reply=lambda prompt: thoughts + answers(prompt))
-    *_, answer = notes.events(QUESTION, llm, attention)
+    *_, answer = notes.events(QUESTION, llm, stream)
     assert isinstance(answer, AskAnswer)
     assert [one.text for one in answer.sentences] == ["Helen Marsh built the lighthouse in 1887."]
     assert answer.dropped == ()
@@ -203,7 +203,7 @@ def test_a_preamble_is_read_and_cannot_be_cited(notes: AskedVault) -> None:
         assert row is not None
         note = NoteText(row, snapshot.catalog.text(row.note_id), "")
     sentence = Sentence(note, citation.start_pos, citation.end_pos, citation.quote, 0)
-    reading = Reading(hit, "This chunk is on ghosts.", (Offer("s1", sentence, citation),))
+    reading = PromptPassage(hit, "This chunk is on ghosts.", (CitableSentence("s1", sentence, citation),))
     prompt = prompt_for(QUESTION, [reading])
     assert '"about": "This chunk is on ghosts."' in prompt
     assert offered(prompt) == {"s1": citation.quote}

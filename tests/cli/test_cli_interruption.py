@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, PlainSerializer
 from typer.testing import CliRunner
 
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import VaultSelection, one_command
 
 ENDINGS: dict[str, BaseException] = {"ctrl-c": KeyboardInterrupt(), "sigterm": SystemExit(143)}
 
@@ -25,7 +25,7 @@ class Interrupted(BaseModel):
 
 @pytest.mark.parametrize(("ending", "status"), [("ctrl-c", 130), ("sigterm", 143)])
 def test_a_signal_within_pydantic_ends_the_command_as_it_does_elsewhere(ending: str, status: int) -> None:
-    def command(place: Place) -> None:
+    def command(selection: VaultSelection) -> None:
         Interrupted(ending=ending).model_dump()
 
     found = CliRunner().invoke(one_command(command), [])
@@ -33,7 +33,7 @@ def test_a_signal_within_pydantic_ends_the_command_as_it_does_elsewhere(ending: 
 
 
 def test_another_error_stays_one() -> None:
-    def command(place: Place) -> None:
+    def command(selection: VaultSelection) -> None:
         raise RuntimeError("unforeseen") from ValueError("its cause")
 
     found = CliRunner().invoke(one_command(command), [])

@@ -21,7 +21,7 @@ from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import SearchRequest
 from vault_indexer.vault.sources import Sink
-from vault_indexer.vault.watch import Surroundings, VaultWatcher
+from vault_indexer.vault.watch import SystemHooks, VaultWatcher
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Faults:
             return None
         if self.everything or not self.poison.isdisjoint(job.paths):
             return Failed("the model is down")
-        return Died(fresh=True) if not job.set_aside and not self.deadly.isdisjoint(job.paths) else None
+        return Died(fresh=True) if not job.quarantine and not self.deadly.isdisjoint(job.paths) else None
 
 
 class FaultyPool(InProcessPool):
@@ -154,7 +154,7 @@ class LoopByHand:
         indexed = {path: self.indexed_text(path) for path in rows}
         found = self.where.vault.rglob("*.md")
         saved = {file.relative_to(self.where.vault).as_posix(): file.read_text("utf-8") for file in found}
-        aside = self.vault_sync.set_aside()
+        aside = self.vault_sync.quarantine()
         wrong = [path for path in {**indexed, **saved} if indexed.get(path) != saved.get(path)]
         self.early += [path for path in wrong if path not in aside]
 
@@ -168,7 +168,7 @@ class LoopByHand:
     @property
     def notices(self) -> tuple[str, ...]:
         state = self.loop.state
-        return (*state.troubles, *state.task_troubles, *filter(None, [state.vault_problem]))
+        return (*state.faults, *state.task_faults, *filter(None, [state.vault_problem]))
 
 
 @contextmanager
@@ -190,7 +190,7 @@ def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
     lock = IndexLock(assembly.index_dir.root, "a test")
     lock.acquire()
     vault_sync = VaultSync(assembly, live=True, clock=clock)
-    system = Surroundings(monotonic=clock, wall=clock, mounts=lambda: "", source=source)
+    system = SystemHooks(monotonic=clock, wall=clock, mounts=lambda: "", source=source)
     watch = assembly.settings.watch
     watcher = VaultWatcher(assembly.vault, vault_sync.rules, watch, system, vault_sync.dirty)
     reasons = vault_sync.open_current()

@@ -101,25 +101,25 @@ def test_an_edit_is_found_while_a_compaction_is_held_back(live: VaultSync, tmp_p
     edit(live, "first.md", "# First\n\nBasalt before it.\n")
     first = writer_of(live).holder
     try:
-        task.step(idle=False)
+        task.step(is_idle=False)
         assert not under_way(task)
-        task.step(idle=True)
+        task.step(is_idle=True)
         assert under_way(task)
         written.read_bytes()  # the base of that state stands beside
         before = base_seq(live)
         edit(live, "second.md", "# Second\n\nUnheardof quartz beside it.\n")
         (live.assembly.vault / "first.md").unlink()
         live.sync(EVERYTHING)
-        task.step(idle=True)
+        task.step(is_idle=True)
         assert under_way(task)
         assert base_seq(live) == before
         with first.lease() as snapshot:
-            assert len(snapshot.keywords.holding(["unheardof"])) == 1
+            assert len(snapshot.keywords.keys_containing(["unheardof"])) == 1
         consistent(live)
         released.write_bytes(b".")
 
         def adopted() -> bool:
-            task.step(idle=False)
+            task.step(is_idle=False)
             return not task.busy
 
         wait_until(adopted)
@@ -161,15 +161,15 @@ def test_a_file_that_is_not_what_was_written_is_not_used(live: VaultSync) -> Non
     task = Upkeep(live, [CompactionTask(ProcessLimits(), start=DamagingWorker, is_due=lambda _writer: True)])
     before = base_seq(live)
     edit(live, "new.md", "# New\n\nQuartz.\n")
-    task.step(idle=True)
+    task.step(is_idle=True)
 
     def ended() -> bool:
-        task.step(idle=False)
+        task.step(is_idle=False)
         return not task.busy
 
     wait_until(ended)
     assert base_seq(live) == before
-    task.step(idle=True)
+    task.step(is_idle=True)
     assert not task.busy, "it is tried again later"
     consistent(live)
 
@@ -212,15 +212,15 @@ def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(
     task = Upkeep(live, [CompactionTask(ProcessLimits(), start=RefusingWorker, is_due=lambda _writer: True)])
     edit(live, "new.md", "# New\n\nQuartz.\n")
     before = base_seq(live)
-    task.step(idle=True)
+    task.step(is_idle=True)
 
     def ended() -> bool:
-        task.step(idle=False)
+        task.step(is_idle=False)
         return not task.busy
 
     wait_until(ended)
     assert "no space left" in caplog.text
-    task.step(idle=True)
+    task.step(is_idle=True)
     assert not task.busy, "it is tried again later"
     assert base_seq(live) == before
     consistent(live)

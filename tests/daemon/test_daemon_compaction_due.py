@@ -21,6 +21,6 @@ def test_an_index_that_was_just_built_is_left_as_it_is(tmp_path: Path) -> None:
     with closing(VaultSync(assembly, live=False)) as sync:
         assert sync.open_current() == ()
         upkeep = Upkeep(sync, (CompactionTask(ProcessLimits()),))
-        upkeep.step(idle=True)
+        upkeep.step(is_idle=True)
         assert not upkeep.busy
         upkeep.end()

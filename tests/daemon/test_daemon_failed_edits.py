@@ -130,7 +130,7 @@ def test_a_note_whose_worker_was_killed_twice_is_found_soon(kept: LoopByHand) ->
     kept.faults.deadly = {"Note.md"}
     kept.save("Note.md", "Contains cerium.\n")
     kept.run(1.5)
-    assert [*kept.vault_sync.set_aside()] == ["Note.md"]
+    assert [*kept.vault_sync.quarantine()] == ["Note.md"]
     assert kept.loop.pending() == 1, "it may have been something else that killed it"
     kept.faults.deadly.clear()
     kept.run(SOON_S)
@@ -159,7 +159,7 @@ def test_a_note_that_kills_its_worker_again_is_set_aside_by_name(kept: LoopByHan
     kept.save("Note.md", "Contains cerium.\n")
     kept.run(60.0)
     assert kept.loop.pending() == 0
-    assert [*kept.vault_sync.set_aside()] == ["Note.md"]
+    assert [*kept.vault_sync.quarantine()] == ["Note.md"]
     kept.faults.deadly.clear()
     kept.save("Other.md", "Contains holmium.\n")
     kept.run(SOON_S)

@@ -46,7 +46,7 @@ def test_it_is_found_before_the_rest_and_all_is_as_in_a_fresh_build(tmp_path: Pa
             notes = snapshot.catalog.counts().notes
         found.append((words_of(vault_sync, f"basalt{len(found)}"), notes))
 
-    vault_sync.sync(EVERYTHING, between=save)
+    vault_sync.sync(EVERYTHING, between_parts=save)
     saved = {names[0], names[-1], "New.md"}
     assert len(found) > 1
     assert all(paths == saved for paths, _ in found)

@@ -188,7 +188,7 @@ class LoopMachine(RuleBasedStateMachine):
         for path in {*PATHS, *MANY} - self._hostile:
             if (self.where.vault / path).exists():
                 assert kept.indexed_text(path) == kept.saved_text(path), f"{path} was saved"
-        aside = kept.vault_sync.set_aside()
+        aside = kept.vault_sync.quarantine()
         self._hostile = {
             path
             for path in self._hostile

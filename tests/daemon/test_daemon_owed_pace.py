@@ -76,7 +76,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
 def current(built: Assembly) -> Iterator[OpenGeneration]:
     shutil.rmtree(built.root / "generations")  # it would know all vectors
     built.index_dir.prepare()
-    generation, _ = built.build_next(unheard, refit=True, soon=True)
+    generation, _ = built.build_next(unheard, refit=True, newest_only=True)
     built.index_dir.publish(generation)
     opened = built.open_generation(generation)
     yield replace(opened, spare=cast(Pool, ScriptedPool(cast(InProcessPool, opened.spare))))
@@ -101,7 +101,7 @@ def worked_off(embedding: Upkeep, current: OpenGeneration, clock: Clock) -> list
         if not current.writer.owed:
             return waited
         begun = len(scripted(current).sizes)
-        embedding.step(idle=True)
+        embedding.step(is_idle=True)
         if current.writer.owed and len(scripted(current).sizes) == begun and not embedding.busy:
             waited.append(0.5)
             clock.now += 0.5
@@ -117,11 +117,11 @@ def test_a_portion_grows_or_shrinks_to_half_a_second(
     task = EmbeddingTask(clock)
     embedding = Upkeep(source, [task])
     assert worked_off(embedding, current, clock) == []
-    embedding.step(idle=True)
+    embedding.step(is_idle=True)
     assert pool.sizes[0] == 16
     assert expected in pool.sizes
     assert all(size * seconds <= 0.55 for size in pool.sizes[4:])
-    assert (pool.closed, embedding.busy, task.trouble) == (1, False, "")
+    assert (pool.closed, embedding.busy, task.fault) == (1, False, "")
 
 
 @pytest.mark.parametrize(
@@ -136,16 +136,16 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     task = EmbeddingTask(clock)
     embedding = Upkeep(source, [task])
     for _ in range(200):
-        embedding.step(idle=True)
+        embedding.step(is_idle=True)
         clock.now += 0.5
     assert current.writer.owed == 1 < owed
     assert current.writer.next_owed(9).keys == (bad,)
-    assert "will retry" in task.trouble
-    assert failure.reason in task.trouble
+    assert "will retry" in task.fault
+    assert failure.reason in task.fault
     pool.poison = set()
     worked_off(embedding, current, clock)
-    embedding.step(idle=True)
-    assert task.trouble == ""
+    embedding.step(is_idle=True)
+    assert task.fault == ""
 
 
 def test_a_model_that_is_down_is_asked_ever_more_rarely(source: VaultSync, current: OpenGeneration) -> None:
@@ -153,7 +153,7 @@ def test_a_model_that_is_down_is_asked_ever_more_rarely(source: VaultSync, curre
     pool.poison = set(current.writer.next_owed(999).keys)
     embedding, before = Upkeep(source, [EmbeddingTask(clock)]), current.writer.owed
     for _ in range(3600):
-        embedding.step(idle=True)
+        embedding.step(is_idle=True)
         clock.now += 1.0
     assert 10 <= len(pool.sizes) <= 24, "an hour"
     assert current.writer.owed == before
@@ -163,19 +163,19 @@ def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(
     source: VaultSync, current: OpenGeneration
 ) -> None:
     pool, embedding = scripted(current), Upkeep(source, [EmbeddingTask(Clock())])
-    embedding.step(idle=False)
+    embedding.step(is_idle=False)
     assert (pool.sizes, embedding.busy) == ([], False)
-    embedding.step(idle=True)
+    embedding.step(is_idle=True)
     assert (pool.sizes, embedding.busy) == ([16], True)
     owed = current.writer.owed
-    embedding.step(idle=False)
+    embedding.step(is_idle=False)
     assert (current.writer.owed, embedding.busy) == (owed - 16, False)
 
 
 def test_a_generation_that_is_replaced_takes_its_portion_along(source: VaultSync) -> None:
     embedding = Upkeep(source, [EmbeddingTask(Clock())])
-    embedding.step(idle=True)
+    embedding.step(is_idle=True)
     assert embedding.busy
     source.current = None
-    embedding.step(idle=True)
+    embedding.step(is_idle=True)
     assert not embedding.busy

@@ -130,13 +130,13 @@ def asked_at(index: ScriptedIndex, seconds: int) -> list[int]:
     task = upkeep(index, clock)
     for second in range(seconds):
         clock.now, before = second, len(index.requested)
-        task.step(idle=True)
+        task.step(is_idle=True)
         if len(index.requested) > before:
             moments.append(second)
     return moments
 
 
-def test_a_model_that_stays_down_is_asked_less_and_less_and_for_each_note_in_its_turn() -> None:
+def test_a_model_that_stays_down_is_asked_less_and_less_and_for_each_note_in_its_slot() -> None:
     index = ScriptedIndex(sorted(NOTES))
     assert asked_at(index, 200) == [0, 1, 2, 3, 4, 5, 11, 31, 71, 151]
     assert index.requested == [*sorted(NOTES), *sorted(NOTES)[:4]]
@@ -146,12 +146,12 @@ def test_a_note_that_changed_is_asked_for_at_once() -> None:
     index, clock = ScriptedIndex(["A.md"]), Clock()
     task = upkeep(index, clock)
     for _ in range(20):
-        task.step(idle=True)
+        task.step(is_idle=True)
     assert index.requested == ["A.md"]
-    assert task.troubles == ("1 note split without the language model, which has not answered yet",)
+    assert task.faults == ("1 note split without the language model, which has not answered yet",)
     index.waiting["A.md"] = "another digest"
     index.seq += 1
-    task.step(idle=True)
+    task.step(is_idle=True)
     assert index.requested == ["A.md", "A.md"]
 
 
@@ -163,7 +163,7 @@ def test_once_it_answers_the_others_follow_at_once() -> None:
 
 def test_nothing_is_split_again_beside_an_edit() -> None:
     index = ScriptedIndex(sorted(NOTES))
-    upkeep(index, Clock()).step(idle=False)
+    upkeep(index, Clock()).step(is_idle=False)
     assert index.requested == []
 
 

@@ -12,13 +12,13 @@ from vault_at_work import NOTES, Place, hits, opened, place, wait_for
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.set_aside import SetAsideRetry
+from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job
 from vault_indexer.index.workers.job import Died
 from vault_indexer.model import Problem
-from vault_indexer.vault.set_aside import SetAsideNotes
+from vault_indexer.vault.quarantine import Quarantine
 
 pytestmark = pytest.mark.long
 
@@ -85,31 +85,31 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     vault_sync: VaultSync, where: Place
 ) -> None:
     clock = Clock()
-    vault_sync.dirty.aside = SetAsideNotes(clock, first_s=60)
-    vault_sync.dirty.aside.use(vault_sync.set_aside())
-    retry = Upkeep(vault_sync, [SetAsideRetry(vault_sync)])
+    vault_sync.dirty.aside = Quarantine(clock, first_s=60)
+    vault_sync.dirty.aside.use(vault_sync.quarantine())
+    retry = Upkeep(vault_sync, [QuarantineRetry(vault_sync)])
     current = vault_sync.current
     assert current is not None
     refusing = Refusing(clock)
     vault_sync.current = replace(current, spare=cast(Pool, refusing))
     for _ in range(700):
-        retry.step(idle=True)
+        retry.step(is_idle=True)
         clock.now += 30
     waits = [later - before for before, later in zip([0.0, *refusing.begun], refusing.begun, strict=False)]
     assert waits[0] == 60
     assert waits == sorted(waits)
     assert 3600 <= waits[-1] <= 3660
-    assert [*vault_sync.set_aside()] == ["Hostile.md"]
+    assert [*vault_sync.quarantine()] == ["Hostile.md"]
 
     where.write("Hostile.md", "# Tame\n\nzirconium\n")  # nobody watches
     vault_sync.current = current
     clock.now += 3600
-    retry.step(idle=False)
+    retry.step(is_idle=False)
     assert not retry.busy
 
     def is_read() -> bool:
-        retry.step(idle=True)
-        return not vault_sync.set_aside()
+        retry.step(is_idle=True)
+        return not vault_sync.quarantine()
 
     wait_for(is_read)
     with current.writer.holder.lease() as snapshot:

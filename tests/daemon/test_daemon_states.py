@@ -1,4 +1,4 @@
-"""What goes wrong while the daemon runs is said until it is repaired, and each trouble ends by itself."""
+"""What goes wrong while the daemon runs is said until it is repaired, and each fault ends by itself."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from vault_at_work import Place, StartedProcesses, daemon, holding, opened, stop
 from vault_indexer.bootstrap import open_daemon, resolve_target
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.daemon.faults import ActiveFaults, Cause
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
-from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.service import VaultService
@@ -103,7 +103,7 @@ def test_a_broken_configuration_is_said_until_it_is_mended(where: Place) -> None
         for number, (content, named) in enumerate(mistakes.items()):
             file.write_text(content)
             wait_for(partial(is_told, service, named))
-            # Edits go on, and none of them makes the trouble look solved.
+            # Edits go on, and none of them makes the fault look solved.
             where.write(f"After {number}.md", f"Contains cerium{number}.\n")
             wait_for(partial(holding, service, f"cerium{number}"))
             wait_for(lambda: not service.status().pending)
@@ -161,7 +161,7 @@ def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place, monkeypatch: p
         wait_for(lambda: holding(service, "lanthanum") == {"Late.md"})
         wait_for(lambda: service.status().state == "ready" and not service.status().pending)
         assert "indexing failed" not in service.status().detail
-        assert "limit" in service.status().detail, "the other trouble has not ended"
+        assert "limit" in service.status().detail, "the other fault has not ended"
         assert service.verify() == ()
         assert service.status().generation == 1
 
@@ -277,17 +277,17 @@ def test_pending_changes_stand_still_only_while_they_do_not_go_down() -> None:
 
 
 def test_each_trouble_ends_by_itself() -> None:
-    troubles = Troubles()
-    assert troubles.begin_with(Cause.CONFIG, "not used", ProviderError("one\n two"))
-    assert not troubles.any_degraded()
-    troubles.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
-    assert not troubles.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
-    assert list(troubles.texts) == ["not used: one; two", "indexing failed: no room"]
-    assert troubles.any_degraded()
-    troubles.end(Cause.INDEXING, Cause.BUILD)
-    assert list(troubles.texts) == ["not used: one; two"]
-    assert troubles.get(Cause.INDEXING) == ""
-    assert not troubles.any_degraded()
+    faults = ActiveFaults()
+    assert faults.begin_with(Cause.CONFIG, "not used", ProviderError("one\n two"))
+    assert not faults.any_degraded()
+    faults.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
+    assert not faults.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
+    assert list(faults.texts) == ["not used: one; two", "indexing failed: no room"]
+    assert faults.any_degraded()
+    faults.end(Cause.INDEXING, Cause.BUILD)
+    assert list(faults.texts) == ["not used: one; two"]
+    assert faults.get(Cause.INDEXING) == ""
+    assert not faults.any_degraded()
 
 
 def test_what_fails_is_tried_later_and_later(tmp_path: Path) -> None:

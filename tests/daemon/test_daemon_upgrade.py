@@ -190,7 +190,7 @@ def test_a_text_that_the_model_cannot_take_is_left_to_the_build(tmp_path: Path) 
             if one.completed:
                 break
         assert one.completed == 1
-        assert "no such word" in one.task.trouble
+        assert "no such word" in one.task.fault
     assert missing(where) == 3
 
 

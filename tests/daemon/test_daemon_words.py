@@ -59,10 +59,10 @@ def test_the_words_of_a_new_segment_are_read_when_the_loop_is_idle(
     keywords(vault_sync).lexicon.load()
     add_a_segment(where, vault_sync)
     assert keywords(vault_sync).lexicon.is_partly_read
-    task.step(idle=False)
+    task.step(is_idle=False)
     assert not task.busy
     assert keywords(vault_sync).lexicon.is_partly_read
-    task.step(idle=True)
+    task.step(is_idle=True)
     wait_for(lambda: not task.busy)
     assert not keywords(vault_sync).lexicon.is_partly_read
     assert [word.term for word in keywords(vault_sync).lexicon.near("compots")] == ["compost"]
@@ -72,14 +72,14 @@ def test_nothing_is_begun_before_anybody_has_read_words(
     where: Place, vault_sync: VaultSync, task: WordsTask
 ) -> None:
     add_a_segment(where, vault_sync)
-    task.step(idle=True)
+    task.step(is_idle=True)
     assert not readers()
     assert not keywords(vault_sync).lexicon.is_partly_read
 
 
 def test_nothing_is_begun_when_all_words_have_been_read(vault_sync: VaultSync, task: WordsTask) -> None:
     keywords(vault_sync).lexicon.load()
-    task.step(idle=True)
+    task.step(is_idle=True)
     assert not readers()
 
 

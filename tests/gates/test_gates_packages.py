@@ -22,7 +22,7 @@ FACED = (
     "chunk.cutting",
     "chunk.llm_client",
     "evals",
-    "evals.desk",
+    "evals.feedback",
     "evals.generate",
     "evals.judging",
     "evals.question_folder",

@@ -23,7 +23,7 @@ from waiting import DEADLINE_S, wait_until
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.gateway.users import digest_of
 from vault_indexer.index.publication_owner import PublishedVault
-from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication
+from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
@@ -105,7 +105,10 @@ def publish(team: Team, name: str, keeper: str = "keeper", *, fitted: bool = Fal
         published = PublishedVault(id_of(name, keeper), name, keeper, f"{keeper}/{name}", keeper)
         publisher = MilvusPublisher(team.vaults, published.vault, model, store_bodies=True)
         catalog = CatalogPublisher(team.vaults, publisher, published, generation.number, model.key)
-        publication, reader = Publication(catalog, EpochMark(generation)), CatalogReader(generation.catalog)
+        publication, reader = (
+            Publication(catalog, PublishedEpoch(generation)),
+            CatalogReader(generation.catalog),
+        )
         wait_until(lambda: publication.step(reader), "the vault is published")
         reader.close()
     finally:

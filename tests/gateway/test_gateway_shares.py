@@ -35,7 +35,7 @@ def test_a_user_has_so_many_requests_at_once_and_others_have_theirs() -> None:
     taken = shares(Clock(), burst=9)
     assert [taken.take("ana") for _ in range(3)] == [0.0, 0.0, 1.0]
     assert taken.take("ben") == 0.0
-    taken.give_back("ana")
+    taken.release("ana")
     assert taken.take("ana") == 0.0
 
 
@@ -46,7 +46,7 @@ def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
     def ask() -> float:
         wait_s = taken.take("ana")
         if not wait_s:
-            taken.give_back("ana")
+            taken.release("ana")
         return wait_s
 
     assert [ask() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]

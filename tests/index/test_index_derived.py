@@ -13,7 +13,7 @@ from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import KeywordsJob
-from vault_indexer.index.opening import FilesAhead
+from vault_indexer.index.opening import IndexPrefetch
 from vault_indexer.index.workers.job import Died
 from vault_indexer.store.catalog import CatalogWriter
 
@@ -39,7 +39,7 @@ def test_a_worker_that_keeps_dying_is_an_error_with_its_last_reason(tmp_path: Pa
     generation, _ = assembly.build_next(unheard, refit=True)
     pool = DyingPool()
     writer = CatalogWriter(generation.catalog)
-    derived = DerivedIndices(generation, "m", 4, cast(Pool, pool), writer, FilesAhead(generation))
+    derived = DerivedIndices(generation, "m", 4, cast(Pool, pool), writer, IndexPrefetch(generation))
     with writer.commit():
         writer.remove_note("Bread.md")
     try:

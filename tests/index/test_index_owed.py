@@ -46,7 +46,7 @@ def words_first(vault: Path, index: Path) -> None:
     """As the daemon makes its first index."""
     assembly = slow_assembly(vault, index)
     assembly.index_dir.prepare()
-    generation, report = assembly.build_next(unheard, refit=True, soon=True)
+    generation, report = assembly.build_next(unheard, refit=True, newest_only=True)
     assert (report.embedded, report.reused) == (0, 0)
     assembly.index_dir.publish(generation)
 
@@ -96,7 +96,7 @@ def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) 
         with live.holder.lease() as snapshot:
             chunks = snapshot.catalog.counts().chunks
             assert snapshot.vectors.size == 0
-            assert len(snapshot.keywords.holding(["kestrel"])) > 0
+            assert len(snapshot.keywords.keys_containing(["kestrel"])) > 0
         assert live.owed == session.status().vectors_owed == chunks
         (notice,) = session.notices()
         assert notice == (f"semantic search is incomplete: {chunks} of {chunks} chunks have no embedding yet")

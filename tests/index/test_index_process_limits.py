@@ -164,7 +164,7 @@ def test_a_model_larger_than_the_share_is_not_loaded_anew_for_every_job() -> Non
 @pytest.mark.parametrize("slow", [False, True])
 @pytest.mark.parametrize("cores", [1, 2, 16])
 def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, cores: int) -> None:
-    plan = PoolPlan.of(IndexSettings(workers=cores, max_memory_mb=limit), slow=slow)
+    plan = PoolPlan.of(IndexSettings(workers=cores, max_memory_mb=limit), is_slow_model=slow)
     assert 1 <= plan.workers <= cores
     # Workers for edits, workers of a build, the builder, the spare worker.
     assert (2 * plan.workers + 1 + slow) * plan.limits.memory_bytes <= limit * MB
@@ -173,8 +173,10 @@ def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, co
 
 
 def test_no_limit_means_one_worker_a_core() -> None:
-    assert PoolPlan.of(IndexSettings(), slow=False) == PoolPlan(usable_cores(), ProcessLimits(10, "low", 0))
-    assert PoolPlan.of(IndexSettings(workers=3, nice=4, io_priority="idle"), slow=True) == PoolPlan(
+    assert PoolPlan.of(IndexSettings(), is_slow_model=False) == PoolPlan(
+        usable_cores(), ProcessLimits(10, "low", 0)
+    )
+    assert PoolPlan.of(IndexSettings(workers=3, nice=4, io_priority="idle"), is_slow_model=True) == PoolPlan(
         3, ProcessLimits(4, "idle", 0)
     )
 

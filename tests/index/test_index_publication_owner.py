@@ -37,7 +37,7 @@ class Table:
     def require(self, published: PublishedVault) -> None:
         require_owner(cast("MilvusVaults", self), published)
 
-    def give(self, file: IdentityFile) -> bool:
+    def take_over(self, file: IdentityFile) -> bool:
         return take_over(cast("MilvusVaults", self), FOLDER, "alpha", file, 9)
 
 
@@ -106,12 +106,12 @@ def test_who_takes_over_has_the_id_and_the_former_owner_is_refused(tmp_path: Pat
     first, second = index_of(tmp_path, "one"), index_of(tmp_path, "two")
     was = mine(first)
     table = Table(state_of(was, 1_000))
-    assert table.give(second)
+    assert table.take_over(second)
     assert mine(second).vault == was.vault
     table.require(mine(second))
     with pytest.raises(NotOwnerError):
         table.require(mine(first))
-    assert not table.give(second)
+    assert not table.take_over(second)
 
 
 def test_a_tombstone_is_no_place_to_publish_at(tmp_path: Path) -> None:
@@ -121,6 +121,6 @@ def test_a_tombstone_is_no_place_to_publish_at(tmp_path: Path) -> None:
     with pytest.raises(NotOwnerError, match="alpha/Help was unpublished at 1970-01-01T00:00:05Z; publish"):
         table.require(was)
     table.require(mine(index_of(tmp_path, "two")))
-    assert table.give(file)
+    assert table.take_over(file)
     assert mine(file).vault != was.vault
     table.require(mine(file))

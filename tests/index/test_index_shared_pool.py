@@ -6,12 +6,12 @@ import threading
 
 from waiting import wait_until
 
-from vault_indexer.daemon.tasks.turn import Turn
-from vault_indexer.index.workers.shared_pool import WorkerPlaces
+from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
+from vault_indexer.index.workers.shared_pool import WorkerSlots
 
 
 def test_a_pool_waits_while_all_places_are_taken() -> None:
-    places = WorkerPlaces(1)
+    places = WorkerSlots(1)
     began, done = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -31,7 +31,7 @@ def test_a_pool_waits_while_all_places_are_taken() -> None:
 
 
 def test_the_pool_that_rests_longest_ends_its_workers() -> None:
-    places, ended = WorkerPlaces(2), []
+    places, ended = WorkerSlots(2), []
     for number in (1, 2, 1, 3):
         with places.place(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
             pass
@@ -42,7 +42,7 @@ def test_the_pool_that_rests_longest_ends_its_workers() -> None:
 
 
 def test_a_pool_at_work_keeps_its_workers() -> None:
-    places, ended = WorkerPlaces(2), []
+    places, ended = WorkerSlots(2), []
     with places.place(1, lambda: ended.append(1), lambda: False):
         for number in (2, 3):
             with places.place(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
@@ -51,11 +51,11 @@ def test_a_pool_at_work_keeps_its_workers() -> None:
 
 
 def test_turns_are_had_one_at_a_time() -> None:
-    turn, one, other = Turn(), object(), object()
-    assert turn.take(one)
-    assert turn.take(one)
-    assert not turn.take(other)
-    turn.give_back(other)
-    assert not turn.take(other)
-    turn.give_back(one)
-    assert turn.take(other)
+    slot, one, other = ExclusiveSlot(), object(), object()
+    assert slot.try_acquire(one)
+    assert slot.try_acquire(one)
+    assert not slot.try_acquire(other)
+    slot.release(other)
+    assert not slot.try_acquire(other)
+    slot.release(one)
+    assert slot.try_acquire(other)

@@ -166,9 +166,9 @@ class KilledOverSlow:
 
     def run(self, jobs: Iterable[PrepareJob], **_how: bool) -> Iterator[tuple[PrepareJob, object]]:
         for job in jobs:
-            slow = next((path for path in job.paths if "slow" in path and not job.set_aside), "")
+            slow = next((path for path in job.paths if "slow" in path and not job.quarantine), "")
             self.kills += bool(slow)
-            done = [f"{path} {job.set_aside}".rstrip() for path in job.paths]
+            done = [f"{path} {job.quarantine}".rstrip() for path in job.paths]
             yield job, Died(excess="too slow", slow_note=slow) if slow else done
 
 

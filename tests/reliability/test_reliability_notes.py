@@ -40,7 +40,7 @@ class Fragile:
     def __init__(self, sound: Preparer, vault: Path) -> None:
         self._sound = sound
         self._vault = vault
-        self.embed, self.set_aside, self.warm = sound.embed, sound.set_aside, sound.warm
+        self.embed, self.quarantine, self.warm = sound.embed, sound.quarantine, sound.warm
 
     def parse(self, path: str, *, ask: bool = True) -> Parsed | Skipped:
         if MARK in (self._vault / path).read_text(encoding="utf-8", errors="replace"):
@@ -78,12 +78,12 @@ def session(vault: Path, tmp_path: Path) -> Iterator[LocalSession]:
         made.close()
 
 
-def set_aside(session: LocalSession) -> list[str]:
+def quarantine(session: LocalSession) -> list[str]:
     return [skipped.path for skipped in session.status().skipped if skipped.reason == ENDED_TWICE]
 
 
 def test_a_note_that_kills_the_parser_costs_only_itself(session: LocalSession, vault: Path) -> None:
-    assert set_aside(session) == ["bad.md"]
+    assert quarantine(session) == ["bad.md"]
     assert session.status().counts.notes == 12
     # It is named and not tried again: a look that finds nothing new commits nothing.
     session.wait_fresh(0)
@@ -94,18 +94,18 @@ def test_a_note_that_kills_the_parser_costs_only_itself(session: LocalSession, v
     (vault / "worse.md").write_text(f"# Worse\n\n{MARK}\n", encoding="utf-8")
     (vault / "good.md").write_text("# Good\n\n[[bad]] kestrel\n", encoding="utf-8")
     session.wait_fresh(0)
-    assert set_aside(session) == ["bad.md", "worse.md"]
+    assert quarantine(session) == ["bad.md", "worse.md"]
     with session.reader().holder.lease() as snapshot:
         assert snapshot.catalog.note("good.md") is not None
         assert [link.resolved for link in snapshot.catalog.links_from("good.md")] == ["bad.md"]
     # It is tried again as soon as it is another.
     (vault / "bad.md").write_text("# Better\n\nharmless\n", encoding="utf-8")
     session.wait_fresh(0)
-    assert set_aside(session) == ["worse.md"]
+    assert quarantine(session) == ["worse.md"]
     # And a note that was good is taken out when it turns bad.
     (vault / "good.md").write_text(f"# Good\n\n{MARK}\n", encoding="utf-8")
     session.wait_fresh(0)
-    assert set_aside(session) == ["good.md", "worse.md"]
+    assert quarantine(session) == ["good.md", "worse.md"]
     with session.reader().holder.lease() as snapshot:
         assert snapshot.catalog.note("good.md") is None
 

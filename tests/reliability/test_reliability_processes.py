@@ -156,7 +156,7 @@ def test_two_hundred_searches_a_second_do_not_stop_indexing(daemon: DaemonSessio
 
 def _holds(session: DaemonSession | LocalSession, word: str) -> bool:
     with session.reader().holder.lease() as snapshot:
-        return len(snapshot.keywords.holding([word])) > 0
+        return len(snapshot.keywords.keys_containing([word])) > 0
 
 
 def test_the_log_and_the_segments_stay_small_over_many_edits(vault: Path, tmp_path: Path) -> None:

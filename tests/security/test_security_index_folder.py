@@ -15,9 +15,9 @@ from cli_sandbox import Sandbox, make
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
     read_daemon,
-    read_signpost,
+    read_index_pointer,
     write_daemon,
-    write_signpost,
+    write_index_pointer,
 )
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store import IndexDir
@@ -107,11 +107,11 @@ def test_no_file_of_another_user_is_believed(
     os.chown(file, STRANGER, STRANGER)
     assert read_daemon(sandbox.index_dir) is None
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    write_signpost(sandbox.vault, sandbox.index_dir)
-    assert read_signpost(sandbox.vault) == sandbox.index_dir
-    [signpost] = (tmp_path / "state" / "vault-indexer" / "daemons").iterdir()
-    os.chown(signpost, STRANGER, STRANGER)
-    assert read_signpost(sandbox.vault) is None
+    write_index_pointer(sandbox.vault, sandbox.index_dir)
+    assert read_index_pointer(sandbox.vault) == sandbox.index_dir
+    [pointer] = (tmp_path / "state" / "vault-indexer" / "daemons").iterdir()
+    os.chown(pointer, STRANGER, STRANGER)
+    assert read_index_pointer(sandbox.vault) is None
 
 
 def test_a_folder_of_ones_own_that_others_could_write_becomes_private(tmp_path: Path) -> None:

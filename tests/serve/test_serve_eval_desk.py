@@ -13,7 +13,7 @@ import pytest
 from serve_api import Api, serve
 from waiting import DEADLINE_S, PROCESS_S
 
-from vault_indexer.evals.desk import MAX_CLICK_BYTES
+from vault_indexer.evals.feedback import MAX_CLICK_BYTES
 from vault_indexer.evals.judging import Judgements
 from vault_indexer.evals.question_folder import judged_folder, load_questions
 

@@ -14,9 +14,9 @@ from vault_indexer.model import FileRow
 from vault_indexer.store.catalog import AttachmentNames, CatalogCache, CatalogReader, CatalogWriter, fold_path
 
 
-def holding(paths: Sequence[str], part: str) -> list[str]:
+def numbers_containing(paths: Sequence[str], part: str) -> list[str]:
     names = AttachmentNames(1, ((path, 0) for path in paths))
-    return [names.paths[number] for number in names.holding(part)]
+    return [names.paths[number] for number in names.numbers_containing(part)]
 
 
 PATHS = ("b/Café.png", "a/photo.JPG", "photo\nphoto.pdf", "写真.png", "z.base")
@@ -35,7 +35,7 @@ PATHS = ("b/Café.png", "a/photo.JPG", "photo\nphoto.pdf", "写真.png", "z.base
     ],
 )
 def test_the_paths_that_hold_a_text(part: str, found: list[str]) -> None:
-    assert holding(PATHS, part) == found
+    assert numbers_containing(PATHS, part) == found
 
 
 LETTERS = st.text(st.sampled_from("abéÉ/. \n"), max_size=6)
@@ -43,7 +43,7 @@ LETTERS = st.text(st.sampled_from("abéÉ/. \n"), max_size=6)
 
 @given(st.lists(LETTERS, max_size=8), st.text(st.sampled_from("abe/."), min_size=1, max_size=3))
 def test_no_path_is_missed_and_none_is_given_twice(paths: list[str], part: str) -> None:
-    assert holding(paths, part) == [one for one in paths if part in fold_path(one)]
+    assert numbers_containing(paths, part) == [one for one in paths if part in fold_path(one)]
 
 
 def file(path: str, mtime_ns: int, state: str = "linked") -> FileRow:

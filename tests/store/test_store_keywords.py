@@ -144,7 +144,7 @@ def test_large_segments_are_not_merged_by_a_commit_but_by_tidying(index: Keyword
     many_segments(index)
     index.apply([note(5000, "common")], [1], 6)
     assert (index.segment_count, index.needs_merge) == (6, True)
-    index.tidy()
+    index.merge_segments()
     assert (index.segment_count, index.needs_merge) == (2, False)
     assert index.keys() == {*range(3000), 5000} - {1}
     assert (index.applied_seq, hits(index.snapshot(), "word2")) == (6, [2])
@@ -154,7 +154,7 @@ def test_what_is_committed_beside_tidying_stays(index: KeywordIndex, folder: Pat
     many_segments(index)
     beside = KeywordIndex.open(folder)
     index.apply([note(7, "another text"), note(6000, "new")], [1, 2], 6)
-    beside.tidy()  # of the segments as they were before that commit
+    beside.merge_segments()  # of the segments as they were before that commit
     after = index.refresh()
     assert (index.segment_count, index.applied_seq) == (2, 6)
     assert set(after.keys.tolist()) == {*range(3000), 6000} - {1, 2}
@@ -172,7 +172,7 @@ def test_tidying_that_comes_too_late_changes_nothing(index: KeywordIndex, folder
     late = KeywordIndex.open(folder)
     index.compact()
     files = sorted(path.name for path in folder.iterdir())
-    late.tidy()
+    late.merge_segments()
     assert sorted(path.name for path in folder.iterdir()) == files
     assert (index.refresh(), index.keys()) == (index.snapshot(), set(range(3000)))
 
@@ -182,7 +182,7 @@ def test_mostly_deleted_segments_are_rewritten_by_tidying(index: KeywordIndex) -
     index.apply([], range(400), 2)
     assert index.snapshot().document_frequency("word7") == 1
     assert index.needs_merge
-    index.tidy()
+    index.merge_segments()
     assert index.snapshot().document_frequency("word7") == 0
     assert (index.needs_merge, index.keys()) == (False, set(range(400, 600)))
 
@@ -322,7 +322,7 @@ def test_of_some_keys_those_that_hold_a_term(index: KeywordIndex) -> None:
     index.apply([note(4, "red cow"), note(2, "green hen")], [], 2)
     snapshot = index.snapshot()
     for terms in (["red"], ["fox", "hen"], ["cow", "nothing"], []):
-        held = snapshot.holding(terms, ["content"])
+        held = snapshot.keys_containing(terms, ["content"])
         for keys in ([1, 2, 3, 4], [2, 4], []):
             among = snapshot.among(np.array(keys, np.int64), terms, ["content"])
             assert among.tolist() == [key for key in keys if key in held]

@@ -56,13 +56,13 @@ def test_the_most_frequent_words_are_found_without_reading_all(lexicon: Lexicon)
 
 
 def test_words_are_found_by_a_piece_of_them(lexicon: Lexicon) -> None:
-    assert dict(lexicon.holding("earch")) == {"search": 3, "searching": 1, "searcher": 1}
-    assert lexicon.holding("zebra") == ()
+    assert dict(lexicon.words_with("earch")) == {"search": 3, "searching": 1, "searcher": 1}
+    assert lexicon.words_with("zebra") == ()
 
 
 @given(st.lists(st.text("aäbc", min_size=1, max_size=5), max_size=12), st.text("abc", max_size=3))
 def test_a_piece_is_compared_without_accents(words: list[str], piece: str) -> None:
-    held = SegmentWords({word.encode(): 1 for word in words}).holding(piece)
+    held = SegmentWords({word.encode(): 1 for word in words}).words_with(piece)
     assert set(held) == {word for word in words if piece in word.replace("ä", "a")}
 
 

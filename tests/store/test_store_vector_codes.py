@@ -95,8 +95,8 @@ def test_a_search_by_codes_finds_nearly_all_that_an_exact_one_does(
 ) -> None:
     found = ready(vectors.build_snapshot(1, DIMENSION, rows, rule=BY_CODES))
     exact = ready(vectors.build_snapshot(1, DIMENSION, rows, rule=EXACT))
-    assert found.look.screen is not None
-    assert found.look.screen.search(queries[0], 10) is not None, "the codes are used"
+    assert found.look.coarse is not None
+    assert found.look.coarse.search(queries[0], 10) is not None, "the codes are used"
     assert recall(found, exact, queries, None) >= 0.99
 
 

@@ -87,8 +87,8 @@ def test_what_the_first_look_leaves_out_is_none_of_the_best(
         products = exact @ query.astype(np.float32)
         off = 1e-6 * np.linalg.norm(query)  # what float32 may take for equal
         least = np.sort(products)[-k] - off
-        assert made.look.screen is not None
-        found = made.look.screen.search(query.astype(np.float32), k)
+        assert made.look.coarse is not None
+        found = made.look.coarse.search(query.astype(np.float32), k)
         if found is not None:
             assert set(np.flatnonzero(products > least + 2 * off)) <= set(found[0].tolist())
         keys = made.search(query.astype(np.float32), k)[0].tolist()
@@ -107,13 +107,13 @@ def test_a_vector_with_a_number_that_rounding_cuts_off_is_found_by_the_first_loo
         1, 64, [(key, row.astype(np.float16).tobytes()) for key, row in enumerate(matrix)]
     )
     made.look.make()
-    assert made.look.screen is not None
+    assert made.look.coarse is not None
     query = 0.2 * dice.normal(size=64)
     query[7] = 2.0
-    found = made.look.screen.search(query.astype(np.float32), 1)
+    found = made.look.coarse.search(query.astype(np.float32), 1)
     assert found is not None
     assert found[0][found[1].argmax()] == 1234 == (matrix @ query).argmax()
-    without = made.look.screen.search(query.astype(np.float32), 1, np.arange(6_000) != 1234)
+    without = made.look.coarse.search(query.astype(np.float32), 1, np.arange(6_000) != 1234)
     assert without is None or 1234 not in without[0].tolist()
 
 
@@ -141,8 +141,8 @@ def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_s
     for thread in threading.enumerate():
         if thread.name == "indexer-screen":
             thread.join(180)
-    assert made.look.screen is not None
-    sufficed = [made.look.screen.search(query, 10) is not None for query in matrix[:20]]
+    assert made.look.coarse is not None
+    sufficed = [made.look.coarse.search(query, 10) is not None for query in matrix[:20]]
     assert [made.search(query, 10)[0].tolist() for query in matrix[:20]] == before
     assert sum(sufficed) > 15
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_indexer.answer import Answerer
-from vault_indexer.answer.written import Attention
+from vault_indexer.answer.written import StreamOptions
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import Assembly
@@ -18,8 +18,8 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.model import AnswerSentence, AskAnswer, AskRequest
 from vault_indexer.search import IndexReader, ReadyVault, ReadyVaults
 
-WHOLE = Attention(lambda: False, as_written=False)
-AS_WRITTEN = Attention(lambda: False, as_written=True)
+WHOLE = StreamOptions(lambda: False, as_written=False)
+AS_WRITTEN = StreamOptions(lambda: False, as_written=True)
 
 NOTES = {
     "Places/Sumner Point.md": (
@@ -141,7 +141,7 @@ class AskedVault:
         self,
         question: str,
         model: ScriptedLlm | None = None,
-        attention: Attention = WHOLE,
+        stream: StreamOptions = WHOLE,
         /,
         **options: Mapping[str, object],
     ) -> Iterator[AskAnswer | AnswerSentence]:
@@ -149,8 +149,8 @@ class AskedVault:
         named = {"provider": "openai" if model else "none"}
         tables = {**options, "llm": {**named, **options.get("llm", {})}}
         answerer = Answerer(Settings.model_validate(tables), self.cache, lambda _: model or ScriptedLlm())
-        request = AskRequest(question, as_written=attention.as_written)
-        yield from answerer.answer_from(self.ready(attention.is_cancelled), request, attention.is_cancelled)
+        request = AskRequest(question, as_written=stream.as_written)
+        yield from answerer.answer_from(self.ready(stream.is_cancelled), request, stream.is_cancelled)
 
     def ready(self, is_cancelled: Callable[[], bool] = lambda: False) -> ReadyVaults:
         """The vault to be searched alone."""

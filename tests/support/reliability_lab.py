@@ -86,7 +86,7 @@ class InProcessPool:
         job, self._begun = self._begun, None
         return None if job is None else next(self.each(job))
 
-    def attend(self, job: Job, stopped: Callable[[], bool]) -> None:
+    def run_until_stopped(self, job: Job, stopped: Callable[[], bool]) -> None:
         if not stopped():
             next(self.each(job))
 
@@ -152,7 +152,7 @@ class Told:
 
 def told_by(session: LocalSession | DaemonSession) -> Told:
     with session.reader().holder.lease() as snapshot:
-        words = [_places(snapshot, snapshot.keywords.holding([word])) for word in QUERY_WORDS]
+        words = [_places(snapshot, snapshot.keywords.keys_containing([word])) for word in QUERY_WORDS]
         near = [_nearest(snapshot, vector) for vector in _query_vectors()]
         return Told(list(export_lines(snapshot.catalog)), [set(places.values()) for places in words], near)
 

@@ -18,7 +18,7 @@ from waiting import wait_until
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.publication_owner import PublishedVault
-from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication
+from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, IndexDir
 from vault_indexer.store.catalog import CatalogReader
@@ -111,7 +111,7 @@ class MilvusBackend:
         model = self.model()
         published = PublishedVault(VAULT, "my vault", "keeper", "place", "owner")
         catalog = CatalogPublisher(self.vaults, self.publisher(), published, generation.number, model.key)
-        return Publication(catalog, EpochMark(generation))
+        return Publication(catalog, PublishedEpoch(generation))
 
     def follow(self) -> None:
         self.session.wait_fresh(60)

@@ -129,7 +129,7 @@ def test_after_a_rename_of_the_case_alone_the_old_name_is_gone(tmp_path: Path) -
     for files in (CaseBlindFiles(tmp_path), SystemFiles()):
         found = look(tmp_path, "a/note.md", "a/Note.md", files=files)
         assert paths_of(found) == ["a/Note.md"]
-        assert found.vouches_for("a/note.md")
+        assert found.covers("a/note.md")
 
 
 def test_what_is_gone_is_gone_under_any_name(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ PIECES = st.text("abé検", max_size=3)
 @example(["a", "b"], "ab")
 def test_a_piece_is_found_as_in_each_text_by_itself(texts: list[str], piece: str) -> None:
     expected = [number for number, text in enumerate(texts) if piece in text]
-    assert list(JoinedTexts(texts, "\n").holding(piece)) == expected
+    assert list(JoinedTexts(texts, "\n").numbers_containing(piece)) == expected
     encoded = [text.encode() for text in texts]
-    assert list(JoinedTexts(encoded, b"\n").holding(piece.encode())) == expected
+    assert list(JoinedTexts(encoded, b"\n").numbers_containing(piece.encode())) == expected
 
 
 @given(TEXTS)
@@ -33,9 +33,9 @@ def test_each_text_ends_at_its_line_break(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("piece", ["\n", "a\nb", "a\n", "\nb"])
 def test_no_text_holds_a_piece_with_a_line_break(piece: str) -> None:
-    assert list(JoinedTexts(["a", "b"], "\n").holding(piece)) == []
-    assert list(JoinedTexts([b"a", b"b"], b"\n").holding(piece.encode())) == []
+    assert list(JoinedTexts(["a", "b"], "\n").numbers_containing(piece)) == []
+    assert list(JoinedTexts([b"a", b"b"], b"\n").numbers_containing(piece.encode())) == []
 
 
 def test_a_text_may_have_line_breaks_of_its_own() -> None:
-    assert list(JoinedTexts(["b", "a\nb\nb", "a"], "\n").holding("b")) == [0, 1]
+    assert list(JoinedTexts(["b", "a\nb\nb", "a"], "\n").numbers_containing("b")) == [0, 1]

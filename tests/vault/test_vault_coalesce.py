@@ -35,9 +35,9 @@ def test_constant_writing_waits_at_most_max_wait() -> None:
 
 def test_a_few_saves_may_be_taken_once_they_are_due_and_are_taken_once() -> None:
     coalescer = filled("a.md", "b.md")
-    assert coalescer.take_few(0.4) == frozenset()
-    assert coalescer.take_few(0.5) == {"a.md", "b.md"}
-    assert (coalescer.take_few(9.0), coalescer.take(9.0), coalescer.pending) == (frozenset(), None, 0)
+    assert coalescer.pop_batch(0.4) == frozenset()
+    assert coalescer.pop_batch(0.5) == {"a.md", "b.md"}
+    assert (coalescer.pop_batch(9.0), coalescer.take(9.0), coalescer.pending) == (frozenset(), None, 0)
 
 
 @pytest.mark.parametrize("larger", ["many", "folder", "all", "rules"])
@@ -52,7 +52,7 @@ def test_the_last_saves_are_taken_before_what_is_larger_unless_rules_changed(lar
     elif larger == "rules":
         coalescer.add_control(".indexerignore", 0.0)
     saved = [f"{number}.md" for number in range(80 if larger == "many" else 2)]
-    assert coalescer.take_few(60.0) == (set() if larger == "rules" else set(saved[-64:]))
+    assert coalescer.pop_batch(60.0) == (set() if larger == "rules" else set(saved[-64:]))
     assert coalescer.pending
     left = coalescer.take(60.0)
     assert left is not None

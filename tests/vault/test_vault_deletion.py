@@ -1,13 +1,20 @@
 import pytest
 
-from vault_indexer.vault import CONFIRM_AFTER_S, DeleteHold, Look, RootIdentity, Verdict, judge
+from vault_indexer.vault import (
+    CONFIRM_AFTER_S,
+    DeleteHold,
+    DeletionDecision,
+    RootIdentity,
+    VaultObservation,
+    assess_deletions,
+)
 
 HOME = RootIdentity(1, 2)
 OTHER = RootIdentity(9, 2)
 
 
-def look(known: int, gone: int, at: float = 0.0, root: RootIdentity | None = HOME) -> Look:
-    return Look(root=root, known=known, gone=gone, at=at)
+def look(known: int, gone: int, at: float = 0.0, root: RootIdentity | None = HOME) -> VaultObservation:
+    return VaultObservation(root=root, known=known, gone=gone, at=at)
 
 
 @pytest.mark.parametrize(
@@ -27,27 +34,27 @@ def look(known: int, gone: int, at: float = 0.0, root: RootIdentity | None = HOM
     ],
 )
 def test_the_first_look(known: int, gone: int, root: RootIdentity, ok: bool) -> None:
-    verdict = judge(look(known, gone, root=root), HOME, None)
+    verdict = assess_deletions(look(known, gone, root=root), HOME, None)
     assert verdict.ok is ok
     assert bool(verdict.reason) is not ok
 
 
 def test_a_missing_root_is_never_a_deletion() -> None:
-    missing = Look(root=None, known=10, gone=10, at=99.0, error="no such vault: /v")
-    assert judge(missing, HOME, missing) == Verdict(ok=False, reason="no such vault: /v")
+    missing = VaultObservation(root=None, known=10, gone=10, at=99.0, error="no such vault: /v")
+    assert assess_deletions(missing, HOME, missing) == DeletionDecision(ok=False, reason="no such vault: /v")
 
 
 def test_a_second_look_confirms_only_the_same_loss_later() -> None:
     first = look(50, 50, at=0.0)
-    assert judge(look(50, 50, at=CONFIRM_AFTER_S), HOME, first).ok
-    assert not judge(look(50, 50, at=CONFIRM_AFTER_S - 0.1), HOME, first).ok
-    assert not judge(look(50, 50, at=9.0, root=OTHER), HOME, first).ok
-    assert not judge(look(50, 50, at=9.0), HOME, look(50, 48)).ok
-    assert judge(look(50, 48, at=9.0), HOME, first).ok
+    assert assess_deletions(look(50, 50, at=CONFIRM_AFTER_S), HOME, first).ok
+    assert not assess_deletions(look(50, 50, at=CONFIRM_AFTER_S - 0.1), HOME, first).ok
+    assert not assess_deletions(look(50, 50, at=9.0, root=OTHER), HOME, first).ok
+    assert not assess_deletions(look(50, 50, at=9.0), HOME, look(50, 48)).ok
+    assert assess_deletions(look(50, 48, at=9.0), HOME, first).ok
 
 
 def test_an_index_without_a_home_trusts_the_folder_it_is_given() -> None:
-    assert judge(look(10, 1, root=OTHER), None, None).ok
+    assert assess_deletions(look(10, 1, root=OTHER), None, None).ok
 
 
 def test_a_deletion_is_held_and_a_path_that_reappears_is_dropped() -> None:

@@ -45,7 +45,7 @@ def test_nothing_changed_is_no_change(listing: list[FileStat]) -> None:
 def test_what_the_scan_does_not_vouch_for_is_not_removed(
     known: list[FileStat], found: list[FileStat]
 ) -> None:
-    changes = diff(known, found, vouches_for=lambda path: "a" not in path)
+    changes = diff(known, found, covers=lambda path: "a" not in path)
     assert all("a" not in item.path for item in changes.removed)
     assert (changes.added, changes.modified) == (diff(known, found).added, diff(known, found).modified)
 

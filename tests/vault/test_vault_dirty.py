@@ -119,7 +119,7 @@ class DirtyMachine(RuleBasedStateMachine):
                     vault.save(path)
                 vault.now += 1.0
                 self._go_down(is_down=down)
-                with vault.reading(vault.dirty.take_few(vault.now)):
+                with vault.reading(vault.dirty.pop_batch(vault.now)):
                     pass
             self._go_down(is_down=before)
 
@@ -169,7 +169,7 @@ def test_what_fails_within_a_reading_of_all_stays() -> None:
         vault.save("a.md")
         vault.now += 1.0
         vault.poison = {"a.md"}
-        with vault.reading(vault.dirty.take_few(vault.now)):
+        with vault.reading(vault.dirty.pop_batch(vault.now)):
             pass
         vault.poison = set()
     assert vault.unread == {"a.md"}

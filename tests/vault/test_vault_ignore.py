@@ -149,9 +149,7 @@ def test_what_is_not_understood_leaves_the_former_list_active(tmp_path: Path) ->
     (tmp_path / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["New/"]}')
     rules = load_ignore_rules(tmp_path, FilesSettings(exclude=("Own/",)), before)
     assert [problem.key for problem in rules.problems] == ["line 2"]
-    assert rules.trouble.startswith(
-        "exclusions are not understood, and the former ones stay active until they"
-    )
+    assert rules.fault.startswith("exclusions are not understood, and the former ones stay active until they")
     decisions = {
         name: rules.decide(f"{name}/a.md", is_dir=False)
         for name in ("Private", "Secret", "Own", "Old", "New")
@@ -164,12 +162,12 @@ def test_where_the_former_list_is_unknown_nothing_else_comes_in(tmp_path: Path) 
     known = {"a.md": INDEX, "Old/b.md": LINK_ONLY, "pic.png": LINK_ONLY}
     (tmp_path / ".indexerignore").write_text("[\n")
     rules = load_ignore_rules(tmp_path, FilesSettings(), IgnoreRules(known=known))
-    assert "no other file comes into the index" in rules.trouble
+    assert "no other file comes into the index" in rules.fault
     decisions = [rules.decide(path, is_dir=False) for path in (*known, "Private/c.md", "new.png")]
     assert decisions == [INDEX, LINK_ONLY, LINK_ONLY, IGNORE, IGNORE]
     (tmp_path / ".indexerignore").write_text("Private/\n")
     corrected = load_ignore_rules(tmp_path, FilesSettings(), rules)
-    assert (corrected.known, corrected.trouble) == (None, "")
+    assert (corrected.known, corrected.fault) == (None, "")
     assert corrected.fingerprint != rules.fingerprint
     assert corrected.decide("new.md", is_dir=False) is INDEX
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault import Batch, DirtySet, IgnoreRules, Surroundings, VaultWatcher
+from vault_indexer.vault import Batch, DirtySet, IgnoreRules, SystemHooks, VaultWatcher
 from vault_indexer.vault.mounts import remote_file_system
 from vault_indexer.vault.sources import Sink
 
@@ -33,10 +33,10 @@ class World:
         self.now = 1000.0
         self.wall = 5000.0
         self.opened: list[QuietSource] = []
-        surroundings = Surroundings(
+        hooks = SystemHooks(
             monotonic=lambda: self.now, wall=lambda: self.wall, mounts=lambda: mounts, source=self._open
         )
-        self.watcher = VaultWatcher(vault, IgnoreRules(), settings, surroundings, dirty)
+        self.watcher = VaultWatcher(vault, IgnoreRules(), settings, hooks, dirty)
         self.watcher.start()
         first = self.watcher.next_batch(0.0)
         assert first is not None

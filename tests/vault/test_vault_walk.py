@@ -130,12 +130,12 @@ def test_an_unreadable_folder_is_not_an_empty_one() -> None:
         assert paths_of(found) == ["open/a.md"]
         assert found.unreadable_folders == {"closed"}
         assert found.skipped == (("closed", "unreadable folder: Permission denied"),)
-        assert not found.vouches_for("closed/b.md")
-        assert not found.vouches_for("closed/deep/c.md")
-        assert found.vouches_for("open/gone.md")
-        assert found.vouches_for("closed.md")
+        assert not found.covers("closed/b.md")
+        assert not found.covers("closed/deep/c.md")
+        assert found.covers("open/gone.md")
+        assert found.covers("closed.md")
         one = look(vault, within=("closed/b.md",))
-        assert not one.vouches_for("closed/b.md")
+        assert not one.covers("closed/b.md")
 
 
 def test_an_unusable_root_is_one_clear_line(tmp_path: Path) -> None:
@@ -158,11 +158,11 @@ def test_a_scan_of_some_paths_vouches_for_those_alone(tmp_path: Path) -> None:
         tmp_path, within=("a", "a/x.md", "c.md", "b/gone.md", ".git", ".git/h.md", "no/such/place.md")
     )
     assert paths_of(found) == ["a/x.md", "a/y.md", "c.md"]
-    assert found.vouches_for("a/old.md")
-    assert found.vouches_for("b/gone.md")
-    assert found.vouches_for("no/such/place.md")
-    assert not found.vouches_for("b/z.md")
-    assert not found.vouches_for("ab.md")
+    assert found.covers("a/old.md")
+    assert found.covers("b/gone.md")
+    assert found.covers("no/such/place.md")
+    assert not found.covers("b/z.md")
+    assert not found.covers("ab.md")
 
 
 def test_a_path_through_a_linked_folder_is_not_found_twice(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_evicted_files_are_known_but_not_gone(tmp_path: Path) -> None:
     for found in (look(tmp_path), look(tmp_path, within=("a/Away.md",))):
         assert [file.path for file in found.evicted] == ["a/Away.md"]
         assert found.skipped == (("a/Away.md", "not downloaded"),)
-        assert not found.vouches_for("a/Away.md")
+        assert not found.covers("a/Away.md")
     assert evicted_by_flags(flags=0x40000020, attributes=0)
     assert evicted_by_flags(flags=0, attributes=0x00400020)
     assert not evicted_by_flags(flags=0x20, attributes=0x20)

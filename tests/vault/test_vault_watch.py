@@ -18,7 +18,7 @@ from vault_indexer.vault import (
     Batch,
     Decision,
     IgnoreRules,
-    Surroundings,
+    SystemHooks,
     VaultWatcher,
     load_ignore_rules,
     scan,
@@ -44,10 +44,10 @@ def watching(
     *,
     rules: PathRules | None = None,
     settings: WatchSettings = QUICK,
-    surroundings: Surroundings | None = None,
+    hooks: SystemHooks | None = None,
 ) -> Iterator[VaultWatcher]:
     """A running watcher whose first batch, the scan at the start, has been taken."""
-    watcher = VaultWatcher(vault, rules or IgnoreRules(), settings, surroundings)
+    watcher = VaultWatcher(vault, rules or IgnoreRules(), settings, hooks)
     watcher.start()
     try:
         first = watcher.next_batch(SOON)
@@ -59,8 +59,8 @@ def watching(
 
 
 @pytest.fixture(params=SOURCES)
-def surroundings(request: pytest.FixtureRequest) -> Surroundings:
-    return Surroundings(source=SOURCES[request.param])
+def hooks(request: pytest.FixtureRequest) -> SystemHooks:
+    return SystemHooks(source=SOURCES[request.param])
 
 
 def until(watcher: VaultWatcher, condition: Callable[[Batch], bool]) -> list[Batch]:
@@ -89,9 +89,9 @@ def write(path: Path, text: str = "x") -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def test_new_edited_and_deleted_notes_are_told(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_new_edited_and_deleted_notes_are_told(tmp_path: Path, hooks: SystemHooks) -> None:
     write(tmp_path / "d/old.md")
-    with watching(tmp_path, surroundings=surroundings) as watcher:
+    with watching(tmp_path, hooks=hooks) as watcher:
         write(tmp_path / "new.md")
         assert until(watcher, tells_of("new.md"))[-1].dirty == {"new.md"}
         write(tmp_path / "d/old.md", "y")
@@ -110,20 +110,20 @@ def test_a_lone_save_is_told_within_the_debounce(tmp_path: Path) -> None:
         assert time.monotonic() - started >= 0.5
 
 
-def test_saving_like_vim_is_one_batch_of_the_note(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_saving_like_vim_is_one_batch_of_the_note(tmp_path: Path, hooks: SystemHooks) -> None:
     """moved to `~`, created, closed, deleted `~`."""
     note, backup = tmp_path / "note.md", tmp_path / "note.md~"
     write(note)
-    with watching(tmp_path, surroundings=surroundings) as watcher:
+    with watching(tmp_path, hooks=hooks) as watcher:
         note.rename(backup)
         write(note, "new")
         backup.unlink()
         assert [batch.scope for batch in until(watcher, tells_of("note.md"))] == [{"note.md"}]
 
 
-def test_write_and_rename_over_is_told_as_the_note(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_write_and_rename_over_is_told_as_the_note(tmp_path: Path, hooks: SystemHooks) -> None:
     write(tmp_path / "note.md")
-    with watching(tmp_path, surroundings=surroundings) as watcher:
+    with watching(tmp_path, hooks=hooks) as watcher:
         write(tmp_path / ".note.md.tmp", "new")
         (tmp_path / ".note.md.tmp").rename(tmp_path / "note.md")
         assert [batch.scope for batch in until(watcher, tells_of("note.md"))] == [{"note.md"}]
@@ -136,9 +136,9 @@ def test_truncate_and_write_again_and_again_is_one_batch(tmp_path: Path) -> None
         assert [batch.dirty for batch in until(watcher, tells_of("note.md"))] == [{"note.md"}]
 
 
-def test_a_renamed_note_is_told_under_both_names(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_a_renamed_note_is_told_under_both_names(tmp_path: Path, hooks: SystemHooks) -> None:
     write(tmp_path / "a.md")
-    with watching(tmp_path, surroundings=surroundings) as watcher:
+    with watching(tmp_path, hooks=hooks) as watcher:
         (tmp_path / "a.md").rename(tmp_path / "b.md")
         until(watcher, tells_of("a.md", "b.md"))
 
@@ -202,7 +202,7 @@ def test_more_folders_than_watches_means_polling_and_says_so(tmp_path: Path) -> 
     for number in range(30):
         write(tmp_path / f"d{number}/n.md")
     settings = WatchSettings(poll_s=1.0)
-    with watching(tmp_path, settings=settings, surroundings=Surroundings(watch_limit=lambda: 11)) as watcher:
+    with watching(tmp_path, settings=settings, hooks=SystemHooks(watch_limit=lambda: 11)) as watcher:
         assert watcher.mode.name == "poll"
         assert "11 watches" in watcher.mode.reason
         write(tmp_path / "d29/new.md")
@@ -211,7 +211,7 @@ def test_more_folders_than_watches_means_polling_and_says_so(tmp_path: Path) -> 
 
 def test_the_limit_reached_later_means_polling_too(tmp_path: Path) -> None:
     with watching(
-        tmp_path, settings=WatchSettings(poll_s=1.0), surroundings=Surroundings(watch_limit=lambda: 3)
+        tmp_path, settings=WatchSettings(poll_s=1.0), hooks=SystemHooks(watch_limit=lambda: 3)
     ) as watcher:
         assert watcher.mode.reason == ""
         for number in range(5):
@@ -229,8 +229,8 @@ class RulesThatRaise:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_raising_handler_is_survived(tmp_path: Path, surroundings: Surroundings) -> None:
-    with watching(tmp_path, rules=RulesThatRaise(), surroundings=surroundings) as watcher:
+def test_a_raising_handler_is_survived(tmp_path: Path, hooks: SystemHooks) -> None:
+    with watching(tmp_path, rules=RulesThatRaise(), hooks=hooks) as watcher:
         write(tmp_path / "bad.md")
         until(watcher, scan_because("thread has ended"))
         write(tmp_path / "good.md")
@@ -238,10 +238,10 @@ def test_a_raising_handler_is_survived(tmp_path: Path, surroundings: Surrounding
         assert watcher.mode.name == "native"
 
 
-def test_a_root_deleted_and_made_again_is_watched_again(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_a_root_deleted_and_made_again_is_watched_again(tmp_path: Path, hooks: SystemHooks) -> None:
     vault = tmp_path / "vault"
     write(vault / "d/a.md")
-    with watching(vault, surroundings=surroundings) as watcher:
+    with watching(vault, hooks=hooks) as watcher:
         shutil.rmtree(vault)
         until(watcher, scan_because("folder is gone"))
         assert watcher.mode.reason == "the vault is not there"
@@ -263,10 +263,10 @@ def test_a_root_that_is_swapped_is_watched_anew(tmp_path: Path) -> None:
         until(watcher, tells_of("c.md"))
 
 
-def test_a_root_behind_a_symbolic_link_is_watched(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_a_root_behind_a_symbolic_link_is_watched(tmp_path: Path, hooks: SystemHooks) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    with watching(tmp_path / "link", surroundings=surroundings) as watcher:
+    with watching(tmp_path / "link", hooks=hooks) as watcher:
         write(tmp_path / "real/d.md")
         assert until(watcher, tells_of("d.md"))[-1].dirty == {"d.md"}
 
@@ -290,11 +290,9 @@ def test_a_folder_moved_out_scans_all_and_is_heard_no_more(tmp_path: Path) -> No
         assert [batch.scope for batch in batches] == [{"mark.md"}]
 
 
-def test_a_folder_renamed_within_is_heard_under_its_new_name(
-    tmp_path: Path, surroundings: Surroundings
-) -> None:
+def test_a_folder_renamed_within_is_heard_under_its_new_name(tmp_path: Path, hooks: SystemHooks) -> None:
     write(tmp_path / "old/sub/a.md")
-    with watching(tmp_path, surroundings=surroundings) as watcher:
+    with watching(tmp_path, hooks=hooks) as watcher:
         (tmp_path / "old").rename(tmp_path / "new")
         until(watcher, scan_because("moved or deleted"))
         until_quiet(watcher)
@@ -312,11 +310,11 @@ def test_a_folder_that_replaces_another_is_heard(tmp_path: Path) -> None:
         until(watcher, tells_of("b/late.md"))
 
 
-def test_a_tree_moved_in_is_scanned_and_heard(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_a_tree_moved_in_is_scanned_and_heard(tmp_path: Path, hooks: SystemHooks) -> None:
     vault, outside = tmp_path / "vault", tmp_path / "outside"
     vault.mkdir()
     write(outside / "x/y/a.md")
-    with watching(vault, surroundings=surroundings) as watcher:
+    with watching(vault, hooks=hooks) as watcher:
         outside.rename(vault / "in")
         until(watcher, lambda batch: batch.scan_all or "in" in batch.scan_folders)
         until_quiet(watcher)
@@ -324,12 +322,10 @@ def test_a_tree_moved_in_is_scanned_and_heard(tmp_path: Path, surroundings: Surr
         until(watcher, tells_of("in/x/y/b.md"))
 
 
-def test_ignored_files_and_folders_are_silent(tmp_path: Path, surroundings: Surroundings) -> None:
+def test_ignored_files_and_folders_are_silent(tmp_path: Path, hooks: SystemHooks) -> None:
     write(tmp_path / ".git/objects/aa/x")
     write(tmp_path / ".indexerignore", "Drafts/\n")
-    with watching(
-        tmp_path, rules=load_ignore_rules(tmp_path, FilesSettings()), surroundings=surroundings
-    ) as watcher:
+    with watching(tmp_path, rules=load_ignore_rules(tmp_path, FilesSettings()), hooks=hooks) as watcher:
         write(tmp_path / ".git/objects/bb/y")
         write(tmp_path / "Drafts/deep/d.md")
         write(tmp_path / ".note.md.swp")

@@ -10,10 +10,16 @@ from pathlib import Path
 
 from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.never_send import NeverSend
-from vault_indexer.answer.prompt import INSTRUCTIONS_TOKENS, Offer, Reading, prompt_for, within_budget
+from vault_indexer.answer.prompt import (
+    INSTRUCTIONS_TOKENS,
+    CitableSentence,
+    PromptPassage,
+    prompt_for,
+    within_budget,
+)
 from vault_indexer.answer.quotable import quotable
 from vault_indexer.answer.sentences import SentenceReader
-from vault_indexer.answer.written import Attention, Writer
+from vault_indexer.answer.written import StreamOptions, Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
 from vault_indexer.config.tables.llm import LlmSettings
@@ -39,14 +45,14 @@ sentence of a model may come before the model has ended; the whole answer says w
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What was found and read for a question. `quotes` is the answer that needs no model, `readings` are what
+    """What was found and read for a question. `quotes` is the answer that needs no model, `passages` are what
     a model reads. `is_declined` says that nothing answers the question, though hits may be near to it."""
 
     verdict: Verdict
     hits: tuple[Hit, ...]
     words: tuple[QuestionWord, ...]
     quotes: tuple[AnswerSentence, ...]
-    readings: tuple[Reading, ...]
+    passages: tuple[PromptPassage, ...]
     is_declined: bool
     state: IndexState
     notices: tuple[str, ...]
@@ -87,9 +93,9 @@ class Answerer:
         found = self._read(source, request, is_written=is_written)
         answer = _first_answer(request, found)
         yield answer
-        if request.show_prompt and found.readings:
-            answer = replace(answer, prompt=prompt_for(request.question, found.readings))
-        if writer is not None and found.readings:
+        if request.show_prompt and found.passages:
+            answer = replace(answer, prompt=prompt_for(request.question, found.passages))
+        if writer is not None and found.passages:
             for event in _written(writer, request, found, answer, is_cancelled):
                 if isinstance(event, AskAnswer):
                     answer = event
@@ -114,42 +120,42 @@ class Answerer:
             result, words = found.result, found.words
             verdict = found.state.restrict(result.verdict)
             quotes: tuple[AnswerSentence, ...] = ()
-            readings: tuple[Reading, ...] = ()
-            reading = SentenceReader(found.catalogs)
+            passages: tuple[PromptPassage, ...] = ()
+            reader = SentenceReader(found.catalogs)
             is_declined = result.verdict == "none"
             if result.verdict == "weak":
                 is_declined = not is_supported(
-                    quotable(reading.of_hits(_narrow(result.hits))), result.hits, words
+                    quotable(reader.of_hits(_narrow(result.hits))), result.hits, words
                 )
             if result.verdict in ("strong", "likely"):
-                quotes = self._quotes(reading, result.hits, words)
-                readings = self._readings(reading, result.hits) if is_written else ()
+                quotes = self._quotes(reader, result.hits, words)
+                passages = self._passages(reader, result.hits) if is_written else ()
         is_declined = is_declined and not found.state.missing  # one of those may answer
         return Passages(
-            verdict, result.hits, words, quotes, readings, is_declined, found.state, result.notices
+            verdict, result.hits, words, quotes, passages, is_declined, found.state, result.notices
         )
 
     def _quotes(
-        self, reading: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
+        self, reader: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
     ) -> tuple[AnswerSentence, ...]:
-        sentences = quotable(reading.of_hits(_narrow(hits)))
+        sentences = quotable(reader.of_hits(_narrow(hits)))
         chosen = choose_quotes(sentences, hits, words, self.settings.ask.sentences)
-        return tuple(AnswerSentence(one.readable, reading.citations(one), "quoted") for one in chosen)
+        return tuple(AnswerSentence(one.readable, reader.citations(one), "quoted") for one in chosen)
 
-    def _readings(self, reading: SentenceReader, hits: Sequence[Hit]) -> tuple[Reading, ...]:
+    def _passages(self, reader: SentenceReader, hits: Sequence[Hit]) -> tuple[PromptPassage, ...]:
         """The passages that may be sent and fit into the prompt, with their sentences numbered: none of a low
         relevance, and none of a note that stays away from models."""
         least = self.settings.ask.min_relevance
         hits = [hit for hit in hits if hit.relevance >= least and not self._never_send.covers(hit)]
         llm = self.settings.llm
         room = llm.context_window - llm.max_tokens - INSTRUCTIONS_TOKENS
-        chosen = within_budget(hits, reading.of_hits(hits), min(self.settings.ask.max_tokens, room))
+        chosen = within_budget(hits, reader.of_hits(hits), min(self.settings.ask.max_tokens, room))
         number = itertools.count(1)
         return tuple(
-            Reading(
+            PromptPassage(
                 hit,
-                reading.preamble(hit),
-                tuple(Offer(f"s{next(number)}", one, reading.cite(one)) for one in sentences),
+                reader.preamble(hit),
+                tuple(CitableSentence(f"s{next(number)}", one, reader.cite(one)) for one in sentences),
             )
             for hit, sentences in chosen
         )
@@ -192,9 +198,9 @@ def _written(
 ) -> Iterator[AskEvent]:
     """Each sentence of the model that passes the check, as it comes, then the answer: written, or the given
     one where the model fails or less than half of the sentences pass. Raises QueryCancelledError."""
-    attention = Attention(is_cancelled, request.as_written)
+    stream = StreamOptions(is_cancelled, request.as_written)
     try:
-        sentences = yield from writer.write(request.question, found.readings, attention)
+        sentences = yield from writer.write(request.question, found.passages, stream)
     except UnusableAnswerError as error:
         yield _with_notice(answer, f"the language model gave no usable answer ({error}): notes are quoted")
         return

@@ -61,9 +61,9 @@ class _Candidate:
 
 
 def choose_quotes(
-    sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequence[QuestionWord], most: int
+    sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequence[QuestionWord], limit: int
 ) -> list[Sentence]:
-    """At most `most` sentences, best first: the best ones of each hit, and none that repeats another.
+    """At most `limit` sentences, best first: the best ones of each hit, and none that repeats another.
 
     A sentence is as good as the share of the question's words that it holds, each word by its rarity, and as
     its hit. It is chosen only if it, with the title and heading above it, has at least two of the question's
@@ -79,7 +79,7 @@ def choose_quotes(
         for candidates in of_hits.values()
         for one in sorted(candidates, key=lambda one: -one.worth)[:OF_ONE_HIT]
     ]
-    return [one.sentence for one in _without_repeats(best, most)]
+    return [one.sentence for one in _without_repeats(best, limit)]
 
 
 def is_supported(sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequence[QuestionWord]) -> bool:
@@ -134,10 +134,10 @@ def _has_words(words: Sequence[QuestionWord], terms: frozenset[str]) -> bool:
     return held >= min(LEAST_WORDS, len(telling))
 
 
-def _without_repeats(candidates: list[_Candidate], most: int) -> list[_Candidate]:
+def _without_repeats(candidates: list[_Candidate], limit: int) -> list[_Candidate]:
     chosen: list[_Candidate] = []
     left = sorted(candidates, key=lambda one: -one.worth)
-    while left and len(chosen) < most:
+    while left and len(chosen) < limit:
         best = max(left, key=lambda one: one.worth - NOVELTY * _likeness(one, chosen))
         left.remove(best)
         if chosen and best.worth < LEAST_WORTH * chosen[0].worth:

@@ -46,7 +46,7 @@ Reply with one JSON object and nothing else: {"verdicts": [true]} if it does,
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class CitableSentence:
     """A sentence that is offered to a model under an id."""
 
     id: str
@@ -55,12 +55,12 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PromptPassage:
     """A hit as a model reads it: its place, what a model said of it when it was split, its sentences."""
 
     hit: Hit
     preamble: str
-    offers: tuple[Offer, ...]
+    citable: tuple[CitableSentence, ...]
 
 
 def within_budget(
@@ -78,10 +78,10 @@ def within_budget(
     return [(hits[number], own) for number, own in found.items()]
 
 
-def prompt_for(question: str, readings: Sequence[Reading]) -> str:
+def prompt_for(question: str, passages: Sequence[PromptPassage]) -> str:
     """The prompt. Text of notes stands in it only as JSON strings, one object on each line, so that no note
     can end the data or begin an instruction."""
-    notes = "\n".join(_node_text(reading) for reading in readings)
+    notes = "\n".join(_node_text(passage) for passage in passages)
     return f"{_INSTRUCTIONS}\n<notes>\n{notes}\n</notes>\n\nQuestion: {_line(question)}\n"
 
 
@@ -118,15 +118,15 @@ def claim_of(value: JsonValue) -> Claim:
     return Claim(" ".join(text.split()), tuple(dict.fromkeys(str(one) for one in ids)), quote)
 
 
-def _node_text(reading: Reading) -> str:
+def _node_text(passage: PromptPassage) -> str:
     """A hit as LlamaIndex shows a node to a model: its metadata, then its text."""
     from llama_index.core.schema import MetadataMode, TextNode
 
-    lines = [_line({"id": one.id, "text": one.sentence.quote}) for one in reading.offers]
+    lines = [_line({"id": one.id, "text": one.sentence.quote}) for one in passage.citable]
     node = TextNode(
-        id_=reading.hit.chunk_id,
+        id_=passage.hit.chunk_id,
         text="\n".join(lines),
-        metadata={"note": _line(_place(reading.hit, reading.preamble))},
+        metadata={"note": _line(_place(passage.hit, passage.preamble))},
         metadata_template="{value}",
         text_template="{metadata_str}\n{content}",
     )

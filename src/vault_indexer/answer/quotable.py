@@ -130,6 +130,6 @@ def _cells(row: str) -> str:
     return " | ".join(shown)
 
 
-def _line_at(text: str, at: int) -> Span:
-    end = text.find("\n", at)
-    return text.rfind("\n", 0, at) + 1, len(text) if end < 0 else end
+def _line_at(text: str, offset: int) -> Span:
+    end = text.find("\n", offset)
+    return text.rfind("\n", 0, offset) + 1, len(text) if end < 0 else end

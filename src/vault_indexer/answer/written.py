@@ -12,8 +12,8 @@ from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim
 from vault_indexer.answer.claim_stream import ClaimStream
 from vault_indexer.answer.prompt import (
     VERSION,
-    Offer,
-    Reading,
+    CitableSentence,
+    PromptPassage,
     judge_prompt,
     prompt_for,
     read_claims,
@@ -32,7 +32,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Attention:
+class StreamOptions:
     """How somebody waits for an answer: `is_cancelled` says that nobody does any more, `as_written` that
     each sentence is wanted as soon as the model has written it."""
 
@@ -59,7 +59,7 @@ class Writer:
         return cls(llm, Asker(llm, cache, pause_s=0.0), settings)
 
     def write(
-        self, question: str, readings: Sequence[Reading], attention: Attention
+        self, question: str, passages: Sequence[PromptPassage], stream: StreamOptions
     ) -> Generator[AnswerSentence, None, list[AnswerSentence]]:
         """Yields each sentence that passes the check, and returns all in order, the dropped ones, too.
 
@@ -67,46 +67,46 @@ class Writer:
         after a sentence that is right. Raises ProviderError where the model does not answer,
         UnusableAnswerError where it twice gave no answer of the form required.
         """
-        prompt = prompt_for(question, readings)
-        checked = _CheckedClaims(self, {one.id: one for reading in readings for one in reading.offers})
-        return (yield from _retried(lambda: self._written_once(prompt, checked, attention)))
+        prompt = prompt_for(question, passages)
+        checked = _CheckedClaims(self, {one.id: one for passage in passages for one in passage.citable})
+        return (yield from _retried(lambda: self._written_once(prompt, checked, stream)))
 
     def _written_once(
-        self, prompt: str, checked: _CheckedClaims, attention: Attention
+        self, prompt: str, checked: _CheckedClaims, stream: StreamOptions
     ) -> Generator[AnswerSentence, None, list[AnswerSentence]]:
-        attention.check()
+        stream.check()
         question = Question("ask", VERSION, prompt, self.settings.timeout_s)
-        stream, answer = ClaimStream(), ""
-        for piece in self.asker.listen(question, read_claims, partial(self._pieces, prompt, attention)):
+        claim_stream, answer = ClaimStream(), ""
+        for piece in self.asker.listen(question, read_claims, partial(self._pieces, prompt, stream)):
             answer += piece
-            for claim in stream.feed(piece):
-                yield from checked.new(claim, attention)
+            for claim in claim_stream.feed(piece):
+                yield from checked.new(claim, stream)
         claims = read_claims(answer)
         for claim in claims:
-            yield from checked.new(claim, attention)
+            yield from checked.new(claim, stream)
         return [checked.known[claim] for claim in claims]
 
-    def _pieces(self, prompt: str, attention: Attention) -> Iterator[str]:
+    def _pieces(self, prompt: str, stream: StreamOptions) -> Iterator[str]:
         return self.llm.pieces(
             prompt,
             timeout_s=self.settings.timeout_s,
-            is_cancelled=attention.is_cancelled,
-            as_written=attention.as_written,
+            is_cancelled=stream.is_cancelled,
+            as_written=stream.as_written,
         )
 
-    def judged(self, claim: Claim, quotes: list[str], attention: Attention) -> str:
+    def judged(self, claim: Claim, quotes: list[str], stream: StreamOptions) -> str:
         """Why the judge rejects the sentence; "" if it does not. Raises ProviderError."""
         prompt = judge_prompt(claim.text, quotes)
-        whole = Attention(attention.is_cancelled, as_written=False)
+        whole = StreamOptions(stream.is_cancelled, as_written=False)
         try:
             agreed = return_value(_retried(lambda: self._judged_once(prompt, whole)))
         except UnusableAnswerError:
             return "the judge gave no verdict"
         return "" if agreed else "the judge does not find it in what it cites"
 
-    def _judged_once(self, prompt: str, attention: Attention) -> Generator[str, None, bool]:
+    def _judged_once(self, prompt: str, stream: StreamOptions) -> Generator[str, None, bool]:
         question = Question("judge", VERSION, prompt, self.settings.timeout_s)
-        pieces = partial(self._pieces, prompt, attention)
+        pieces = partial(self._pieces, prompt, stream)
         return (yield from self.asker.listen(question, read_judgement, pieces))
 
 
@@ -115,25 +115,25 @@ class _CheckedClaims:
     """The sentences of one question that are checked, each once. `known` has what came of it."""
 
     writer: Writer
-    offers: Mapping[str, Offer]
+    citable: Mapping[str, CitableSentence]
     known: dict[Claim, AnswerSentence] = field(default_factory=dict)
 
-    def new(self, claim: Claim, attention: Attention) -> Iterator[AnswerSentence]:
+    def new(self, claim: Claim, stream: StreamOptions) -> Iterator[AnswerSentence]:
         """The sentence, if it passes the check and was not checked before."""
         if claim in self.known:
             return
-        attention.check()
-        sentence = self.known[claim] = self._checked(claim, attention)
+        stream.check()
+        sentence = self.known[claim] = self._checked(claim, stream)
         if sentence.verdict != "dropped":
             yield sentence
 
-    def _checked(self, claim: Claim, attention: Attention) -> AnswerSentence:
-        cited = {one: self.offers[one] for one in claim.ids if one in self.offers}
+    def _checked(self, claim: Claim, stream: StreamOptions) -> AnswerSentence:
+        cited = {one: self.citable[one] for one in claim.ids if one in self.citable}
         evidence = {name: _evidence(one) for name, one in cited.items()}
         finding = check_claim(claim, evidence)
         if finding.verdict != "dropped" and self.writer.settings.judge:
             quotes = [evidence[one].quote for one in claim.ids]
-            if reason := self.writer.judged(claim, quotes, attention):
+            if reason := self.writer.judged(claim, quotes, stream):
                 finding = Finding.dropped(reason)
         citations = tuple(one.citation for one in cited.values())
         return AnswerSentence(claim.text, citations, finding.verdict, finding.reason, finding.unchecked)
@@ -149,7 +149,12 @@ def _retried(attempt: Callable[[], Generator[Item, None, Found]]) -> Generator[I
     return (yield from attempt())
 
 
-def _evidence(offer: Offer) -> Evidence:
-    citation = offer.citation
+def _evidence(citable_sentence: CitableSentence) -> Evidence:
+    citation = citable_sentence.citation
     heading = f"{citation.title} {citation.header_path}"
-    return Evidence(citation.quote, offer.sentence.readable, heading, offer.sentence.note.row.language)
+    return Evidence(
+        citation.quote,
+        citable_sentence.sentence.readable,
+        heading,
+        citable_sentence.sentence.note.row.language,
+    )

@@ -99,10 +99,10 @@ class Launchd:
     def status(self, name: str) -> ServiceStatus:
         """See `Supervisor`. launchd's words are for people and no interface: where they change, only the
         process and its state are not known."""
-        said = ask("launchctl", "print", f"{_domain()}/{name}")
-        loaded = said.status == 0
-        pid = re.search(r"^\s*pid = (\d+)", said.output, re.MULTILINE) if loaded else None
-        state = re.search(r"^\s*state = (.+)$", said.output, re.MULTILINE) if loaded else None
+        result = ask("launchctl", "print", f"{_domain()}/{name}")
+        loaded = result.status == 0
+        pid = re.search(r"^\s*pid = (\d+)", result.output, re.MULTILINE) if loaded else None
+        state = re.search(r"^\s*state = (.+)$", result.output, re.MULTILINE) if loaded else None
         return ServiceStatus(
             installed=Path(self.place(name)).exists(),
             enabled=loaded,

@@ -12,7 +12,7 @@ _TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CommandResult:
     """How a program ended, and what it wrote."""
 
     status: int
@@ -25,7 +25,7 @@ class Said:
         return " ".join((self.errors or self.output).split()) or f"exit status {self.status}"
 
 
-def ask(*command: str) -> Said:
+def ask(*command: str) -> CommandResult:
     """Run a program that asks, whatever it answers. Raises ServiceError where it is missing or hangs."""
     try:
         done = subprocess.run(
@@ -43,11 +43,11 @@ def ask(*command: str) -> Said:
         raise ServiceError(f"`{' '.join(command)}` has not ended within {_TIMEOUT_S:g} s") from error
     except OSError as error:
         raise ServiceError(f"{command[0]} cannot be run: {error.strerror}") from error
-    return Said(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
 def tell(*command: str) -> None:
     """Run a program that does something. Raises ServiceError with its words if it failed."""
-    said = ask(*command)
-    if said.status:
-        raise ServiceError(f"`{' '.join(command)}` failed: {said.reason}")
+    result = ask(*command)
+    if result.status:
+        raise ServiceError(f"`{' '.join(command)}` failed: {result.reason}")

@@ -143,10 +143,10 @@ class Systemd:
         return ["journalctl", "--user", "--unit", name, "--lines", str(lines), "--output=short-iso", *options]
 
     def _check_reachable(self) -> None:
-        said = ask(*_SYSTEMCTL, "show", "--property=Version")
-        if said.status:
+        result = ask(*_SYSTEMCTL, "show", "--property=Version")
+        if result.status:
             raise ServiceError(
-                f"systemd runs no services for {self._user}: {said.reason}\n"
+                f"systemd runs no services for {self._user}: {result.reason}\n"
                 f"Log in as {self._user} itself, not through su or sudo; or let an administrator run "
                 f"`loginctl enable-linger {self._user}` and set XDG_RUNTIME_DIR to /run/user/UID.\n"
                 "Without systemd (in a container, for example) let something else run `indexer start`."

@@ -92,12 +92,12 @@ class TaskScheduler:
     def status(self, name: str) -> ServiceStatus:
         """See `Supervisor`. Windows tells the state in the user's language only, and no process: whether the
         daemon runs, its `daemon.json` says."""
-        said = ask("schtasks", "/Query", "/TN", name, "/FO", "CSV", "/NH")
-        there = said.status == 0
+        result = ask("schtasks", "/Query", "/TN", name, "/FO", "CSV", "/NH")
+        there = result.status == 0
         return ServiceStatus(
             installed=there,
             enabled=there,
-            detail=said.output.strip().rpartition(",")[2].strip('"') if there else "",
+            detail=result.output.strip().rpartition(",")[2].strip('"') if there else "",
         )
 
     def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:  # noqa: ARG002 - the protocol

@@ -19,13 +19,13 @@ from typer.core import TyperCommand, TyperOption
 
 from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup
 from vault_indexer.cli.output.terminal import note, protect_terminal
-from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.serve.api.endpoints import CHUNKS, CLUSTERS, HEALTH, Endpoint
 from vault_indexer.system import open_missing_streams
 from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
-    from vault_indexer.cli.reached import Index, Reached
+    from vault_indexer.cli.index_connection import Index, IndexConnection
     from vault_indexer.daemon.assembly import Target
 
 
@@ -106,19 +106,19 @@ UNFORESEEN = 3
 class InProcessModule(Protocol):
     """The module `in_process`, as far as it is used through `in_process_module()`."""
 
-    def reach(self, place: Place) -> Reached:
+    def reach(self, selection: VaultSelection) -> IndexConnection:
         """The daemon named by the configuration, else the index itself."""
         ...
 
-    def target_of(self, place: Place) -> Target:
+    def target_of(self, selection: VaultSelection) -> Target:
         """Vault, index and configuration of a command."""
         ...
 
-    def in_process(self, place: Place) -> Reached:
+    def in_process(self, selection: VaultSelection) -> IndexConnection:
         """The index itself."""
         ...
 
-    def all_in_process(self, place: Place) -> Index:
+    def all_in_process(self, selection: VaultSelection) -> Index:
         """The indices of all vaults of the table `[vaults]`."""
         ...
 
@@ -248,7 +248,7 @@ def _print_version(wanted: bool) -> None:
 
 def _root(
     ctx: typer.Context,
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     version: Annotated[
         bool,
@@ -256,7 +256,7 @@ def _root(
     ] = False,
 ) -> None:
     del version  # its callback has printed it
-    ctx.obj = (place, output)
+    ctx.obj = (selection, output)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -28,7 +28,7 @@ _SURROUNDINGS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VaultSelection:
     """Which vault, which index, which configuration."""
 
     vault: Annotated[

@@ -15,7 +15,7 @@ from pathlib import Path
 import platformdirs
 
 from vault_indexer.cli.known_vaults import known_vaults
-from vault_indexer.cli.parameters import Place
+from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.errors import UsageError
 from vault_indexer.system import folder_slug
 
@@ -25,48 +25,48 @@ VAULT_MARKERS = (".obsidian", ".indexer.toml")
 _APP = "vault-indexer"
 
 
-def named_or_enclosing_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+def named_or_enclosing_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The vault of the option or the variable, else the one around the current folder."""
-    if place.vault is not None:
-        return _called(str(place.vault), place, environ) or place.vault
+    if selection.vault is not None:
+        return _called(str(selection.vault), selection, environ) or selection.vault
     if named := environ.get("INDEXER_VAULT"):
         folder = Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises for an unknown user)
-        return _called(named, place, environ) or folder
-    return enclosing_vault_here(place, environ)
+        return _called(named, selection, environ) or folder
+    return enclosing_vault_here(selection, environ)
 
 
-def vaults_to_choose(place: Place, environ: Mapping[str, str]) -> dict[str, Path]:
+def vaults_to_choose(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
     """The vaults that a command may mean that names none and runs in none, by name: that of the key `vault`,
     else those of the table, else all that were indexed."""
-    default = default_vault(place, environ)
+    default = default_vault(selection, environ)
     if default is not None:
         return {folder_slug(default): default}
-    return vaults_in_config(place, environ) or known_vaults()
+    return vaults_in_config(selection, environ) or known_vaults()
 
 
-def names_vaults(place: Place, environ: Mapping[str, str]) -> bool:
+def names_vaults(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
     """Whether the configuration names a vault, by the key `vault` or in its table."""
-    return default_vault(place, environ) is not None or bool(vaults_in_config(place, environ))
+    return default_vault(selection, environ) is not None or bool(vaults_in_config(selection, environ))
 
 
-def only_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+def only_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The vault of a command that names none and runs in none, if there is no choice."""
-    found = vaults_to_choose(place, environ)
+    found = vaults_to_choose(selection, environ)
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def is_pinned(place: Place, environ: Mapping[str, str] = os.environ) -> bool:
+def is_pinned(selection: VaultSelection, environ: Mapping[str, str] = os.environ) -> bool:
     """Whether an index folder or a configuration was named for this command alone."""
     named = (environ.get("INDEXER_INDEX_DIR"), environ.get("INDEXER_CONFIG"))
-    return any((place.index_dir, place.config, *named))
+    return any((selection.index_dir, selection.config, *named))
 
 
-def enclosing_vault_here(place: Place, environ: Mapping[str, str]) -> Path | None:
+def enclosing_vault_here(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The vault around the current folder."""
     folder = current_folder()
     if folder is None:
         return None
-    listed = {*vaults_in_config(place, environ).values(), *known_vaults().values()}
+    listed = {*vaults_in_config(selection, environ).values(), *known_vaults().values()}
     return enclosing_vault(folder, _home(), {_resolved(one) for one in listed})
 
 
@@ -85,33 +85,33 @@ def is_vault(folder: Path) -> bool:
     return any(os.path.exists(folder / marker) for marker in VAULT_MARKERS)  # noqa: PTH110
 
 
-def default_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+def default_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The key `vault` of the configuration, read without the rest of it.
 
     None where there is no such file, no such key, or anything is wrong with either: whoever loads the
     whole configuration says what.
     """
-    file = config_of(place, environ) or user_config_file(environ)
+    file = config_of(selection, environ) or user_config_file(environ)
     named = _top_level(file).get("vault")
     if not isinstance(named, str) or not named:
         return None
     return file.parent.absolute() / os.path.expanduser(named)  # noqa: PTH111
 
 
-def config_of(place: Place, environ: Mapping[str, str]) -> Path | None:
+def config_of(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The configuration file that was named for this command; None for the user's own."""
-    if place.config is not None:
-        return place.config
+    if selection.config is not None:
+        return selection.config
     named = environ.get("INDEXER_CONFIG")
     return Path(os.path.expanduser(named)) if named else None  # noqa: PTH111
 
 
-def vaults_in_config(place: Place, environ: Mapping[str, str]) -> dict[str, Path]:
+def vaults_in_config(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
     """The folders of the table `[vaults]` by name, read without the rest of the configuration.
 
     Empty where there is none, or where anything is wrong with it: whoever loads the whole says what.
     """
-    file = config_of(place, environ) or user_config_file(environ)
+    file = config_of(selection, environ) or user_config_file(environ)
     table = _top_level(file).get("vaults")
     if not isinstance(table, dict):
         return {}
@@ -131,12 +131,12 @@ def _top_level(file: Path) -> dict[str, object]:
         return {}
 
 
-def _called(name: str, place: Place, environ: Mapping[str, str]) -> Path | None:
+def _called(name: str, selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The folder of a vault that is called by its name; `./NAME` is a folder, and so is the name of an
     indexed vault where there is such a folder here."""
     if os.sep in name:
         return None
-    named = vaults_in_config(place, environ).get(name)
+    named = vaults_in_config(selection, environ).get(name)
     return named or (None if os.path.isdir(name) else known_vaults().get(name))  # noqa: PTH112
 
 

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 from vault_indexer.config.fields import Allowed, Table, Unit, VariableName
 from vault_indexer.config.settings import Origin
 from vault_indexer.config.tables.milvus import Prefix, ServerUrl
-from vault_indexer.config.values import Place, printable, problem_within, with_tuples
+from vault_indexer.config.values import ValueLocation, printable, problem_within, with_tuples
 from vault_indexer.errors import ConfigError, ConfigProblem
 
 EVERY_VAULT = "*"
@@ -203,7 +203,7 @@ def load_gateway(path: Path) -> GatewaySettings:
     try:
         settings = GatewaySettings.model_validate(with_tuples(table), strict=True)
     except ValidationError as error:
-        whole = Place("", GatewaySettings, [], table)
+        whole = ValueLocation("", GatewaySettings, [], table)
         raise ConfigError(
             [problem_within(whole, details, origin) for details in error.errors(include_url=False)]
         ) from error

@@ -166,7 +166,7 @@ def _absolute_path(path: Path, base: Path | None) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValueLocation:
     """A spot in a configuration: its name for people ("" for the whole), its type, what stands there."""
 
     name: str
@@ -174,23 +174,23 @@ class Place:
     marks: list[object]
     value: object
 
-    def inside(self, part: int | str, value: object) -> Place | None:
+    def inside(self, part: int | str, value: object) -> ValueLocation | None:
         """An element or a key of this place; None if the type has none such."""
         step = _step(self.annotation, part)
         if step is None:
             return None
         name = f"{self.name}[{part}]" if isinstance(part, int) else f"{self.name}.{part}".lstrip(".")
-        return Place(name, *step, value)
+        return ValueLocation(name, *step, value)
 
 
 def _problem(key: Key, raw: RawValue, details: ErrorDetails) -> ConfigProblem:
     """A pydantic error in our words; its location may lead into a list or table inside the value."""
-    place = Place(key.name, key.field.annotation, list(key.field.metadata), raw.value)
+    place = ValueLocation(key.name, key.field.annotation, list(key.field.metadata), raw.value)
     return problem_within(place, details, raw.origin, is_text=raw.is_text)
 
 
 def problem_within(
-    place: Place, details: ErrorDetails, origin: str, *, is_text: bool = False
+    place: ValueLocation, details: ErrorDetails, origin: str, *, is_text: bool = False
 ) -> ConfigProblem:
     """What pydantic found wrong at a place, or at some place inside it."""
     for part in details["loc"]:

@@ -16,14 +16,14 @@ from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.errors import DamagedError, IndexUnusableError, ProviderError
 from vault_indexer.index.build import BuildSpec, Pool, build_next
 from vault_indexer.index.compatibility.auto_model import settings_for_build, upgraded_settings
-from vault_indexer.index.compatibility.fit import Fit, fit_of, manifest_for
+from vault_indexer.index.compatibility.check import Compatibility, check_compatibility, manifest_for
 from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.publication_owner import IdentityFile, PublishedVault
 from vault_indexer.index.published_chunks import ChunkWorker
-from vault_indexer.index.publishing import CatalogPublisher, EpochMark, Publication
+from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.index.reading.inspection import LateEmbedder
 from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
 from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model, limits_of
@@ -156,7 +156,7 @@ class Assembly:
         model, caches = embedder.model, (generation.catalog,)
         worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
         slow = self.is_slow(settings.embedding)
-        pool = self.make_pool(worker, PoolPlan.of(settings.index, slow=slow).workers)
+        pool = self.make_pool(worker, PoolPlan.of(settings.index, is_slow_model=slow).workers)
         spare = self.make_pool(worker, 1)
         try:
             writer = IndexWriter(
@@ -164,7 +164,7 @@ class Assembly:
                 model.key,
                 model.dimension,
                 pool,
-                slow=slow,
+                is_slow_model=slow,
                 strategies=StrategiesInUse(generation, settings),
             )
         except BaseException:
@@ -215,7 +215,7 @@ class Assembly:
         worker = ChunkWorker(opened.generation.catalog, limits_of(self.settings.index))
         number = opened.generation.number
         catalog = CatalogPublisher(vaults, publisher, published, number, model.key, worker)
-        return Publication(catalog, EpochMark(opened.generation))
+        return Publication(catalog, PublishedEpoch(opened.generation))
 
     def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing."""
@@ -226,19 +226,21 @@ class Assembly:
         return IndexReader(holder, Searcher(embedder, self.settings.search), embedder.model.key)
 
     def build_next(
-        self, report: Report, *, refit: bool, soon: bool = False
+        self, report: Report, *, refit: bool, newest_only: bool = False
     ) -> tuple[Generation, RebuildReport]:
         """Build in this process and its workers; known vectors come from the generations that exist."""
         rules = self._rules()
         found = self._scan(rules)
-        generation, done = self._with_model_for(found)._build(found, report, refit=refit, soon=soon)
+        generation, done = self._with_model_for(found)._build(
+            found, report, refit=refit, newest_only=newest_only
+        )
         problems = (
             SkippedFile(one.source, str(one).removeprefix(f"{one.source}: ")) for one in rules.problems
         )
         return generation, replace(done, skipped=(*problems, *done.skipped))
 
     def _build(
-        self, found: Scan, report: Report, *, refit: bool, soon: bool
+        self, found: Scan, report: Report, *, refit: bool, newest_only: bool
     ) -> tuple[Generation, RebuildReport]:
         index_dir = self.index_dir
         known = [*reversed(index_dir.complete())]
@@ -248,10 +250,10 @@ class Assembly:
         weights = self._weights(found, refit=refit)
         model = make_embedder(self.settings, weights).model
         slow = self.is_slow(self.settings.embedding)
-        spec = self._spec(model, weights, words_first=soon and slow)
+        spec = self._spec(model, weights, words_first=newest_only and slow)
         worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
-        pool = self.make_pool(worker, PoolPlan.of(self.settings.index, slow=slow).workers)
-        return build_next(index_dir, spec, found, pool, report, soon=soon)
+        pool = self.make_pool(worker, PoolPlan.of(self.settings.index, is_slow_model=slow).workers)
+        return build_next(index_dir, spec, found, pool, report, newest_only=newest_only)
 
     def load_embedder(self) -> Embedder:
         """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
@@ -308,8 +310,8 @@ class Assembly:
             return own
         return IndexDir(self.shared_root)
 
-    def _fit(self, generation: Generation) -> Fit:
-        return fit_of(generation, self.settings)
+    def _fit(self, generation: Generation) -> Compatibility:
+        return check_compatibility(generation, self.settings)
 
     def _plain_model(self) -> EmbeddingModel:
         return model_for(self.settings.embedding.unweighted())

@@ -7,7 +7,7 @@ program has another PATH than a shell, and cannot look the command up.
 survive a restart.
 
 Light on purpose: a command that only asks the daemon imports this and little else. Beside it stands the
-signpost: a client that was told of no index folder finds it by the vault, without reading any configuration.
+index pointer: a client that was told of no index folder finds it by the vault, without any configuration.
 """
 
 from __future__ import annotations
@@ -140,17 +140,17 @@ def forget_start(index_dir: Path) -> None:
         (index_dir / START_FILE).unlink(missing_ok=True)
 
 
-def write_signpost(vault: Path, index_dir: Path) -> None:
+def write_index_pointer(vault: Path, index_dir: Path) -> None:
     """Note where the index of a vault is, for clients that only know the vault."""
-    path = _signpost(vault)
+    path = _index_pointer(vault)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(path, os.fsencode(index_dir.resolve()))
 
 
-def read_signpost(vault: Path) -> Path | None:
+def read_index_pointer(vault: Path) -> Path | None:
     """The index folder that the last daemon of this vault named; whether one runs, `read_daemon` tells."""
     try:
-        named = Path(os.fsdecode(read_own(_signpost(vault))))
+        named = Path(os.fsdecode(read_own(_index_pointer(vault))))
         return named if named.is_absolute() else None
     except (OSError, ValueError):
         return None
@@ -167,7 +167,7 @@ def _daemons() -> Path:
     return platformdirs.user_state_path("vault-indexer") / "daemons"
 
 
-def _signpost(vault: Path) -> Path:
+def _index_pointer(vault: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
     return _daemons() / digest
 

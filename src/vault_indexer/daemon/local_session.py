@@ -66,7 +66,7 @@ class LocalSession(_AssemblySession):
 
     `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
     on the index changes only when a method is called. Any thread may call its methods; those that write the
-    index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
+    index take slots. A failure is raised to the caller, and leaves the index as the last commit made it.
     """
 
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
@@ -77,7 +77,7 @@ class LocalSession(_AssemblySession):
         self._vault_sync: VaultSync | None = None
         self._notices: list[str] = []
         self._rebuilt: tuple[Problem, ...] = ()
-        self._trouble = ""
+        self._fault = ""
         self._busy = threading.Lock()
 
     def open(self, report: Report, *, build: bool) -> None:
@@ -127,8 +127,8 @@ class LocalSession(_AssemblySession):
         done = self._recent.to_show(self._happened(vault_sync))
         owed = owed_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
         degraded = f"Warning: {vault_sync.degraded}" if vault_sync.degraded else ""
-        troubles = (degraded, vault_sync.rules.trouble, self._trouble)
-        return (*self._notices, *done, *owed, *filter(None, troubles))
+        faults = (degraded, vault_sync.rules.fault, self._fault)
+        return (*self._notices, *done, *owed, *filter(None, faults))
 
     def _happened(self, vault_sync: VaultSync) -> list[str]:
         current = vault_sync.current
@@ -212,7 +212,7 @@ class LocalSession(_AssemblySession):
 
     def _complete(self, report: Report) -> None:
         """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
-        current, self._trouble = self._open().current, ""
+        current, self._fault = self._open().current, ""
         if current is None or not current.writer.owed:
             return
         started = time.perf_counter()
@@ -226,7 +226,7 @@ class LocalSession(_AssemblySession):
         try:
             current.writer.complete(report_remaining)
         except ProviderError as error:
-            self._trouble = f"vectors could not be made: {error}"
+            self._fault = f"vectors could not be made: {error}"
 
     def _open(self) -> VaultSync:
         if self._vault_sync is None:

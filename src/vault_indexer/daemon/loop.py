@@ -11,6 +11,8 @@ from functools import partial
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.daemon.faults import ActiveFaults, Cause
+from vault_indexer.daemon.index_guard import IndexFolderGuard
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop_request import (
     STOPPED,
@@ -21,23 +23,21 @@ from vault_indexer.daemon.loop_request import (
 )
 from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.pause import PAUSED, Pause
-from vault_indexer.daemon.presence import IndexPresence
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.background_task import BackgroundTask
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
+from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.daemon.tasks.merge import MergeTask
 from vault_indexer.daemon.tasks.publish import PublishTask
+from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
 from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
 from vault_indexer.daemon.tasks.rechunk import RechunkTask
-from vault_indexer.daemon.tasks.set_aside import SetAsideRetry
-from vault_indexer.daemon.tasks.turn import Turn
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.daemon.tasks.words import WordsTask
-from vault_indexer.daemon.troubles import Cause, Troubles
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.workers.plan import upkeep_limits
@@ -85,7 +85,7 @@ class IndexLoop:
         lock: IndexLock,
         reasons: tuple[str, ...],
         pace: Pace | None = None,
-        turns: tuple[Turn, Turn] | None = None,
+        slots: tuple[ExclusiveSlot, ExclusiveSlot] | None = None,
     ) -> None:
         assembly = vault_sync.assembly
         self.state = LoopState(reasons=reasons)
@@ -97,9 +97,9 @@ class IndexLoop:
         self._dirty = vault_sync.dirty
         self._pause = Pause()
         self._stall = StallWatch(clock)
-        self._troubles = Troubles()
-        builds, vectors = turns or (Turn(), Turn())
-        self._rebuild = RebuildTask(vault_sync, self._troubles, reasons, builds)
+        self._faults = ActiveFaults()
+        builds, vectors = slots or (ExclusiveSlot(), ExclusiveSlot())
+        self._rebuild = RebuildTask(vault_sync, self._faults, reasons, builds)
         self._embedding = EmbeddingTask(clock, vectors)
         self._publish_task = PublishTask(vault_sync, clock)
         self._rechunk = RechunkTask(vault_sync, clock)
@@ -108,7 +108,7 @@ class IndexLoop:
         # take a core and much memory each.
         self._upgrade = UpgradeTask(_upgrade_rules(assembly), self._build_upgraded, clock, vectors)
         self._reading = Upkeep(
-            vault_sync, [SetAsideRetry(vault_sync), self._rechunk, self._embedding, self._upgrade]
+            vault_sync, [QuarantineRetry(vault_sync), self._rechunk, self._embedding, self._upgrade]
         )
         self._rewriting = Upkeep(vault_sync, [MergeTask(limits, clock), CompactionTask(limits, clock)])
         self._tasks: tuple[BackgroundTask, ...] = (
@@ -118,7 +118,7 @@ class IndexLoop:
             self._publish_task,
         )
         self._requests = RequestQueue()
-        self._presence = IndexPresence(assembly.index_dir, lock)
+        self._index_guard = IndexFolderGuard(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
         self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
@@ -214,16 +214,16 @@ class IndexLoop:
 
     def _publish(self) -> None:
         """Make the state known to the other threads."""
-        troubles = self._troubles.texts
+        faults = self._faults.texts
         catching_up = self._rebuild.catching_up and self._dirty.left
         self.state = LoopState(
             building=self._index_deleted or (self._rebuild.busy and not catching_up),
             progress=self._rebuild.progress,
             reasons=self._rebuild.reasons,
             vault_problem=self._vault_sync.degraded,
-            troubles=troubles,
-            task_troubles=tuple(trouble for task in self._tasks for trouble in task.troubles),
-            unwritable=self._troubles.any_degraded(),
+            faults=faults,
+            task_faults=tuple(fault for task in self._tasks for fault in task.faults),
+            unwritable=self._faults.any_degraded(),
             happened=tuple(self._happened),
             failure=self._failure,
             step_began=self._step_began,
@@ -254,21 +254,21 @@ class IndexLoop:
             return f"the vault ({state.vault_problem})"
         if state.building:
             return "the index to be built"
-        if failure := self._troubles.get(Cause.INDEXING):
+        if failure := self._faults.get(Cause.INDEXING):
             return f"the next try ({failure})"
         if state.step_began is not None and self._clock() - state.step_began >= STALLED_S:
             return "a worker process that does not answer"
         if held:
             return f"{quantity(held, 'deletion')} held back, in case the files come back"
         if self.unpublished:
-            return self._publish_task.trouble or "the server to which the index is published"
+            return self._publish_task.fault or "the server to which the index is published"
         return "files that are still being written"
 
     def _report(self, error: Exception) -> None:
         """Name what has failed until all that failed is indexed."""
         foreseen = isinstance(error, VaultIndexerError | OSError)
-        self._troubles.begin_with(Cause.INDEXING, "indexing failed", error)
-        log.error("%s", self._troubles.get(Cause.INDEXING), exc_info=None if foreseen else error)
+        self._faults.begin_with(Cause.INDEXING, "indexing failed", error)
+        log.error("%s", self._faults.get(Cause.INDEXING), exc_info=None if foreseen else error)
         if isinstance(error, DamagedError):
             self._rebuild.reasons = (str(error),)
 
@@ -295,7 +295,7 @@ class IndexLoop:
             self._vault_sync.release_due()
             self._end_idle_workers(batch)
             if self._step_tasks(batch) and not self._dirty.failed:
-                self._troubles.end(Cause.INDEXING)
+                self._faults.end(Cause.INDEXING)
 
     def _step_tasks(self, batch: Batch | None) -> bool:
         """What is done after edits. Where it fails, the next try waits; edits do not. Returns whether all of
@@ -308,7 +308,7 @@ class IndexLoop:
             for task in self._tasks:
                 # A merge or a compaction would slow down the making of vectors.
                 waits = task is self._rewriting and self._is_embedding
-                task.step(idle=idle and not waits)
+                task.step(is_idle=idle and not waits)
             self._vault_sync.purge_if_needed()
         except Exception as error:
             self._tasks_retry.record_failure(error)
@@ -340,20 +340,20 @@ class IndexLoop:
         """An index that was deleted is built again, while the old one answers from its open files. If that
         does not help, the daemon has to end: `failure` says why."""
         current = self._vault_sync.current
-        loss = self._presence.loss(current.generation if current and not self._index_deleted else None)
+        loss = self._index_guard.loss(current.generation if current and not self._index_deleted else None)
         if not loss or self._stopping:
             return
         log.error("%s: it is built again", loss)
         self._end_rewriting()
         self._rebuild.kill()
         try:
-            self._presence.restore(loss)
+            self._index_guard.restore(loss)
         except VaultIndexerError as error:
             self._failure, self._stopping = error, True
             return
         self._index_deleted = True
         self._rebuild.use_reasons((loss,))
-        self._troubles.begin(Cause.INDEX_GONE, f"{loss}: it is built again")
+        self._faults.begin(Cause.INDEX_GONE, f"{loss}: it is built again")
 
     def _warm_later(self) -> None:
         self._is_cold = self._vault_sync.current is not None
@@ -420,14 +420,14 @@ class IndexLoop:
         self,
         scope: frozenset[str],
         on_progress: Callable[[int], None] = lambda _left: None,
-        between: Callable[[], None] = lambda: None,
+        between_parts: Callable[[], None] = lambda: None,
     ) -> Scan | None:
         """Bring the index in step with these paths. What fails is tried again later. Returns what was found,
         None where that is not known."""
         before = self._vault_sync.current
         try:
             with index_errors(self._root):
-                applied, found = self._vault_sync.sync(scope, on_progress, between)
+                applied, found = self._vault_sync.sync(scope, on_progress, between_parts)
         except Exception as error:  # noqa: BLE001 - logged, and tried again
             if not self._stopping:
                 self._report(error)
@@ -441,7 +441,7 @@ class IndexLoop:
 
     def _sync_few(self) -> None:
         """A few saves do not wait until all of a checkout, or of a large vault, is indexed."""
-        few = self._watcher.take_few()
+        few = self._watcher.pop_batch()
         if few and not self._stopping:
             self._sync(few)
 
@@ -468,11 +468,11 @@ class IndexLoop:
         """The new generation is active, with all that changed meanwhile."""
         self._warm_later()
         self._tasks_retry.reset()
-        self._troubles.end(Cause.INDEXING)
+        self._faults.end(Cause.INDEXING)
         if self._index_deleted:
             self._index_deleted = False
             self._happened.append(": ".join(("Index rebuilt", *result.reasons[:1])))
-            self._troubles.end(Cause.INDEX_GONE)
+            self._faults.end(Cause.INDEX_GONE)
 
     def _take_requests(self) -> None:
         while request := self._requests.take():
@@ -515,12 +515,12 @@ class IndexLoop:
     def _note_exclusions(self) -> None:
         """Say which exclusions are not understood, or that all are. Then a build that failed for them is
         tried at once."""
-        trouble, before = self._vault_sync.rules.trouble, self._troubles.get(Cause.EXCLUSIONS)
-        if trouble:
-            if self._troubles.begin(Cause.EXCLUSIONS, trouble):
-                log.error("%s", trouble)
+        fault, before = self._vault_sync.rules.fault, self._faults.get(Cause.EXCLUSIONS)
+        if fault:
+            if self._faults.begin(Cause.EXCLUSIONS, fault):
+                log.error("%s", fault)
         elif before:
-            self._troubles.end(Cause.EXCLUSIONS)
+            self._faults.end(Cause.EXCLUSIONS)
             self._rebuild.use_reasons(self._rebuild.reasons)
 
     def _look_at_exclusions(self) -> None:
@@ -538,10 +538,10 @@ class IndexLoop:
         try:
             self._use_assembly(self._vault_sync.assembly.with_reloaded_config())
         except VaultIndexerError as error:
-            self._troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
-            log.error("%s", self._troubles.get(Cause.CONFIG))
+            self._faults.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
+            log.error("%s", self._faults.get(Cause.CONFIG))
             return
-        self._troubles.end(Cause.CONFIG)
+        self._faults.end(Cause.CONFIG)
         self._happened += [f"the configuration {path} is gone" for path in self._config.disappeared]
         current = self._vault_sync.current
         if current is not None and not self._index_deleted:

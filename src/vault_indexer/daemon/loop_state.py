@@ -13,7 +13,7 @@ class LoopState:
     """The state of the loop at one moment. The loop replaces it as a whole, so all fields belong together.
 
     `reasons` tell why the active generation does not fit (empty: it does), `vault_problem` why
-    the vault is not followed. `troubles` are the failures of the loop, `task_troubles` those of background
+    the vault is not followed. `faults` are the failures of the loop, `task_faults` those of background
     tasks. `failure` is why the daemon has to end. `step_began` is the clock when the step under way began
     (None: the loop waits).
     """
@@ -22,8 +22,8 @@ class LoopState:
     progress: Progress | None = None
     reasons: tuple[str, ...] = ()
     vault_problem: str = ""
-    troubles: tuple[str, ...] = ()
-    task_troubles: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    task_faults: tuple[str, ...] = ()
     unwritable: bool = False
     happened: tuple[str, ...] = ()
     failure: VaultIndexerError | None = None

@@ -19,7 +19,7 @@ from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckReques
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
-from vault_indexer.daemon.tasks.turn import Turn
+from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
@@ -44,12 +44,15 @@ class DaemonSession:
     state and the active generation. `rebuild`, `verify` and `wait_fresh` wait until the loop has done them.
     Raises LockedError, VaultError, IndexUnusableError or DiskFullError when it cannot begin. It sets the
     interpreter's switch interval: the process is the daemon's. `clock` (seconds) tells how long changes
-    have been pending. `turns`, to build and to
+    have been pending. `slots`, to build and to
     make owed vectors, are shared with the other sessions of the process (None: there are none).
     """
 
     def __init__(
-        self, assembly: Assembly, clock: Clock = time.monotonic, turns: tuple[Turn, Turn] | None = None
+        self,
+        assembly: Assembly,
+        clock: Clock = time.monotonic,
+        slots: tuple[ExclusiveSlot, ExclusiveSlot] | None = None,
     ) -> None:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
@@ -69,7 +72,7 @@ class DaemonSession:
             )
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
-            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), turns)
+            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), slots)
         except BaseException:
             self._lock.release()
             raise
@@ -124,7 +127,7 @@ class DaemonSession:
         if current is not None:
             notices.extend(owed_vectors_notice(current.writer.holder))
         notices.extend(self._recent.to_show((*state.happened, self._advice())))
-        notices.extend((*state.troubles, *state.task_troubles, self._stall_text()))
+        notices.extend((*state.faults, *state.task_faults, self._stall_text()))
         return tuple(filter(None, notices))
 
     @property
@@ -209,7 +212,7 @@ class DaemonSession:
         state = self._loop.state
         # Until a first build is complete, the reason for it holds, which is no problem once it answers.
         reasons = () if self._reading_progress() else state.reasons
-        problems = (state.vault_problem, *reasons, *state.troubles, *state.task_troubles)
+        problems = (state.vault_problem, *reasons, *state.faults, *state.task_faults)
         return "; ".join(dict.fromkeys(filter(None, (*problems, self._stall_text(), self._advice()))))
 
     def _advice(self) -> str:
@@ -251,7 +254,7 @@ class DaemonSession:
             return self._pause_text()
         state = self._loop.state
         if state.progress is None:
-            return "; ".join(state.troubles or state.reasons) or "it starts"
+            return "; ".join(state.faults or state.reasons) or "it starts"
         return _notes_done(state.progress)
 
     def _reading_progress(self) -> Progress | None:

@@ -14,8 +14,8 @@ from vault_indexer.index.plan import Applied, Plan, count_notes, plan
 from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, Progress, RebuildReport, SkippedFile, StatusReport
 from vault_indexer.store import Generation, index_errors
-from vault_indexer.system import collecting_paused, give_back
-from vault_indexer.vault.deletion import CONFIRM_AFTER_S, Look, Verdict, judge
+from vault_indexer.system import gc_paused, trim_heap
+from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeletionDecision, VaultObservation, assess_deletions
 from vault_indexer.vault.dirty import DirtySet, Reading
 from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
@@ -52,14 +52,14 @@ class _Survey:
     """What a scan of part of the vault found, and the plan that follows from it.
 
     `explained` are the paths that the plan removes for a known reason: excluded by the rules, or moved. The
-    other removals are losses; `verdict` says whether they may be carried out.
+    other removals are losses; `decision` says whether they may be carried out.
     """
 
     found: Scan
     plan: Plan
     explained: frozenset[str]
-    look: Look
-    verdict: Verdict
+    observation: VaultObservation
+    decision: DeletionDecision
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ class VaultSync:
         self._to_purge = False
         self._log_to_empty = False
         self._synced_root: RootIdentity | None = None
-        self._unconfirmed: Look | None = None
+        self._unconfirmed: VaultObservation | None = None
 
     def reconfigure(self, assembly: Assembly) -> bool:
         """Use this configuration, and read the rules again. Returns whether other paths may count now.
@@ -129,7 +129,7 @@ class VaultSync:
             self.current = self.assembly.open_generation(generation)
         except IndexUnusableError as error:
             return (str(error),)
-        self.dirty.aside.use(self.set_aside(), tried=True)
+        self.dirty.aside.use(self.quarantine(), tried=True)
         return self.current.reasons
 
     def activate(
@@ -137,7 +137,7 @@ class VaultSync:
         generation: Generation,
         built: RebuildReport,
         on_progress: Callable[[int], None] = _ignore_progress,
-        between: Callable[[], None] = _do_nothing,
+        between_parts: Callable[[], None] = _do_nothing,
     ) -> None:
         """Make a complete generation the active one, with the edits made while it was built already in it.
         The first one answers searches at once; what its build left for later is indexed while it does."""
@@ -147,8 +147,8 @@ class VaultSync:
         old, self.current = self.current, opened
         if old is None:
             self.assembly.index_dir.publish(generation)
-        self.dirty.aside.use(self.set_aside())
-        self.sync(EVERYTHING, on_progress, between)
+        self.dirty.aside.use(self.quarantine())
+        self.sync(EVERYTHING, on_progress, between_parts)
         self.damaged = ""
         if old is None:  # it may have been a small part of the vault, in other languages than the rest
             self.current = self.assembly.reconfigure(self.current)
@@ -156,20 +156,20 @@ class VaultSync:
             self.assembly.index_dir.publish(generation)
             _close_quietly(old)
             old = None
-            give_back()
+            trim_heap()
         self.assembly.index_dir.collect()
 
     def sync(
         self,
         within: Iterable[str],
         on_progress: Callable[[int], None] = _ignore_progress,
-        between: Callable[[], None] = _do_nothing,
+        between_parts: Callable[[], None] = _do_nothing,
     ) -> tuple[Applied, Scan | None]:
         """Scan part of the vault ("" for all) and bring the index in step with it.
 
         A vault that cannot be read, or has suddenly lost its notes, leaves the index as it is and is
         `degraded`. Deletions are held for `delete_hold_s`; `release_due` carries them out. Between two parts
-        of a large work `between` is called, and may `sync` another part of the vault.
+        of a large work `between_parts` is called, and may `sync` another part of the vault.
         """
         scope = frozenset(within)
         with self.dirty.reading(scope) as reading:
@@ -182,7 +182,7 @@ class VaultSync:
             work = survey.plan_with(self._deletable(survey, whole="" in scope))
             if "" in scope:
                 on_progress = self._count_unread(survey, on_progress)
-            applied = self._apply(self.current, work, reading, on_progress, between)
+            applied = self._apply(self.current, work, reading, on_progress, between_parts)
             if "" in scope:
                 self.unread = None
             self.purge_if_needed()
@@ -214,7 +214,7 @@ class VaultSync:
         work: Plan,
         reading: Reading,
         on_progress: Callable[[int], None] = _ignore_progress,
-        between: Callable[[], None] = _do_nothing,
+        between_parts: Callable[[], None] = _do_nothing,
     ) -> Applied:
         there = (*work.read, *(row.path for row in work.linked))
         self.dirty.drop_held(there)
@@ -224,10 +224,10 @@ class VaultSync:
             reading.left = remaining
             on_progress(remaining)
 
-        applied = current.writer.apply(work, note_progress, between, ask=not self._live)
+        applied = current.writer.apply(work, note_progress, between_parts, ask=not self._live)
         reading.changed = applied != Applied()
         if reading.changed:
-            self.dirty.aside.use(self.set_aside())
+            self.dirty.aside.use(self.quarantine())
         return applied
 
     def notes_without_model(self) -> dict[str, str]:
@@ -238,13 +238,13 @@ class VaultSync:
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.notes_without_model()
 
-    def set_aside(self) -> dict[str, tuple[int, str]]:
+    def quarantine(self) -> dict[str, tuple[int, str]]:
         """The notes that ended the process that read them, or took more than they may, in order, with the
         change that did: `mtime_ns` and digest."""
         if self.current is None:
             return {}
         with self.current.writer.holder.lease() as snapshot:
-            return snapshot.catalog.set_aside()
+            return snapshot.catalog.quarantine()
 
     def reread(self, path: str) -> None:
         """Index this note again as it is now, with what the language model is known to answer."""
@@ -263,7 +263,7 @@ class VaultSync:
             if survey is None:
                 reading.unreadable = True
                 return
-            losses = survey.losses if survey.verdict.ok else ()
+            losses = survey.losses if survey.decision.ok else ()
             self._apply(self.current, survey.plan_with(losses), reading)
 
     def has_unconfirmed_losses(self) -> bool:
@@ -272,7 +272,7 @@ class VaultSync:
         if self.current is None:
             return False
         survey = self._survey(EVERYTHING, self._unconfirmed)
-        return survey is None or not survey.verdict.ok
+        return survey is None or not survey.decision.ok
 
     def check_losses(self) -> None:
         """Raises VaultError if a rebuild would delete notes that the vault has suddenly lost, or if the vault
@@ -325,14 +325,14 @@ class VaultSync:
             self.current.close()
             self.current = None
 
-    def _survey(self, scope: frozenset[str], earlier: Look | None) -> _Survey | None:
-        """Scan part of the vault, plan what the index needs, and judge the losses; `earlier` is the look that
-        can confirm them. None if the vault cannot be read. Losses that are not plausible, and a vault that
-        cannot be read, are `degraded`."""
+    def _survey(self, scope: frozenset[str], earlier: VaultObservation | None) -> _Survey | None:
+        """Scan part of the vault, plan what the index needs, and assess the losses; `earlier` is the
+        observation that can confirm them. None if the vault cannot be read. Losses that are not plausible,
+        and a vault that cannot be read, are `degraded`."""
         assert self.current is not None
         limit = self.assembly.settings.files.max_file_bytes
         try:
-            with collecting_paused():
+            with gc_paused():
                 found = scan(self.assembly.vault, self.rules, max_file_bytes=limit, within=scope)
                 work, known = self._plan(found)
         except VaultError as error:
@@ -340,11 +340,11 @@ class VaultSync:
             return None
         explained = self._excluded_paths(work) | self._moved_paths(work, found)
         lost = sum(path not in explained for path in work.removed)
-        look = Look(found.root, known - len(explained), lost, self._clock())
-        verdict = judge(look, self._synced_root, earlier)
-        if not verdict.ok:
-            self._wait_for_confirmation(look, verdict.reason)
-        return _Survey(found, work, explained, look, verdict)
+        observation = VaultObservation(found.root, known - len(explained), lost, self._clock())
+        decision = assess_deletions(observation, self._synced_root, earlier)
+        if not decision.ok:
+            self._wait_for_confirmation(observation, decision.reason)
+        return _Survey(found, work, explained, observation, decision)
 
     def _plan(self, found: Scan) -> tuple[Plan, int]:
         """What the index needs, and, where files are gone, how many the catalog knows."""
@@ -360,23 +360,23 @@ class VaultSync:
     def _deletable(self, survey: _Survey, *, whole: bool) -> tuple[str, ...]:
         """The losses to carry out now; the others are held, or wait for confirmation. Only a scan of the
         `whole` vault confirms losses."""
-        if not survey.verdict.ok or (self._unconfirmed is not None and not whole):
+        if not survey.decision.ok or (self._unconfirmed is not None and not whole):
             return ()
         confirmed = self._unconfirmed is not None
-        self._synced_root, self._unconfirmed, self.degraded = survey.look.root, None, ""
+        self._synced_root, self._unconfirmed, self.degraded = survey.observation.root, None, ""
         if confirmed or not self._live:
             self.dirty.drop_held(survey.losses)
             return survey.losses
         self.dirty.hold(survey.losses)
         return ()
 
-    def _wait_for_confirmation(self, look: Look, reason: str) -> None:
+    def _wait_for_confirmation(self, observation: VaultObservation, reason: str) -> None:
         """A second scan has to confirm these losses: until then nothing is deleted."""
         before = self._unconfirmed
-        if before is None or before.root != look.root or before.gone < look.gone:
-            self._unconfirmed = look
+        if before is None or before.root != observation.root or before.gone < observation.gone:
+            self._unconfirmed = observation
         self.degraded = reason
-        self.confirm_at = look.at + CONFIRM_AFTER_S
+        self.confirm_at = observation.at + CONFIRM_AFTER_S
 
     def _excluded_paths(self, work: Plan) -> frozenset[str]:
         """What the plan removes because the rules exclude it, and not because it has vanished. Its text must
@@ -435,7 +435,7 @@ def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
         seq=0,
         pending=pending,
         counts=IndexCounts(0, 0, 0, 0),
-        detail="; ".join(filter(None, (vault_sync.degraded, vault_sync.rules.trouble))),
+        detail="; ".join(filter(None, (vault_sync.degraded, vault_sync.rules.fault))),
     )
     if current is None:
         return report

@@ -29,7 +29,7 @@ from vault_indexer.evals.ranking import (
     RankingReport,
     RankingRun,
     Report,
-    Said,
+    ShowLine,
     Slice,
     Variant,
     compare,
@@ -94,7 +94,7 @@ def tune(
     *,
     k: int = DEFAULT_K,
     report: Report,
-    say: Said,
+    say: ShowLine,
 ) -> Tuning:
     """Choose the variant with the best mean nDCG on *tune*; compare it with the active settings on *aside*.
 

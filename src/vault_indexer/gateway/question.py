@@ -57,7 +57,7 @@ class Question:
         return all(_holds(condition.node, found, self.now) for condition in self.conditions)
 
 
-def understand(query: str, now: datetime) -> Question:
+def parse_gateway_query(query: str, now: datetime) -> Question:
     """The question in a query. Raises QueryError for a wrong one, for one that only filters, and for
     operators that a gateway cannot decide."""
     parsed = parse_query(query)

@@ -16,7 +16,7 @@ from vault_indexer.gateway.calls import MilvusCalls
 from vault_indexer.gateway.hits import hits_of
 from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
 from vault_indexer.gateway.published import PublishedVaults
-from vault_indexer.gateway.question import Question, understand
+from vault_indexer.gateway.question import Question, parse_gateway_query
 from vault_indexer.gateway.users import full_name
 from vault_indexer.model import GatewayAnswer, first_per_note
 from vault_indexer.search.present import Snippets
@@ -87,7 +87,7 @@ class GatewaySearch:
         of too many models, and BackendError where the server does not answer or is too slow.
         """
         began = time.monotonic()
-        question = understand(order.query, datetime.now().astimezone())
+        question = parse_gateway_query(order.query, datetime.now().astimezone())
         states = self._published.of(user, order.vault)
         groups = _groups(states.values())
         notices = list(question.notices)

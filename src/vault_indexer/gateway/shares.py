@@ -51,7 +51,7 @@ class UserShares:
         self._shares: dict[str, _Share] = {}
 
     def take(self, user: str) -> float:
-        """0 if the user may ask now; the place is the user's until `give_back`. Otherwise the seconds after
+        """0 if the user may ask now; the place is the user's until `release`. Otherwise the seconds after
         which to try again."""
         now = self._clock()
         share = self._shares.get(user)
@@ -68,7 +68,7 @@ class UserShares:
         share.running += 1
         return 0.0
 
-    def give_back(self, user: str) -> None:
+    def release(self, user: str) -> None:
         """A request has ended."""
         self._shares[user].running -= 1
 
@@ -87,7 +87,7 @@ class UserShares:
 class _Place:
     """The place of one request. Whoever answers it last gives it back."""
 
-    give_back: Callable[[], None]
+    release: Callable[[], None]
     is_begun: bool = field(default=False)
 
 
@@ -122,13 +122,13 @@ class Shared:
             await self._pause()
             await refuse(send, _too_many(wait_s))
             return
-        place = _Place(lambda: self._shares.give_back(name))
+        place = _Place(lambda: self._shares.release(name))
         _PLACE.set(place)
         try:
             await self._app(scope, receive, send)
         finally:
             if not place.is_begun:
-                place.give_back()
+                place.release()
 
     async def _pause(self) -> None:
         if self._pausing >= _MOST_PAUSING:
@@ -157,7 +157,7 @@ class GivingBack:
         try:
             await self._app(scope, receive, send)
         finally:
-            place.give_back()
+            place.release()
 
 
 def _too_many(wait_s: float) -> Refusal:

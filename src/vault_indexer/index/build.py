@@ -18,7 +18,7 @@ from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.reading.sample import FIRST_BYTES, first_part
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.model import SET_ASIDE, FileRow, Progress, RebuildReport, SkippedFile
+from vault_indexer.model import QUARANTINED, FileRow, Progress, RebuildReport, SkippedFile
 from vault_indexer.store import Generation, IndexDir, index_errors
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 BATCH_NOTES = 48
 TRIES = 2
-ENDED_TWICE = f"{SET_ASIDE}reading it ended the worker process twice"
+ENDED_TWICE = f"{QUARANTINED}reading it ended the worker process twice"
 _NAMING_TRIES = 5
 _BYTES_PER_NOTE_BYTE = 5
 """An index is about five times as large as its notes: 304 MB for 16,593 notes of 61 MB."""
@@ -55,11 +55,11 @@ class BuildSpec:
 
 
 def build_next(
-    index_dir: IndexDir, spec: BuildSpec, scan: Scan, pool: Pool, report: Report, *, soon: bool = False
+    index_dir: IndexDir, spec: BuildSpec, scan: Scan, pool: Pool, report: Report, *, newest_only: bool = False
 ) -> tuple[Generation, RebuildReport]:
-    """Build the next generation, complete and not yet active; the pool is closed at the end. With `soon` it
-    holds of a large vault what changed last (see `sample.first_part`). Progress counts the notes of the whole
-    vault all the same, and the report says how many are left out.
+    """Build the next generation, complete and not yet active; the pool is closed at the end. With
+    `newest_only` it holds of a large vault what changed last (see `sample.first_part`). Progress counts the
+    notes of the whole vault all the same, and the report says how many are left out.
 
     Raises ProviderError if the model cannot be used, and IndexUnusableError or DiskFullError if the folder or
     the disk cannot. What a failed build has written is removed.
@@ -67,7 +67,7 @@ def build_next(
     with index_errors(index_dir.root, _bytes_of_build(scan, index_dir.current())):
         generation = index_dir.begin()
         try:
-            part = first_part(scan, spec.first_bytes) if soon else scan
+            part = first_part(scan, spec.first_bytes) if newest_only else scan
             total = count_notes(scan)
             result = build(generation, spec, part, pool, _with_total(report, total))
             result = replace(result, left_out=total - count_notes(part))
@@ -255,25 +255,25 @@ class _Retries:
         if len(job.paths) > 1:
             for at, path in enumerate(job.paths):
                 if path == died.slow_note:
-                    self._set_aside(path, died)
+                    self._quarantine(path, died)
                 else:
                     self._jobs.append(replace(job, paths=(path,), note_ids=job.note_ids[at : at + 1]))
             return
         path = job.paths[0]
-        self._deaths[path] += died.fresh or bool(job.set_aside)
-        if job.set_aside:
+        self._deaths[path] += died.fresh or bool(job.quarantine)
+        if job.quarantine:
             if self._deaths[path] >= TRIES + _NAMING_TRIES:
                 raise ProcessError(f"worker processes end even where {path} is only named: {died.reason}")
             self._jobs.append(job)
         elif died.excess:
-            self._set_aside(path, died)
+            self._quarantine(path, died)
         elif self._deaths[path] >= TRIES:
-            self._jobs.append(PrepareJob((path,), set_aside=ENDED_TWICE))
+            self._jobs.append(PrepareJob((path,), quarantine=ENDED_TWICE))
         else:
             self._alone.append(job)
 
-    def _set_aside(self, path: str, died: Died) -> None:
-        self._jobs.append(PrepareJob((path,), set_aside=f"{SET_ASIDE}{died.excess}"))
+    def _quarantine(self, path: str, died: Died) -> None:
+        self._jobs.append(PrepareJob((path,), quarantine=f"{QUARANTINED}{died.excess}"))
 
     def take(self) -> list[PrepareJob]:
         """The next ones; none if nothing is left to be done again."""

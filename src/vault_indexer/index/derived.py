@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from vault_indexer.index.build import Pool
 from vault_indexer.index.compaction import CompactionJob, discard_next_base, use_next_base
 from vault_indexer.index.followers import Follower, KeywordFollower, VectorFollower
-from vault_indexer.index.opening import FilesAhead, apply_vector_changes, open_vectors, snapshot_of
+from vault_indexer.index.opening import IndexPrefetch, apply_vector_changes, open_vectors, snapshot_of
 from vault_indexer.index.pending_embeddings import PendingEmbeddings
 from vault_indexer.store import Generation, SnapshotHolder
 from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWriter
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
-from vault_indexer.system import give_back
+from vault_indexer.system import trim_heap
 
 
 class DerivedIndices:
@@ -34,7 +34,7 @@ class DerivedIndices:
         dimension: int,
         pool: Pool,
         catalog: CatalogWriter,
-        files: FilesAhead,
+        files: IndexPrefetch,
     ) -> None:
         self.holder = SnapshotHolder()
         self.healed: list[str] = []
@@ -131,7 +131,7 @@ class DerivedIndices:
         """The base that such a process has written, as ready to be searched as the one in use: seconds of
         work. Any thread. Raises IndexUnusableError if the file is not what was written."""
         made = vectors.load_snapshot(self._generation.next_vectors)
-        if self._vectors.snapshot.look.screen is not None:
+        if self._vectors.snapshot.look.coarse is not None:
             made.look.make()
         return made
 
@@ -153,7 +153,7 @@ class DerivedIndices:
             self._vectors.snapshot, self._compacted = current, None
             self._trim_log(made.seq)
         self.publish()
-        give_back()
+        trim_heap()
         return True
 
     def compact_vectors(self) -> None:
@@ -164,7 +164,7 @@ class DerivedIndices:
         with self._reading() as catalog:
             self._vectors.rebuild(catalog)
             self._trim_log(catalog.seq)
-        give_back()
+        trim_heap()
 
     def close(self) -> None:
         """Write a new vector base if many changes came since the last, and close the snapshot."""

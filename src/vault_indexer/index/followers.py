@@ -10,7 +10,7 @@ from typing import Protocol
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import CompactJob, KeywordsJob, Outcome, catch_up, rebuild_keywords
-from vault_indexer.index.opening import FilesAhead, apply_vector_changes, rebuild_vectors
+from vault_indexer.index.opening import IndexPrefetch, apply_vector_changes, rebuild_vectors
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes
@@ -59,7 +59,7 @@ class KeywordFollower:
     IndexUnusableError if the index cannot be written, DiskFullError if there is no room.
     """
 
-    def __init__(self, generation: Generation, pool: Pool, files: FilesAhead, healed: list[str]) -> None:
+    def __init__(self, generation: Generation, pool: Pool, files: IndexPrefetch, healed: list[str]) -> None:
         self._generation = generation
         self._pool = pool
         self._healed = healed

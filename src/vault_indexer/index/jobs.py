@@ -28,7 +28,7 @@ from vault_indexer.model import Chunk, chunk_key
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex, SegmentBuilder
-from vault_indexer.system import give_back, own_usage
+from vault_indexer.system import own_usage, trim_heap
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class PrepareJob:
     """Prepare these notes. With `note_ids` (one each) their keyword documents go into the worker's own
-    segment in `segments`, under the keys that the catalog will give them. With `set_aside` they are not
+    segment in `segments`, under the keys that the catalog will give them. With `quarantine` they are not
     parsed, only named with that reason. At most `at_once` texts unknown so far are embedded (None: all). The
     language model that splits notes is only asked with `ask`; else its kept answers serve."""
 
     paths: tuple[str, ...]
     note_ids: tuple[int, ...] = ()
     segments: Path | None = None
-    set_aside: str = ""
+    quarantine: str = ""
     at_once: int | None = None
     ask: bool = True
 
@@ -178,14 +178,14 @@ class NoteWorker:
             self._keywords = None
             raise
         if index.segment_count < segments:  # a merge took memory
-            give_back()
+            trim_heap()
         return seq, index
 
     def prepare(self, job: PrepareJob) -> Prepared:
         """The notes of the job, as they are stored, or skipped."""
         preparer = self._ready()
-        if job.set_aside:
-            return [preparer.set_aside(path, job.set_aside) for path in job.paths]
+        if job.quarantine:
+            return [preparer.quarantine(path, job.quarantine) for path in job.paths]
         if job.segments:
             self._builder = self._builder or SegmentBuilder(job.segments)
         parsed: list[Parsed] = []

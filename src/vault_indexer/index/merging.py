@@ -16,4 +16,4 @@ class MergeJob:
 
     def run(self, _worker: object) -> None:
         """Implements Runnable."""
-        KeywordIndex.open(self.generation.keywords, check=False).tidy()
+        KeywordIndex.open(self.generation.keywords, check=False).merge_segments()

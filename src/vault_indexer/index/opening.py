@@ -54,7 +54,7 @@ def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot
     return snapshot_of(generation, catalog, opened.vectors, keywords, len(opened.owed))
 
 
-class FilesAhead:
+class IndexPrefetch:
     """The files of the derived indices, read and checked by threads while the owner checks the catalog: on
     two cores that saves two of ten seconds for 845,000 chunks. What is wrong with a file is raised when its
     result is asked for."""

@@ -77,7 +77,7 @@ def plan(known: Sequence[FileRow], scan: Scan) -> Plan:
     changes = diff(
         [row for row in known if row.path not in reasons or row.path in found],
         [file.stat for file in scan.files],
-        scan.vouches_for,
+        scan.covers,
     )
     touched = {stat.path for stat in (*changes.added, *changes.modified)}
     touched |= {row.path for row in known if row.path in found and _stale(row, found[row.path])}
@@ -99,9 +99,7 @@ def _rows_to_name(known: Sequence[FileRow], found: Collection[str], scan: Scan) 
     return [
         FileRow(path, 0, 0, 0, 0, "", "skipped", reason)
         for path, reason in scan.skipped
-        if path not in found
-        and not _says(rows.get(path), reason)
-        and (path not in rows or scan.vouches_for(path))
+        if path not in found and not _says(rows.get(path), reason) and (path not in rows or scan.covers(path))
     ]
 
 

@@ -131,9 +131,9 @@ def take_over(vaults: MilvusVaults, folder: Path, keeper: str, file: IdentityFil
     chosen = min(foreign, key=lambda one: (one.claimed_ms, one.vault))
     mine = PublicationIdentity(chosen.vault, identity.key)
     file.write(mine)
-    _give(vaults, chosen, mine, now_ms)
+    _hand_over(vaults, chosen, mine, now_ms)
     return True
 
 
-def _give(vaults: MilvusVaults, state: VaultState, identity: PublicationIdentity, now_ms: int) -> None:
+def _hand_over(vaults: MilvusVaults, state: VaultState, identity: PublicationIdentity, now_ms: int) -> None:
     vaults.overwrite(replace(state, owner=identity.owner, claimed_ms=now_ms))

@@ -167,7 +167,7 @@ def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-class EpochMark:
+class PublishedEpoch:
     """The file in a generation's folder that says as which epoch it is published; 0 where there is none. An
     index that was deleted and built again has none, so that no state of the old one passes for its own."""
 
@@ -193,7 +193,7 @@ class Publication:
     One thread at a time calls it.
     """
 
-    def __init__(self, publisher: CatalogPublisher, mark: EpochMark) -> None:
+    def __init__(self, publisher: CatalogPublisher, mark: PublishedEpoch) -> None:
         self._publisher = publisher
         self._mark = mark
         self._state: VaultState | None = None

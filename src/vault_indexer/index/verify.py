@@ -10,7 +10,7 @@ from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.writer import IndexWriter
-from vault_indexer.model import SET_ASIDE, FileRow, Problem, Progress
+from vault_indexer.model import QUARANTINED, FileRow, Problem, Progress
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import index as vectors
@@ -112,14 +112,14 @@ def _vault(
         row = rows.pop(file.path, None)
         if row is None:
             yield Problem("vault", "missing", "in the vault, not in the index", file.path)
-        elif is_indexed(file) and row.is_set_aside:
-            yield Problem("vault", "set aside", row.reason.removeprefix(SET_ASIDE), file.path)
+        elif is_indexed(file) and row.is_quarantined:
+            yield Problem("vault", "set aside", row.reason.removeprefix(QUARANTINED), file.path)
         elif is_indexed(file) and (row.state == "note" or row.digest):
             yield from _same_text(row, vault, max_file_bytes)
         elif is_indexed(file) != (row.state != "linked"):
             yield Problem("vault", "rules", "the exclusions have changed since it was indexed", file.path)
     for path, row in rows.items():
-        if row.state != "skipped" and found.vouches_for(path):
+        if row.state != "skipped" and found.covers(path):
             yield Problem("vault", "ghost", "in the index, not in the vault", path)
 
 

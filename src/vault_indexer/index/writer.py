@@ -11,7 +11,7 @@ from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
-from vault_indexer.index.opening import FilesAhead
+from vault_indexer.index.opening import IndexPrefetch
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.workers.job import Died, Failed
@@ -56,14 +56,14 @@ class IndexWriter:
         pool: Pool,
         *,
         strategies: StrategiesInUse,
-        slow: bool = False,
+        is_slow_model: bool = False,
     ) -> None:
         self.generation = generation
         self.model = model
         self._pool = pool
-        self._slow = slow
+        self._slow = is_slow_model
         self._strategies = strategies
-        files = FilesAhead(generation)
+        files = IndexPrefetch(generation)
         self._writer = CatalogWriter(generation.catalog)
         try:
             self.derived = DerivedIndices(generation, model, dimension, pool, self._writer, files)
@@ -82,21 +82,21 @@ class IndexWriter:
         """Load here and in the worker what the first edit would have to wait for, until all is `stopped`."""
         self._linker.load()
         for job in (WarmJob(model=not self.owed), KeywordsJob(self.generation)):
-            self._pool.attend(job, stopped)
+            self._pool.run_until_stopped(job, stopped)
 
     def apply(
         self,
         plan: Plan,
         on_progress: Callable[[int], None] = lambda _left: None,
-        between: Callable[[], None] = lambda: None,
+        between_parts: Callable[[], None] = lambda: None,
         *,
         ask: bool = True,
     ) -> Applied:
         """Carry out a plan, one commit a part; the state after each is published before the next commit.
         `on_progress` is told how many notes are still to be read. Raises VaultIndexerError or OSError: then
         nothing of the part has changed, or the derived indices are behind and catch up in the next call,
-        whatever its plan. `between` is called between two parts, and may apply another plan. Without `ask`
-        the language model that splits notes is not waited for: only its kept answers count."""
+        whatever its plan. `between_parts` is called between two parts, and may apply another plan. Without
+        `ask` the language model that splits notes is not waited for: only its kept answers count."""
         done, left = Applied(), len(plan.read)
         at_once = self._at_once(left)
         for part in plan.parts():
@@ -104,7 +104,7 @@ class IndexWriter:
             edit = self._read(part, on_progress, later=left, ask=ask, at_once=at_once)
             done += self._apply(part, edit)
             if left:
-                between()
+                between_parts()
         self._follow()
         return done
 

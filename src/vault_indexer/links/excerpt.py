@@ -43,13 +43,13 @@ def _window(text: str, line: tuple[int, int, int, int]) -> tuple[int, int]:
     return left, right if right == last else _word_end(text, end, right)
 
 
-def _word_start(text: str, at: int, limit: int) -> int:
-    """The next place after `at`, up to `limit`, at which a word begins."""
-    space = text.find(" ", at, min(limit, at + 20))
-    return at if space < 0 else space + 1
+def _word_start(text: str, offset: int, limit: int) -> int:
+    """The next place after `offset`, up to `limit`, at which a word begins."""
+    space = text.find(" ", offset, min(limit, offset + 20))
+    return offset if space < 0 else space + 1
 
 
-def _word_end(text: str, limit: int, at: int) -> int:
-    """The last place before `at`, down to `limit`, at which a word ends."""
-    space = text.rfind(" ", max(limit, at - 20), at)
-    return at if space < 0 else space
+def _word_end(text: str, limit: int, offset: int) -> int:
+    """The last place before `offset`, down to `limit`, at which a word ends."""
+    space = text.rfind(" ", max(limit, offset - 20), offset)
+    return offset if space < 0 else space

@@ -97,9 +97,9 @@ def _candidates(
 def _holding(snapshot: Snapshot, name: Name) -> Keys:
     """The chunks that hold every word of the name."""
     first, *others = name.required
-    keys = snapshot.keywords.holding(first, _FIELDS)
+    keys = snapshot.keywords.keys_containing(first, _FIELDS)
     for terms in others:
         if not len(keys):
             break
-        keys = np.intersect1d(keys, snapshot.keywords.holding(terms, _FIELDS), assume_unique=True)
+        keys = np.intersect1d(keys, snapshot.keywords.keys_containing(terms, _FIELDS), assume_unique=True)
     return keys

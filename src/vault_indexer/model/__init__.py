@@ -110,7 +110,7 @@ from vault_indexer.model.overview import (
 )
 from vault_indexer.model.records import (
     CHUNK_KEY_BITS,
-    SET_ASIDE,
+    QUARANTINED,
     ChunkRow,
     FileRow,
     LinkRow,
@@ -124,7 +124,7 @@ from vault_indexer.model.records import (
 __all__ = [
     "CHUNK_KEY_BITS",
     "HEADER_SEPARATOR",
-    "SET_ASIDE",
+    "QUARANTINED",
     "AnswerKind",
     "AnswerSentence",
     "AskAnswer",

@@ -35,7 +35,7 @@ def first_per_note(items: Iterable[T], note_of: Callable[[T], Hashable], limit: 
             yield one
 
 
-SET_ASIDE = "set aside: "
+QUARANTINED = "set aside: "
 """So begins the reason of a note that ended the process that read it, or took more than it may."""
 
 
@@ -54,9 +54,9 @@ class FileRow:
     seen_ns: int = 0
 
     @property
-    def is_set_aside(self) -> bool:
+    def is_quarantined(self) -> bool:
         """Whether the note cannot be read safely: it is read again when it changes, and now and then."""
-        return self.state == "skipped" and self.reason.startswith(SET_ASIDE)
+        return self.state == "skipped" and self.reason.startswith(QUARANTINED)
 
 
 def names_of_json(encoded: str) -> tuple[str, ...]:

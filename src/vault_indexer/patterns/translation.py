@@ -138,14 +138,14 @@ class Translation:
         self._runs.append(self._run[:-1] if optional else self._run)
         self._run = ""
 
-    def _sign(self, at: int) -> tuple[str, int]:
-        char = self.pattern[at]
+    def _sign(self, offset: int) -> tuple[str, int]:
+        char = self.pattern[offset]
         match char:
             case "(":
                 for opening, name in _GROUPS:
-                    if self.pattern.startswith(opening, at):
+                    if self.pattern.startswith(opening, offset):
                         raise PatternError(
-                            f"{name} ({opening}…) is not supported in a regular expression", at
+                            f"{name} ({opening}…) is not supported in a regular expression", offset
                         )
                 self._depth += 1
             case ")":
@@ -153,67 +153,69 @@ class Translation:
             case "|" if self._depth == 0:
                 self._alternates = True
             case "{":
-                return self._repetition(at)
+                return self._repetition(offset)
             case "^":
                 self.has_line_start = True
-        return self.dialect.signs.get(char, char), at + 1
+        return self.dialect.signs.get(char, char), offset + 1
 
-    def _repetition(self, at: int) -> tuple[str, int]:
-        close = self.pattern.find("}", at)
+    def _repetition(self, offset: int) -> tuple[str, int]:
+        close = self.pattern.find("}", offset)
         if close < 0:
-            return r"\{", at + 1
-        inside = self.pattern[at + 1 : close]
+            return r"\{", offset + 1
+        inside = self.pattern[offset + 1 : close]
         return f"{{{'0' if self.dialect.is_python and inside.startswith(',') else ''}{inside}}}", close + 1
 
-    def _escape(self, at: int, *, in_class: bool = False) -> tuple[str, int]:
-        char = self.pattern[at + 1 : at + 2]
-        unicode = _UNICODE.match(self.pattern, at)
+    def _escape(self, offset: int, *, in_class: bool = False) -> tuple[str, int]:
+        char = self.pattern[offset + 1 : offset + 2]
+        unicode = _UNICODE.match(self.pattern, offset)
         if unicode:
             return f"\\x{{{unicode[1] or unicode[2]}}}", unicode.end()
-        if char == "x" and _HEX.match(self.pattern, at):
-            return self.pattern[at : at + 4], at + 4
-        if char in ("p", "P") and self.pattern[at + 2 : at + 3] == "{":
-            close = self.pattern.find("}", at)
-            return (self.pattern[at : close + 1], close + 1) if close > 0 else (f"\\{char}", at + 2)
-        return self._short_escape(char, at, in_class=in_class), at + 2
+        if char == "x" and _HEX.match(self.pattern, offset):
+            return self.pattern[offset : offset + 4], offset + 4
+        if char in ("p", "P") and self.pattern[offset + 2 : offset + 3] == "{":
+            close = self.pattern.find("}", offset)
+            return (self.pattern[offset : close + 1], close + 1) if close > 0 else (f"\\{char}", offset + 2)
+        return self._short_escape(char, offset, in_class=in_class), offset + 2
 
-    def _short_escape(self, char: str, at: int, *, in_class: bool) -> str:
+    def _short_escape(self, char: str, offset: int, *, in_class: bool) -> str:
         if char == "k" or (char.isdigit() and char != "0"):
-            raise PatternError(f"a backreference (\\{char}) is not supported in a regular expression", at)
+            raise PatternError(f"a backreference (\\{char}) is not supported in a regular expression", offset)
         if char == "b" and in_class:
             return r"\x08"
         if char and char in "sdwSDW":
-            return self._class_escape(char, at, in_class=in_class)
+            return self._class_escape(char, offset, in_class=in_class)
         if char in self.dialect.same:
             return f"\\{char}"
         if char == "0":
             return r"\x00"
         if char.isascii() and char.isalpha():
-            raise PatternError(f"\\{char} is not supported in a regular expression", at)
+            raise PatternError(f"\\{char} is not supported in a regular expression", offset)
         return f"\\{char}" if char.isascii() else char
 
-    def _class_escape(self, char: str, at: int, *, in_class: bool) -> str:
+    def _class_escape(self, char: str, offset: int, *, in_class: bool) -> str:
         classes = self.dialect.classes
         if not in_class:
             return f"[{'' if char.islower() else '^'}{classes[char.lower()]}]"
         if char in classes:
             return classes[char]
-        raise PatternError(f"\\{char} in a class of characters is not supported in a regular expression", at)
+        raise PatternError(
+            f"\\{char} in a class of characters is not supported in a regular expression", offset
+        )
 
-    def _class(self, at: int) -> tuple[str, int]:
-        if not self.dialect.is_python and self.pattern.startswith("[^]", at):
-            return r"(?s:.)", at + 3
-        if not self.dialect.is_python and self.pattern.startswith("[]", at):
-            return r"[^\x00-\x{10ffff}]", at + 2
-        opening = (_OPEN_BRACKET if self.dialect.is_python else _OPEN).match(self.pattern, at)
+    def _class(self, offset: int) -> tuple[str, int]:
+        if not self.dialect.is_python and self.pattern.startswith("[^]", offset):
+            return r"(?s:.)", offset + 3
+        if not self.dialect.is_python and self.pattern.startswith("[]", offset):
+            return r"[^\x00-\x{10ffff}]", offset + 2
+        opening = (_OPEN_BRACKET if self.dialect.is_python else _OPEN).match(self.pattern, offset)
         assert opening is not None
-        parts, start, at = [opening[0].replace("]", r"\]")], at, opening.end()
-        while at < len(self.pattern) and self.pattern[at] != "]":
-            if self.pattern[at] == "\\":
-                part, at = self._escape(at, in_class=True)
+        parts, start, offset = [opening[0].replace("]", r"\]")], offset, opening.end()
+        while offset < len(self.pattern) and self.pattern[offset] != "]":
+            if self.pattern[offset] == "\\":
+                part, offset = self._escape(offset, in_class=True)
             else:
-                part, at = "\\[" if self.pattern[at] == "[" else self.pattern[at], at + 1
+                part, offset = "\\[" if self.pattern[offset] == "[" else self.pattern[offset], offset + 1
             parts.append(part)
-        if at >= len(self.pattern):
+        if offset >= len(self.pattern):
             raise PatternError("this class of characters is never closed", start)
-        return "".join([*parts, "]"]), at + 1
+        return "".join([*parts, "]"]), offset + 1

@@ -142,10 +142,10 @@ def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
 def _likely(names: AttachmentNames, needed: Sequence[str], every: bool) -> Iterable[int]:
     """The names that hold the part that the fewest seem to hold."""
     for part in needed:
-        found = list(islice(names.holding(part), _PROBED))
+        found = list(islice(names.numbers_containing(part), _PROBED))
         if len(found) < _PROBED:
             return found
-    positions = names.holding(needed[0]) if needed else iter(range(len(names.paths)))
+    positions = names.numbers_containing(needed[0]) if needed else iter(range(len(names.paths)))
     return positions if every else islice(positions, _PROBED)
 
 

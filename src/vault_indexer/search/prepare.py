@@ -162,7 +162,7 @@ def _prepare(
     compounded = with_compounds(snapshot, statistics, corrected, language)
     # Among the words only: in the vector, other words for a thing cost .03 to .09 nDCG@10.
     weighed = weight_by_idf(statistics, with_synonyms(compounded, synonyms))
-    vector, word_vectors, trouble = _meaning(snapshot, embedder, query.text)
+    vector, word_vectors, fault = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         vault=vault,
         statistics=statistics,
@@ -175,7 +175,7 @@ def _prepare(
         conditions=conditions,
         chosen=chosen,
         corrections=corrections,
-        notices=(*notices, *trouble),
+        notices=(*notices, *fault),
         deadline=deadline,
         word_vectors=word_vectors,
         synonyms=synonyms,

@@ -20,9 +20,9 @@ from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.errors import ProviderError, VaultIndexerError
 from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
 from vault_indexer.serve.api.answers import AnswerContext, answer, ask_events
-from vault_indexer.serve.api.desk import EvalDesk
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.api.events import StatusEvents
+from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
 from vault_indexer.serve.http.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.http.metrics import METRICS_PATH, DaemonMetrics
@@ -60,10 +60,10 @@ _EVENT_STREAM: Json = {
 @dataclass(frozen=True, slots=True)
 class ServerParts:
     """What the server offers beyond asking the service, given by whoever wires it: `actions` are what tools
-    of agents may do, `desk` keeps grades and clicks; None: nothing does."""
+    of agents may do, `feedback` keeps grades and clicks; None: nothing does."""
 
     actions: AgentActions = NO_ACTIONS
-    desk: EvalDesk | None = None
+    feedback: FeedbackStore | None = None
 
 
 PartsOf = Callable[[str], ServerParts]
@@ -159,7 +159,7 @@ def _context_of_request(vaults: Vaults, daemon: DaemonState, options: ServerOpti
         daemon,
         lambda: stopping() or (given_up is not None and given_up.is_set()),
         vault,
-        options.parts(vault).desk,
+        options.parts(vault).feedback,
     )
 
 

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     Positions = NDArray[np.int64]
 
 
-def spread_ranges(firsts: Positions, ends: Positions, most: int = sys.maxsize) -> tuple[Positions, Positions]:
+def spread_ranges(
+    firsts: Positions, ends: Positions, limit: int = sys.maxsize
+) -> tuple[Positions, Positions]:
     """The numbers of all ranges (`firsts` inclusive, `ends` exclusive) in a row, each with the number of its
-    range; of a range that is longer than `most` so many of its numbers, spread evenly."""
+    range; of a range that is longer than `limit` so many of its numbers, spread evenly."""
     lengths = ends - firsts
-    taken = np.minimum(lengths, most)
+    taken = np.minimum(lengths, limit)
     owners = np.repeat(np.arange(len(firsts)), taken)
     within = np.arange(len(owners)) - np.repeat(taken.cumsum() - taken, taken)
     return owners, firsts[owners] + within * lengths[owners] // np.maximum(taken[owners], 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.system.allocator import collecting_paused, give_back, keep_little
+from vault_indexer.system.allocator import gc_paused, limit_malloc_arenas, trim_heap
 from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
 from vault_indexer.system.durable import (
     atomic_file,
@@ -58,18 +58,17 @@ __all__ = [
     "atomic_file",
     "back_by_huge_pages",
     "canonical_folder",
-    "collecting_paused",
     "folder_slug",
     "free_bytes",
     "fsync_dir",
     "fsync_file",
-    "give_back",
+    "gc_paused",
     "in_words",
     "is_alive",
     "is_on_battery",
     "is_read",
-    "keep_little",
     "keep_to_one_thread",
+    "limit_malloc_arenas",
     "long_path",
     "missing_limits",
     "name_fault",
@@ -86,6 +85,7 @@ __all__ = [
     "size_of",
     "start_in_background",
     "temporary_prefix",
+    "trim_heap",
     "usable_cores",
     "windows_fault",
     "windows_long_path",

@@ -17,7 +17,7 @@ _LARGE_BYTES = 4 << 20
 _SPARE_BYTES = 32 << 20
 
 
-def keep_little() -> None:
+def limit_malloc_arenas() -> None:
     """Call it before threads are started. Else every thread that answers has an arena of its own, and each
     keeps what was once freed in it: a daemon that had answered 16 clients at once held twice what it used.
 
@@ -32,7 +32,7 @@ def keep_little() -> None:
         mallopt(_M_TRIM_THRESHOLD, _SPARE_BYTES)
 
 
-def give_back() -> None:
+def trim_heap() -> None:
     """Free pages go back to the system: for the moment after something large was let go."""
     trim = c_function("malloc_trim")
     if trim is not None:
@@ -40,7 +40,7 @@ def give_back() -> None:
 
 
 @contextmanager
-def collecting_paused() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Python looks for cycles after so many new objects, and through all of them now and then. Where a block
     makes a million that all live until it ends, and no cycles, that is a third of its time."""
     was_on = gc.isenabled()

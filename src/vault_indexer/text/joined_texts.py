@@ -25,7 +25,7 @@ class JoinedTexts(Generic[AnyStr]):
         ends = accumulate((len(text) + 1 for text in texts), initial=-1)
         self.ends = array("I", islice(ends, 1, None))
 
-    def holding(self, piece: AnyStr) -> Iterator[int]:
+    def numbers_containing(self, piece: AnyStr) -> Iterator[int]:
         """The numbers of the texts that hold a piece, ascending; each is looked for when it is asked for.
 
         No text counts as holding a piece with a line break; every text holds an empty piece.

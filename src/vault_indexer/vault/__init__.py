@@ -1,7 +1,13 @@
 """The only package that reads the vault's files: walk, ignore, diff, read, watch. It never writes."""
 
 from vault_indexer.vault.coalesce import Batch
-from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeleteHold, Look, Verdict, judge
+from vault_indexer.vault.deletion import (
+    CONFIRM_AFTER_S,
+    DeleteHold,
+    DeletionDecision,
+    VaultObservation,
+    assess_deletions,
+)
 from vault_indexer.vault.diff import Changes, KnownFile, diff
 from vault_indexer.vault.dirty import DirtySet, Reading
 from vault_indexer.vault.files import FileKind, FileStat, RootIdentity, is_sync_conflict, kind_of
@@ -9,7 +15,7 @@ from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, Ign
 from vault_indexer.vault.pictures import MAX_PICTURE_BYTES, is_picture_name, picture_type
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault, resolved_path
 from vault_indexer.vault.walk import Scan, ScannedFile, root_identity, scan
-from vault_indexer.vault.watch import Surroundings, VaultWatcher, WatchMode
+from vault_indexer.vault.watch import SystemHooks, VaultWatcher, WatchMode
 
 __all__ = [
     "CONFIG_FILE",
@@ -20,26 +26,26 @@ __all__ = [
     "Changes",
     "Decision",
     "DeleteHold",
+    "DeletionDecision",
     "DirtySet",
     "FileKind",
     "FileStat",
     "IgnoreRules",
     "KnownFile",
-    "Look",
     "NoteVanished",
     "ReadResult",
     "Reading",
     "RootIdentity",
     "Scan",
     "ScannedFile",
-    "Surroundings",
+    "SystemHooks",
+    "VaultObservation",
     "VaultWatcher",
-    "Verdict",
     "WatchMode",
+    "assess_deletions",
     "diff",
     "is_picture_name",
     "is_sync_conflict",
-    "judge",
     "kind_of",
     "load_ignore_rules",
     "picture_type",

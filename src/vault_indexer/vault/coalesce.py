@@ -141,7 +141,7 @@ class Coalescer:
         self._clear()
         return batch
 
-    def take_few(self, now: float) -> frozenset[str]:
+    def pop_batch(self, now: float) -> frozenset[str]:
         """The files that were saved last and have been quiet since, before all else; none where rules have
         changed, which may exclude them. What else waits goes on waiting."""
         if self._control:
@@ -158,7 +158,7 @@ class Coalescer:
         """The same as a batch, where hints have not paused for long: else a save would wait for them."""
         if self._first is None or now < max(self._first + _LONG_S, self._early_after):
             return None
-        few = self.take_few(now)
+        few = self.pop_batch(now)
         if not few:
             return None
         self._early_after = now + _EARLY_EVERY_S

@@ -19,7 +19,7 @@ _SHARE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class VaultObservation:
     """What one look at the vault says of the files the index holds.
 
     `root` is None if the root is missing or unreadable, with the reason in `error`. `known` counts the files
@@ -34,47 +34,49 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DeletionDecision:
     """`ok`: the deletions may be carried out. Else delete nothing, keep serving, and show `reason`."""
 
     ok: bool
     reason: str = ""
 
 
-def judge(look: Look, home: RootIdentity | None, earlier: Look | None) -> Verdict:
-    """Whether the deletions of a look can be believed.
+def assess_deletions(
+    observation: VaultObservation, home: RootIdentity | None, earlier: VaultObservation | None
+) -> DeletionDecision:
+    """Whether the deletions of an observation can be believed.
 
-    `home` is the root that the index was last in step with (None: never), `earlier` the last look that was
+    `home` is the root that the index was last in step with (None: never), `earlier` the last one that was
     not believed (None: none since). A missing root is never believed. A vault that is suddenly empty, has
     lost over 90% of 20 or more files at once, or has lost files and become another folder, is believed when
-    an `earlier` look, at least CONFIRM_AFTER_S before, saw the same folder and the same losses or more.
+    an `earlier` one, at least CONFIRM_AFTER_S before, saw the same folder and the same losses or more.
     """
-    if look.root is None:
-        return Verdict(ok=False, reason=look.error or "the vault cannot be read")
-    doubt = _doubt(look, home)
-    if not doubt or _confirms(look, earlier):
-        return Verdict(ok=True)
-    return Verdict(ok=False, reason=f"{doubt}. The index is kept.")
+    if observation.root is None:
+        return DeletionDecision(ok=False, reason=observation.error or "the vault cannot be read")
+    doubt = _doubt(observation, home)
+    if not doubt or _confirms(observation, earlier):
+        return DeletionDecision(ok=True)
+    return DeletionDecision(ok=False, reason=f"{doubt}. The index is kept.")
 
 
-def _doubt(look: Look, home: RootIdentity | None) -> str:
-    if look.gone == 0:
+def _doubt(observation: VaultObservation, home: RootIdentity | None) -> str:
+    if observation.gone == 0:
         return ""
-    if look.gone >= look.known:
-        return f"the vault looks empty ({look.known} files expected)"
-    if look.known >= _MANY and look.gone > _SHARE * look.known:
-        return f"{look.gone} of {look.known} files are gone at once"
-    if home is not None and look.root != home:
-        return f"the vault is another folder or disk than before, and {look.gone} files are gone"
+    if observation.gone >= observation.known:
+        return f"the vault looks empty ({observation.known} files expected)"
+    if observation.known >= _MANY and observation.gone > _SHARE * observation.known:
+        return f"{observation.gone} of {observation.known} files are gone at once"
+    if home is not None and observation.root != home:
+        return f"the vault is another folder or disk than before, and {observation.gone} files are gone"
     return ""
 
 
-def _confirms(look: Look, earlier: Look | None) -> bool:
+def _confirms(observation: VaultObservation, earlier: VaultObservation | None) -> bool:
     return (
         earlier is not None
-        and earlier.root == look.root
-        and earlier.gone >= look.gone
-        and look.at - earlier.at >= CONFIRM_AFTER_S
+        and earlier.root == observation.root
+        and earlier.gone >= observation.gone
+        and observation.at - earlier.at >= CONFIRM_AFTER_S
     )
 
 

@@ -53,11 +53,11 @@ class Changes:
 def diff(
     known: Iterable[KnownFile],
     found: Iterable[FileStat],
-    vouches_for: Callable[[str], bool] = lambda _path: True,
+    covers: Callable[[str], bool] = lambda _path: True,
 ) -> Changes:
     """Merges two streams that ascend strictly by path (code points, as SQLite's BINARY order of UTF-8).
 
-    A known path that is not found counts as removed only if `vouches_for(path)` (see Scan.vouches_for).
+    A known path that is not found counts as removed only if `covers(path)` (see Scan.covers).
     Raises ValueError if a stream does not ascend: a wrong order would invent deletions.
     """
     added: list[FileStat] = []
@@ -68,7 +68,7 @@ def diff(
     while old is not None or new is not None:
         if new is None or (old is not None and old.path < new.path):
             assert old is not None
-            if vouches_for(old.path):
+            if covers(old.path):
                 removed.append(_stat_of(old))
             old = next(olds, None)
         elif old is None or new.path < old.path:

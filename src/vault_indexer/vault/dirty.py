@@ -11,7 +11,7 @@ from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault.coalesce import Batch, Coalescer
 from vault_indexer.vault.deletion import DeleteHold
 from vault_indexer.vault.failed_edits import FailedEdits
-from vault_indexer.vault.set_aside import SetAsideNotes
+from vault_indexer.vault.quarantine import Quarantine
 
 _EVERYTHING = frozenset({""})
 
@@ -59,7 +59,7 @@ class DirtySet:
     def __init__(self, settings: WatchSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self.news = threading.Condition()
         """Notified when a hint comes and when a reading ends. Its lock guards everything here."""
-        self.aside = SetAsideNotes(clock)
+        self.aside = Quarantine(clock)
         self._clock = clock
         self._waiting = Coalescer(settings)
         self._taken = frozenset[str]()
@@ -154,10 +154,10 @@ class DirtySet:
                 self._scans_begun = self._scans_wanted if batch.scan_all else self._scans_begun
             return batch
 
-    def take_few(self, now: float) -> frozenset[str]:
+    def pop_batch(self, now: float) -> frozenset[str]:
         """The files saved last, while others are read."""
         with self.news:
-            return self._take(self._waiting.take_few(now))
+            return self._take(self._waiting.pop_batch(now))
 
     def take_failed(self) -> frozenset[str] | None:
         """What has failed and is to be tried now; None while each has to wait."""

@@ -88,7 +88,7 @@ class IgnoreRules:
     _folders: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)
 
     @property
-    def trouble(self) -> str:
+    def fault(self) -> str:
         """What is not understood, in one line; "" if there is nothing."""
         if not self.problems:
             return ""

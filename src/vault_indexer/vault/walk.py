@@ -66,7 +66,7 @@ class Scan:
     seconds: float = 0.0
     _evicted_paths: frozenset[str] = field(default=frozenset(), repr=False)
 
-    def vouches_for(self, path: str) -> bool:
+    def covers(self, path: str) -> bool:
         """Whether the path's absence from `files` means that it is gone: a folder that could not be listed
         is not an empty one, and a file in the cloud is not a deleted one."""
         if path in self._evicted_paths or not _is_covered(path, self.within):

@@ -41,7 +41,7 @@ class WatchMode:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SystemHooks:
     """The system functions that the watcher uses; a test replaces them."""
 
     monotonic: Callable[[], float] = time.monotonic
@@ -66,13 +66,13 @@ class VaultWatcher:
         vault: Path,
         rules: PathRules,
         settings: WatchSettings,
-        surroundings: Surroundings | None = None,
+        hooks: SystemHooks | None = None,
         dirty: DirtySet | None = None,
     ) -> None:
         """`dirty` gets the hints."""
         self._vault = vault
         self._settings = settings
-        self._system = surroundings or Surroundings()
+        self._system = hooks or SystemHooks()
         self._dirty = DirtySet(settings, self._system.monotonic) if dirty is None else dirty
         self._inbox = _Inbox(rules, self._dirty, self._system.monotonic)
         self._source: Source | None = None
@@ -133,9 +133,9 @@ class VaultWatcher:
                 return None
         return None
 
-    def take_few(self) -> frozenset[str]:
+    def pop_batch(self) -> frozenset[str]:
         """The files saved last, while another batch is dealt with."""
-        return self._dirty.take_few(self._system.monotonic())
+        return self._dirty.pop_batch(self._system.monotonic())
 
     def request_scan(self, reason: str) -> int:
         """Asks for a scan of everything, due at once. Returns its number, for DirtySet.wait_for_scan."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from vault_indexer.vaults.kept import ClosedVault, KeptVault, OpenVault, VaultHolder
+from vault_indexer.vaults.managed import ClosedVault, ManagedVault, OpenVault, VaultRuntime
 from vault_indexer.vaults.supervisor import VaultSupervisor, VaultTable
 from vault_indexer.vaults.vaults import Vaults
 
 __all__ = [
     "ClosedVault",
-    "KeptVault",
+    "ManagedVault",
     "OpenVault",
-    "VaultHolder",
+    "VaultRuntime",
     "VaultSupervisor",
     "VaultTable",
     "Vaults",

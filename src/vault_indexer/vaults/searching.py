@@ -12,7 +12,7 @@ from vault_indexer.errors import IndexUnusableError, QueryCancelledError, VaultI
 from vault_indexer.model import AskAnswer, AskRequest, SearchAnswer, SearchRequest
 from vault_indexer.search import ReadyVaults
 from vault_indexer.service import VaultService, check_request
-from vault_indexer.vaults.kept import VaultHolder
+from vault_indexer.vaults.managed import VaultRuntime
 
 _FRESH_S = 10.0
 """How long all vaults together are waited for where a question is to be fresh."""
@@ -33,7 +33,7 @@ class ServedVaults:
     @classmethod
     def open_of(
         cls,
-        holders: Sequence[VaultHolder],
+        holders: Sequence[VaultRuntime],
         settings: SearchSettings,
         is_cancelled: Callable[[], bool],
         problem: str = "",

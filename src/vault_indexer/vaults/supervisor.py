@@ -10,9 +10,9 @@ from typing import NamedTuple, Self
 
 from vault_indexer.config import NamedVault, Settings
 from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
-from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.daemon.faults import ActiveFaults, Cause
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.vaults.kept import KeptVault
+from vault_indexer.vaults.managed import ManagedVault
 from vault_indexer.vaults.vaults import Vaults
 
 _LOG = logging.getLogger("vault_indexer.vaults")
@@ -40,7 +40,7 @@ class VaultSupervisor:
         self,
         table: VaultTable,
         read: Callable[[], VaultTable],
-        keep: Callable[[NamedVault], KeptVault],
+        keep: Callable[[NamedVault], ManagedVault],
         watch: ConfigWatch,
         llm_cache: Path,
     ) -> None:
@@ -49,8 +49,8 @@ class VaultSupervisor:
         self._read = read
         self._keep = keep
         self._kept = {one: keep(one) for one in table.named}
-        self._leaving: list[KeptVault] = []
-        self._troubles = Troubles()
+        self._leaving: list[ManagedVault] = []
+        self._faults = ActiveFaults()
         self._follower = ConfigFollower(watch, self._read_again, "indexer-vaults")
         self.vaults = Vaults(self._all(), table.settings, llm_cache=llm_cache, may_change=True)
 
@@ -71,19 +71,19 @@ class VaultSupervisor:
         for one in [*self._all(), *self._leaving]:
             one.close()
 
-    def _all(self) -> Sequence[KeptVault]:
+    def _all(self) -> Sequence[ManagedVault]:
         return tuple(self._kept.values())
 
     def _read_again(self) -> None:
         try:
             table = self._read()
         except (VaultIndexerError, OSError) as error:
-            self._troubles.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
-            problem = self._troubles.get(Cause.CONFIG)
+            self._faults.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
+            problem = self._faults.get(Cause.CONFIG)
             _LOG.error("%s", problem)
             self.vaults.report_problem(problem)
             return
-        self._troubles.end(Cause.CONFIG)
+        self._faults.end(Cause.CONFIG)
         self._change_to(table)
 
     def _change_to(self, table: VaultTable) -> None:

@@ -19,7 +19,7 @@ from vault_indexer.model import (
     VaultSummary,
 )
 from vault_indexer.service import VaultService
-from vault_indexer.vaults.kept import OpenVault, VaultHolder
+from vault_indexer.vaults.managed import OpenVault, VaultRuntime
 from vault_indexer.vaults.searching import ServedVaults
 
 
@@ -28,7 +28,7 @@ class _Kept:
     """What `Vaults` holds at one time: the vaults by name, what answers questions to several, with the
     settings for that, and what is wrong with the configuration that names them ("": nothing)."""
 
-    holders: Mapping[str, VaultHolder]
+    holders: Mapping[str, VaultRuntime]
     answerer: Answerer
     problem: str = ""
 
@@ -48,7 +48,7 @@ class Vaults:
 
     def __init__(
         self,
-        holders: Sequence[VaultHolder],
+        holders: Sequence[VaultRuntime],
         settings: Settings | None = None,
         *,
         llm_cache: Path | None = None,
@@ -82,7 +82,7 @@ class Vaults:
         """What is wrong with the configuration that names the vaults; "" for nothing."""
         return self._kept.problem
 
-    def replace(self, holders: Sequence[VaultHolder], settings: Settings) -> None:
+    def replace(self, holders: Sequence[VaultRuntime], settings: Settings) -> None:
         """Answer for these vaults from now on. The problem of the configuration has ended."""
         answerer = self._kept.answerer
         if answerer.settings != settings:
@@ -93,7 +93,7 @@ class Vaults:
         """Say with every answer for all vaults that their configuration cannot be used."""
         self._kept = replace(self._kept, problem=problem)
 
-    def named(self, name: str) -> VaultHolder:
+    def named(self, name: str) -> VaultRuntime:
         """The vault of this name. Raises UsageError if there is none."""
         holders = self._kept.holders
         if name not in holders:
@@ -103,11 +103,11 @@ class Vaults:
     def one(self, name: str = "") -> VaultService:
         """The service of the vault of this name; without a name, of the only one.
 
-        Raises UsageError if there is none, or several and no name; else as `VaultHolder.service`.
+        Raises UsageError if there is none, or several and no name; else as `VaultRuntime.service`.
         """
         return self.holder(name).service()
 
-    def holder(self, name: str = "") -> VaultHolder:
+    def holder(self, name: str = "") -> VaultRuntime:
         """As `one`, without its service."""
         holders = self._kept.holders
         if name:
@@ -116,7 +116,7 @@ class Vaults:
             raise UsageError(f"vault = '' is missing: {_choices(holders)}")
         return next(iter(holders.values()))
 
-    def holders(self, name: str = "") -> tuple[VaultHolder, ...]:
+    def holders(self, name: str = "") -> tuple[VaultRuntime, ...]:
         """The vault of this name; without a name, all. Raises UsageError if there is none."""
         return (self.named(name),) if name else tuple(self._kept.holders.values())
 
@@ -158,9 +158,9 @@ class Vaults:
         return tuple(one.summary() for one in self.holders())
 
 
-def _by_name(holders: Sequence[VaultHolder]) -> Mapping[str, VaultHolder]:
+def _by_name(holders: Sequence[VaultRuntime]) -> Mapping[str, VaultRuntime]:
     return {one.name: one for one in sorted(holders, key=lambda one: one.name)}
 
 
-def _choices(holders: Mapping[str, VaultHolder]) -> str:
+def _choices(holders: Mapping[str, VaultRuntime]) -> str:
     return f"choose one of {', '.join(holders)}" if holders else "there are no vaults"

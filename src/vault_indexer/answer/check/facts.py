@@ -15,7 +15,7 @@ from vault_indexer.answer.check.dates import DateMention, find_dates, missing_da
 from vault_indexer.answer.check.details import capitalised_words, unknown_code, unknown_names
 from vault_indexer.answer.check.lexicon import SPACELESS, WordClass, blank, lexicon
 from vault_indexer.answer.check.numbers import Quantity, quantities
-from vault_indexer.answer.check.polarity import denies_the_same
+from vault_indexer.answer.check.polarity import same_polarity
 from vault_indexer.answer.check.words import (
     clauses,
     clauses_about,
@@ -119,7 +119,7 @@ def _name_conflict(clause: str, statement: Statement) -> str:
 def _polarity_conflict(clause: str, statement: Statement) -> str:
     language = statement.language
     about = clauses_about(clause, statement.clauses, language)
-    if content_words(clause, language) and not denies_the_same(clause, about, language):
+    if content_words(clause, language) and not same_polarity(clause, about, language):
         return "it denies what the note says, or the reverse"
     return ""
 

@@ -25,7 +25,7 @@ def count_negations(text: str, language: str) -> int:
     return len(reversing) + len(own.find("negators", own.without("reversing", plain)))
 
 
-def denies_the_same(clause: str, evidence: Sequence[str], language: str) -> bool:
+def same_polarity(clause: str, evidence: Sequence[str], language: str) -> bool:
     """Whether a clause denies where the clauses of the evidence do that it is about.
 
     An affix ("unhealthy" for "healthy") or a contrary word ("closed" for "open") turns the sense as a word

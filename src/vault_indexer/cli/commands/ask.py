@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.connection.reach import ask_all, ask_reached
-from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.connection.connect import ask_all, with_connection
+from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.connection.start_hint import hint_at_start
 from vault_indexer.cli.output.hits import (
     FoldersOfHits,
@@ -26,7 +26,7 @@ from vault_indexer.cli.output.query_words import QueryCommand, query_text
 from vault_indexer.cli.output.rows import path_style, print_ends, print_row
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import AllVaults, Output, Place, one_command
+from vault_indexer.cli.parameters import AllVaults, Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.contract.parameters import Value
 from vault_indexer.serve.api.endpoints import ASK
@@ -76,15 +76,17 @@ class Ask:
         }
 
 
-def ask(ask: Ask, place: Place, output: Output, all_vaults: AllVaults = False) -> int:
+def ask(ask: Ask, selection: VaultSelection, output: Output, all_vaults: AllVaults = False) -> int:
     """Answer a question with sentences of your notes, each with its place."""
     asked = ask.parameters()
-    if all_vaults or asks_all(place, os.environ):
-        folders = FoldersOfHits(Path(), vaults_in_config(place, os.environ))
-        answer, index_dir = ask_all(place, ASK, **asked), None
+    if all_vaults or asks_all(selection, os.environ):
+        folders = FoldersOfHits(Path(), vaults_in_config(selection, os.environ))
+        answer, index_dir = ask_all(selection, ASK, **asked), None
     else:
-        reached, answer = ask_reached(place, lambda reached: (reached, reached.index.ask(ASK, **asked)))
-        folders, index_dir = FoldersOfHits(reached.vault), reached.index_dir
+        connection, answer = with_connection(
+            selection, lambda connection: (connection, connection.index.ask(ASK, **asked))
+        )
+        folders, index_dir = FoldersOfHits(connection.vault), connection.index_dir
     if output.json:
         print_json(answer)
     elif ask.show_prompt:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vault_indexer.cli.commands.config import mistakes_of
+from vault_indexer.cli.connection.connect import with_connection
 from vault_indexer.cli.connection.left_over import left_over_indices
-from vault_indexer.cli.connection.reach import ask_reached
-from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.connection.multi_vault import asks_all
+from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import KnownVault
 from vault_indexer.cli.output.rows import print_row
 from vault_indexer.cli.output.terminal import out, print_json
-from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.api.endpoints import HEALTH, STATUS, VERIFY
 from vault_indexer.text.counts import quantity
@@ -42,7 +42,7 @@ class Line(NamedTuple):
 
 
 def check(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     repair: Annotated[bool, typer.Option("--repair", help="Repair the index where it is wrong.")] = False,
 ) -> int:
@@ -50,11 +50,11 @@ def check(
 
     It compares the index with every note, so it takes as long as reading all notes.
     """
-    if asks_all(place, os.environ):
-        vaults = vaults_in_config(place, os.environ)
-        places = {name: replace(place, vault=vaults[name]) for name in sorted(vaults)}
+    if asks_all(selection, os.environ):
+        vaults = vaults_in_config(selection, os.environ)
+        places = {name: replace(selection, vault=vaults[name]) for name in sorted(vaults)}
     else:
-        places = {"": place}
+        places = {"": selection}
     reports = {name: _check_one(one, repair=repair) for name, one in places.items()}
     unused = left_over_indices()
     left_over = [Line(_BAD, "left-over index", _left_over(one)) for one in unused]
@@ -74,16 +74,16 @@ class _Report(NamedTuple):
     data: Mapping[str, object]
 
 
-def _check_one(place: Place, *, repair: bool) -> _Report:
-    mistakes, files = mistakes_of(place)
+def _check_one(selection: VaultSelection, *, repair: bool) -> _Report:
+    mistakes, files = mistakes_of(selection)
     problems = [asdict(one) for one in mistakes]
     if mistakes:
         lines = [Line(_BAD, "configuration", str(one)) for one in mistakes]
         return _Report(lines, {"configuration": problems})
 
-    def ask(reached: Reached) -> _Report:
-        verified = reached.index.ask(VERIFY, repair=repair)
-        status, health = reached.index.ask(STATUS), reached.index.ask(HEALTH)
+    def ask(connection: IndexConnection) -> _Report:
+        verified = connection.index.ask(VERIFY, repair=repair)
+        status, health = connection.index.ask(STATUS), connection.index.ask(HEALTH)
         lines = [
             Line(_GOOD, "configuration", ", ".join(files) or "defaults, no file"),
             *_index_lines(verified, status, repair=repair),
@@ -92,7 +92,7 @@ def _check_one(place: Place, *, repair: bool) -> _Report:
         data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
         return _Report(lines, data)
 
-    return ask_reached(place, ask)
+    return with_connection(selection, ask)
 
 
 def _index_lines(verified: VerificationJson, status: StatusReportJson, *, repair: bool) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from typer.completion import get_completion_script  # type: ignore[attr-defined] # typer lists no exports
 
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import VaultSelection, one_command
 
 _COMPLETE_VARIABLE = "_INDEXER_COMPLETE"
 """What typer reads for a program of this name."""
@@ -24,11 +24,11 @@ class Shell(StrEnum):
 
 
 def completion(
-    place: Place,
+    selection: VaultSelection,
     shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")],
 ) -> None:
     """Print the script that completes commands and options in a shell: eval "$(indexer completion bash)"."""
-    del place  # completion is the same for every vault
+    del selection  # completion is the same for every vault
     script = get_completion_script(prog_name="indexer", complete_var=_COMPLETE_VARIABLE, shell=shell.value)
     typer.echo(script)
 

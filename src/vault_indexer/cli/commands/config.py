@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.cli.vault_folder import (
     config_of,
     named_or_enclosing_vault,
@@ -27,19 +27,19 @@ from vault_indexer.vault.ignore import load_ignore_rules
 PROBLEMS = 2
 
 
-def mistakes_of(place: Place) -> tuple[tuple[ConfigProblem, ...], list[str]]:
+def mistakes_of(selection: VaultSelection) -> tuple[tuple[ConfigProblem, ...], list[str]]:
     """Every mistake in the configuration and in the exclusions of the vault, and the files that were read."""
     try:
-        loaded = _load(place)
+        loaded = _load(selection)
         _check_exclusions(loaded)
     except ConfigError as error:
         return error.problems, []
     return tuple(missing_settings(loaded, os.environ)), [str(path) for path in loaded.files]
 
 
-def check(place: Place, output: Output) -> int:
+def check(selection: VaultSelection, output: Output) -> int:
     """Print every mistake of the configuration with its place, its value and what is allowed."""
-    problems, files = mistakes_of(place)
+    problems, files = mistakes_of(selection)
     if problems and not output.json:
         raise ConfigError(problems)
     if output.json:
@@ -64,14 +64,14 @@ def _check_exclusions(loaded: LoadedConfig) -> None:
 
 
 def show(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     every: Annotated[
         bool, typer.Option("--all", help="Show every key, not only those that differ from the defaults.")
     ] = False,
 ) -> None:
     """Show the values that differ from the defaults, where each comes from, and the files that count."""
-    loaded = _load(place)
+    loaded = _load(selection)
     if output.json:
         print_json(as_json(loaded))
         return
@@ -102,14 +102,14 @@ def show(
         )
 
 
-def path(place: Place) -> None:
+def path(selection: VaultSelection) -> None:
     """Print the path of your configuration, whether or not it exists."""
-    typer.echo(_own_file(place))
+    typer.echo(_own_file(selection))
 
 
-def edit(place: Place) -> int:
+def edit(selection: VaultSelection) -> int:
     """Open your configuration in your editor (VISUAL or EDITOR), then check it."""
-    file = _own_file(place)
+    file = _own_file(selection)
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
     if not editor:
         raise UsageError(f"No editor is set (VISUAL or EDITOR). Your configuration is {file}")
@@ -120,20 +120,20 @@ def edit(place: Place) -> int:
         subprocess.run([*editor, str(file)], check=False)
     except OSError as error:
         raise UsageError(f"cannot run {editor[0]}: {error.strerror}") from error
-    return check(place, Output())
+    return check(selection, Output())
 
 
-def _own_file(place: Place) -> Path:
-    return config_of(place, os.environ) or user_config_file(os.environ)
+def _own_file(selection: VaultSelection) -> Path:
+    return config_of(selection, os.environ) or user_config_file(os.environ)
 
 
-def _load(place: Place) -> LoadedConfig:
+def _load(selection: VaultSelection) -> LoadedConfig:
     """As for any command, but without a vault it is the user's configuration."""
-    vault = named_or_enclosing_vault(place, os.environ)
-    if vault is None and not names_vaults(place, os.environ):
-        vault = only_vault(place, os.environ)
-    options = {"index.dir": place.index_dir} if place.index_dir else {}
-    loaded = load(vault, config_file=place.config, environ=os.environ, options=options)
+    vault = named_or_enclosing_vault(selection, os.environ)
+    if vault is None and not names_vaults(selection, os.environ):
+        vault = only_vault(selection, os.environ)
+    options = {"index.dir": selection.index_dir} if selection.index_dir else {}
+    loaded = load(vault, config_file=selection.config, environ=os.environ, options=options)
     for warning in loaded.warnings:
         note(f"Warning: {warning}")
     return loaded

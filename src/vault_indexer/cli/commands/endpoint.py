@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vault_indexer.cli.connection.reach import ask_reached
+from vault_indexer.cli.connection.connect import with_connection
 from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.output.query_words import QueryCommand
 from vault_indexer.cli.output.rows import print_rows
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.parameters import Parameter, Value
 from vault_indexer.serve.api.endpoints import Endpoint
@@ -32,9 +32,10 @@ def command_of(endpoint: Endpoint[Any]) -> typer.Typer:
     It prints the answer as JSON with `--json`, else each key of it with its value or its rows.
     """
 
-    def run(place: Place, output: Output, **given: object) -> None:
-        answer = ask_reached(
-            place, lambda reached: reached.index.ask(endpoint, **_values(endpoint, given, reached.vault))
+    def run(selection: VaultSelection, output: Output, **given: object) -> None:
+        answer = with_connection(
+            selection,
+            lambda connection: connection.index.ask(endpoint, **_values(endpoint, given, connection.vault)),
         )
         if output.json:
             print_json(answer)
@@ -45,7 +46,7 @@ def command_of(endpoint: Endpoint[Any]) -> typer.Typer:
     own = [_command_parameter(parameter) for parameter in endpoint.parameters]
     shared = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
-        for name, kind in (("place", Place), ("output", Output))
+        for name, kind in (("selection", VaultSelection), ("output", Output))
     ]
     # typer and `one_command` read both.
     run.__signature__ = inspect.Signature([*shared, *own])  # type: ignore[attr-defined]

@@ -14,14 +14,14 @@ from typing import Annotated, cast
 import typer
 
 from vault_indexer.cli.commands.eval_ranking import has_cases, ranking_of_run, ranking_text, register
+from vault_indexer.cli.connection.connect import with_connection
 from vault_indexer.cli.connection.eval_agents import EndpointAgents
 from vault_indexer.cli.connection.in_process import open_service, target_of
-from vault_indexer.cli.connection.reach import ask_reached
+from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.eval_reports import OutFile, ReportOutput, write_report
 from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import Output, Place, flatten_parameters
-from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import (
     LAYERS,
@@ -113,7 +113,7 @@ class JudgeChoice:
 
 
 def run(  # noqa: PLR0913 - one for each group of options
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     folders: CaseFolders,
     judge: JudgeChoice,
@@ -138,7 +138,7 @@ def run(  # noqa: PLR0913 - one for each group of options
     """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
     layers = _layers(layer)
     fetch = _fetcher(cited_urls(load_cases(folders.cases)), yes=yes) if live else None
-    settings = target_of(place).config.settings
+    settings = target_of(selection).config.settings
     options = SuiteOptions(
         files=settings.files,
         agents=filter_agent or (),
@@ -155,12 +155,12 @@ def run(  # noqa: PLR0913 - one for each group of options
         ),
         baseline=Baseline.read(baseline) if baseline else None,
     )
-    ranking = ranking_of_run(place, folders.cases) if layers == LAYERS and not filter_agent else None
+    ranking = ranking_of_run(selection, folders.cases) if layers == LAYERS and not filter_agent else None
     as_json = shown.as_json(output)
     if ranking is not None and not has_cases(folders.cases):
         write_report(ranking_text(ranking, as_json=as_json), shown.out, "--out ")
         return 0
-    with _service(place) as (service, agents), CaseProgress() as progress:
+    with _service(selection) as (service, agents), CaseProgress() as progress:
         report = run_suite(
             service, folders.cases, layers=layers, options=options, agents=agents, report=progress.show
         )
@@ -175,7 +175,7 @@ def run(  # noqa: PLR0913 - one for each group of options
 
 
 def drift(  # noqa: PLR0913 - one for each option
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     folders: CaseFolders,
     report: Annotated[
@@ -189,7 +189,7 @@ def drift(  # noqa: PLR0913 - one for each option
     ] = False,
 ) -> int:
     """List the citations that do not stand where the cases say; the exit status is 1 if there are any."""
-    target = target_of(place)
+    target = target_of(selection)
     fetch = _fetcher(cited_urls(load_cases(folders.cases)), yes=yes) if live else None
     options = SuiteOptions(
         files=target.config.settings.files,
@@ -208,7 +208,7 @@ def drift(  # noqa: PLR0913 - one for each option
 
 
 def snapshot(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     folders: CaseFolders,
     yes: Yes = False,
@@ -217,7 +217,7 @@ def snapshot(
     ] = False,
 ) -> int:
     """Fetch the pages that cases cite, those without a snapshot, and keep them for runs without a network."""
-    del place, output  # it needs no vault, and prints no data
+    del selection, output  # it needs no vault, and prints no data
     cited = cited_urls(load_cases(folders.cases))
     kept = PageSnapshots(folders.snapshots or folders.cases / SNAPSHOTS)
     urls = [url for url in cited if force or not kept.has(url)]
@@ -254,18 +254,18 @@ def _fetcher(urls: Sequence[str], *, yes: bool) -> Fetcher:
 
 
 @contextmanager
-def _service(place: Place) -> Iterator[tuple[EvalService, Agents | None]]:
+def _service(selection: VaultSelection) -> Iterator[tuple[EvalService, Agents | None]]:
     """The index, and who answers: the daemon if one runs (then the index is only read), else the index."""
-    reached = ask_reached(place, _probe)
-    with open_service(target_of(place)) as service:
-        yield service, EndpointAgents(reached.index) if reached.index_dir is None else None
+    connection = with_connection(selection, _probe)
+    with open_service(target_of(selection)) as service:
+        yield service, EndpointAgents(connection.index) if connection.index_dir is None else None
 
 
-def _probe(reached: Reached) -> Reached:
+def _probe(connection: IndexConnection) -> IndexConnection:
     """What answers, once it has: a daemon that listens nowhere is found out before the first case."""
-    if reached.index_dir is None:
-        reached.index.ask(STATUS)
-    return reached
+    if connection.index_dir is None:
+        connection.index.ask(STATUS)
+    return connection
 
 
 _DRIFT_REPORTS: Mapping[DriftFormat, Callable[[DriftReport], str]] = MappingProxyType(

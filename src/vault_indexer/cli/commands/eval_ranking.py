@@ -21,7 +21,7 @@ from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.output.eval_reports import ReportOutput, write_report
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
@@ -89,7 +89,7 @@ class Questions:
 
 
 def rank(  # noqa: PLR0913 - one for each group of options
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     questions: Questions,
     shown: ReportOutput,
@@ -114,7 +114,7 @@ def rank(  # noqa: PLR0913 - one for each group of options
     if baseline and baseline not in {one.name for one in chosen}:
         raise UsageError(f"--baseline {baseline}: it must be one of --variants, {variants}")
     with _ending_cleanly(), _progress() as report:
-        run = run_ranking(target_of(place), asked, chosen, k=questions.k, report=report, say=note)
+        run = run_ranking(target_of(selection), asked, chosen, k=questions.k, report=report, say=note)
     found = compare(run, baseline, min_lift_pct)
     as_data = shown.as_json(output)
     write_report(ranking_json(found) + "\n" if as_data else as_markdown(found), shown.out)
@@ -125,7 +125,7 @@ def rank(  # noqa: PLR0913 - one for each group of options
 
 
 def generate(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     cases: Annotated[
         Path,
@@ -136,7 +136,7 @@ def generate(
     ] = DEFAULT_PER_KIND,
 ) -> None:
     """Make questions from the vault: contexts of links, sentences and headings, whose text is then hidden."""
-    target = target_of(place)
+    target = target_of(selection)
 
     def say(done: int, total: int) -> None:
         if total and (done % _READ_EVERY == 0 or done == total):
@@ -156,7 +156,7 @@ def generate(
 
 
 def tune_command(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     questions: Questions,
     source: Annotated[
@@ -176,7 +176,7 @@ def tune_command(
     ] = False,
 ) -> None:
     """Choose weights, fusion and strategy on one half of the questions, and show the other half."""
-    target = target_of(place)
+    target = target_of(selection)
     asked = [one for one in load_questions(questions.cases) if source_of(one) == source.value]
     if not asked:
         raise UsageError(f"no {source.value} questions in {questions.cases}/ranking")
@@ -201,7 +201,7 @@ def tune_command(
 
 
 def judge(  # noqa: PLR0913 - the options of a session
-    place: Place,
+    selection: VaultSelection,
     queries: Annotated[list[str] | None, typer.Argument(metavar="QUERY…", help="Questions to judge.")] = None,
     cases: Annotated[
         Path,
@@ -226,7 +226,7 @@ def judge(  # noqa: PLR0913 - the options of a session
     ] = POOL_DEPTH,
 ) -> None:
     """Grade notes for questions: 0 does not help, 1 helps, 2 answers. It goes on where it ended."""
-    target = target_of(place)
+    target = target_of(selection)
     judgements = Judgements.load(judged_folder(cases))
     for text in _texts(queries or [], query_file, clicks):
         judgements.add(text)
@@ -389,11 +389,13 @@ def ranking_text(report: RankingReport, suite: str = "", *, as_json: bool) -> st
     return json_text({**data, "ranking": asdict(report)}, indent=2) + "\n"
 
 
-def ranking_of_run(place: Place, cases: Path) -> RankingReport | None:
+def ranking_of_run(selection: VaultSelection, cases: Path) -> RankingReport | None:
     """How well search ranks over all questions of a folder of cases; None where it holds none."""
     asked = load_questions(cases)
     if not asked:
         return None
     with _ending_cleanly(), _progress() as report:
-        run = run_ranking(target_of(place), asked, parse_variants(DEFAULT_VARIANTS), report=report, say=note)
+        run = run_ranking(
+            target_of(selection), asked, parse_variants(DEFAULT_VARIANTS), report=report, say=note
+        )
     return compare(run)

@@ -11,7 +11,7 @@ import typer
 
 from vault_indexer.cli.commands.unpublish import unpublish
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.config.edits.gateway import add_right, add_withdrawn
 from vault_indexer.config.gateway import load_gateway
 from vault_indexer.daemon.log import logging_to
@@ -24,7 +24,7 @@ from vault_indexer.system import keep_to_one_thread
 
 
 def gateway(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     action: Annotated[
         Literal["serve", "token", "vaults", "grant", "unpublish"],
@@ -51,30 +51,30 @@ def gateway(
     if action == "token":
         _print_token(output)
     elif action == "unpublish" and not given:
-        unpublish(place)
+        unpublish(selection)
     else:
-        _with_configuration(place, output, action, given, log_file)
+        _with_configuration(selection, output, action, given, log_file)
 
 
 _TAKES = {"grant": "a user and a vault", "unpublish": "the id of a vault"}
 
 
 def _with_configuration(
-    place: Place, output: Output, action: str, given: tuple[str, ...], log_file: Path | None
+    selection: VaultSelection, output: Output, action: str, given: tuple[str, ...], log_file: Path | None
 ) -> None:
-    if place.config is None:
+    if selection.config is None:
         raise UsageError("--config FILE is missing: the gateway has a configuration of its own")
     if action == "serve":
         with logging_to(log_file):
-            _serve(place.config)
+            _serve(selection.config)
         return
-    with GatewayAdministration.of(load_gateway(place.config), os.environ) as administration:
+    with GatewayAdministration.of(load_gateway(selection.config), os.environ) as administration:
         if action == "vaults":
             _print_vaults(administration, output)
         elif action == "grant":
-            _grant(administration, place.config, *given)
+            _grant(administration, selection.config, *given)
         else:
-            _unpublish(administration, place.config, *given)
+            _unpublish(administration, selection.config, *given)
 
 
 def _print_vaults(administration: GatewayAdministration, output: Output) -> None:

@@ -18,7 +18,7 @@ from vault_indexer.cli.app import ADVANCED, COMMANDS, command_rows
 from vault_indexer.cli.output.doc_pages import about, docs_folder, overview, page_names
 from vault_indexer.cli.output.rows import print_row
 from vault_indexer.cli.output.terminal import out
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import VaultSelection, one_command
 
 
 def complete_topic(incomplete: str) -> list[str]:
@@ -28,7 +28,7 @@ def complete_topic(incomplete: str) -> list[str]:
 
 
 def show_help(
-    place: Place,
+    selection: VaultSelection,
     topic: Annotated[
         str,
         typer.Argument(
@@ -39,7 +39,7 @@ def show_help(
     ] = "",
 ) -> None:
     """Show the guide, or what it says on a command or a topic. "advanced" lists the other commands."""
-    del place  # the pages are the same for every vault
+    del selection  # the pages are the same for every vault
     if topic == ADVANCED.lower():
         for name, does in command_rows(ADVANCED):
             print_row(out(), name, does, "")

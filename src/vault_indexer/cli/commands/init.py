@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.connection.in_process import reach
+from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import free_name, has_index
 from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import Place, one_command
-from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.cli.vault_folder import (
     config_of,
     current_folder,
@@ -49,7 +49,7 @@ _NEXT_STEPS = (
 
 
 def init(
-    place: Place,
+    selection: VaultSelection,
     folder: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="The folder of notes; otherwise this folder.")
     ] = None,
@@ -63,11 +63,11 @@ def init(
     The folder goes into the table [vaults] of your configuration. Nothing is written into the folder.
     """
     del force  # of earlier versions, which wrote a file into the vault
-    vault = _vault(place, folder)
+    vault = _vault(selection, folder)
     root_identity(vault)
-    own = Place(vault, place.index_dir, place.config)
-    _register(place, vault.absolute(), name)
-    if daemon := read_daemon(shared_daemon_dir(config_of(place, os.environ))):
+    own = VaultSelection(vault, selection.index_dir, selection.config)
+    _register(selection, vault.absolute(), name)
+    if daemon := read_daemon(shared_daemon_dir(config_of(selection, os.environ))):
         note("The running daemon indexes it now.")
         note(_indexed_by(DaemonClient(daemon), vault))
     else:
@@ -76,12 +76,12 @@ def init(
         note(line)
 
 
-def _vault(place: Place, folder: Path | None) -> Path:
+def _vault(selection: VaultSelection, folder: Path | None) -> Path:
     """The folder that is named, else the vault around the current folder, else that folder if it contains
     Markdown. Raises UsageError."""
     if folder is not None:
         return folder.expanduser()
-    found = named_or_enclosing_vault(place, os.environ)
+    found = named_or_enclosing_vault(selection, os.environ)
     here = current_folder()
     if found is None and (here is None or not any(here.rglob("*.md"))):
         raise UsageError("There are no Markdown notes here. Name a folder, as in: indexer init ~/Notes")
@@ -89,19 +89,19 @@ def _vault(place: Place, folder: Path | None) -> Path:
     return found or here  # type: ignore[return-value] # one of them is there
 
 
-def _register(place: Place, vault: Path, name: str) -> None:
+def _register(selection: VaultSelection, vault: Path, name: str) -> None:
     """Add the vault to the table, unless it is there. What was named for this command alone is not added."""
-    if is_pinned(place) and place.config is None:
+    if is_pinned(selection) and selection.config is None:
         return
-    listed = vaults_in_config(place, os.environ)
+    listed = vaults_in_config(selection, os.environ)
     if any(one.resolve() == vault.resolve() for one in listed.values()):
         return
-    file = config_of(place, os.environ) or user_config_file(os.environ)
+    file = config_of(selection, os.environ) or user_config_file(os.environ)
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_config(file, starter_config())
     chosen = name or free_name(folder_slug(vault), listed)
-    add_vault(file, NamedVault(chosen, vault, place.index_dir))
+    add_vault(file, NamedVault(chosen, vault, selection.index_dir))
     note(f"Added {chosen} ({vault}) to {file}.")
 
 
@@ -124,13 +124,13 @@ def _indexed_by(daemon: DaemonClient, vault: Path) -> str:
         time.sleep(_LOOK_EVERY_S)
 
 
-def _index(reached: Reached) -> None:
-    if reached.index_dir is None or has_index(reached.index_dir):
-        found = reached.index.ask(STATUS)
+def _index(connection: IndexConnection) -> None:
+    if connection.index_dir is None or has_index(connection.index_dir):
+        found = connection.index.ask(STATUS)
         note(f"Already indexed: {quantity(found['notes'], 'note')}.")
         return
     with showing() as show:
-        report = reached.index.rebuild(show, refit=True)
+        report = connection.index.rebuild(show, refit=True)
     skipped = quantity(len(report["skipped"]), "file")
     note(f"Indexed {quantity(report['notes'], 'note')} in {duration(report['seconds'])}.")
     if report["skipped"]:

@@ -12,7 +12,7 @@ from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.output.rows import cut_text, path_style
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json_line, text
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
@@ -27,7 +27,7 @@ _SIZE_WIDTH = 6
 
 
 def inspect(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     notes: Annotated[
         list[str] | None, typer.Argument(metavar="NOTE...", help="Their paths in the vault, or their names.")
@@ -49,7 +49,7 @@ def inspect(
     """
     if not notes and not every:
         raise UsageError("Name a note, or add --all.")
-    target = target_of(place)
+    target = target_of(selection)
     inspector = make_inspector(target, strategy)
     status = 0
     named = [note_in_vault(note, target.vault) for note in notes or []]

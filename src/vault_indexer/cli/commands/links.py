@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from vault_indexer.cli.connection.connect import ask_about, with_connection
 from vault_indexer.cli.connection.files_around import Around, print_files_around
-from vault_indexer.cli.connection.reach import ask_about, ask_reached
+from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.rows import path_style, print_rows
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, one_command
-from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import LINKS, MENTIONS, ORPHANS, UNRESOLVED
 
@@ -54,7 +54,7 @@ class View:
 
 
 def links(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     lines: GrepLines,
     view: View,
@@ -65,18 +65,22 @@ def links(
     if around.wanted:
         if view.unresolved or view.orphans or view.mentions or not note:
             raise UsageError("--depth, --dot and --graphml are about one NOTE")
-        print_files_around(place, output, note, around, view.limit)
+        print_files_around(selection, output, note, around, view.limit)
         return 0
     _check(note, view)
     lines.check(output)
     show = _Show(output, lines)
     if view.unresolved:
-        return ask_reached(place, lambda reached: _show_unresolved(reached, view.limit, show))
+        return with_connection(selection, lambda connection: _show_unresolved(connection, view.limit, show))
     if view.orphans:
-        return ask_reached(place, lambda reached: _show_orphans(reached, view.limit, show))
+        return with_connection(selection, lambda connection: _show_orphans(connection, view.limit, show))
     if view.mentions:
-        return ask_about(place, note, lambda reached, path: _show_mentions(reached, path, view.limit, show))
-    return ask_about(place, note, lambda reached, path: _show_links(reached, path, view.limit, show))
+        return ask_about(
+            selection, note, lambda connection, path: _show_mentions(connection, path, view.limit, show)
+        )
+    return ask_about(
+        selection, note, lambda connection, path: _show_links(connection, path, view.limit, show)
+    )
 
 
 def _check(note: str, view: View) -> None:
@@ -104,10 +108,10 @@ class _Show:
         return self.output.json or self.lines.wanted
 
 
-def _show_links(reached: Reached, path: str, limit: int | None, show: _Show) -> int:
-    answer = reached.index.ask(LINKS, path=path, limit=limit)
-    if not show.to_program(answer, reached.vault, _link_places(answer)):
-        _print_links(out(), answer, reached.vault)
+def _show_links(connection: IndexConnection, path: str, limit: int | None, show: _Show) -> int:
+    answer = connection.index.ask(LINKS, path=path, limit=limit)
+    if not show.to_program(answer, connection.vault, _link_places(answer)):
+        _print_links(out(), answer, connection.vault)
     return 0
 
 
@@ -163,14 +167,14 @@ def _print_links(console: Console, answer: LinksAnswerJson, vault: Path) -> None
     _say_more(answer["more"])
 
 
-def _show_unresolved(reached: Reached, limit: int | None, show: _Show) -> int:
-    answer = reached.index.ask(UNRESOLVED, limit=limit)
+def _show_unresolved(connection: IndexConnection, limit: int | None, show: _Show) -> int:
+    answer = connection.index.ask(UNRESOLVED, limit=limit)
     places = (
         NotePlace(source["path"], source["line"], one["target"])
         for one in answer["unresolved"]
         for source in one["sources"]
     )
-    if show.to_program(answer, reached.vault, places):
+    if show.to_program(answer, connection.vault, places):
         return 0
     console = out()
     _head(console, "links that lead nowhere", answer["links"])
@@ -187,15 +191,15 @@ def _show_unresolved(reached: Reached, limit: int | None, show: _Show) -> int:
     return 0
 
 
-def _show_orphans(reached: Reached, limit: int | None, show: _Show) -> int:
-    answer = reached.index.ask(ORPHANS, limit=limit)
+def _show_orphans(connection: IndexConnection, limit: int | None, show: _Show) -> int:
+    answer = connection.index.ask(ORPHANS, limit=limit)
     places = (NotePlace(one["path"], None, one["title"]) for one in answer["orphans"])
-    if show.to_program(answer, reached.vault, places):
+    if show.to_program(answer, connection.vault, places):
         return 0
     console = out()
     _head(console, "notes without links", answer["count"])
     rows = [
-        (text((" ", "")), text(_path(one["path"], reached.vault)), text((one["title"], "dim")))
+        (text((" ", "")), text(_path(one["path"], connection.vault)), text((one["title"], "dim")))
         for one in answer["orphans"]
     ]
     print_rows(console, rows, head=2)
@@ -203,17 +207,17 @@ def _show_orphans(reached: Reached, limit: int | None, show: _Show) -> int:
     return 0
 
 
-def _show_mentions(reached: Reached, path: str, limit: int | None, show: _Show) -> int:
-    answer = reached.index.ask(MENTIONS, path=path, limit=limit)
+def _show_mentions(connection: IndexConnection, path: str, limit: int | None, show: _Show) -> int:
+    answer = connection.index.ask(MENTIONS, path=path, limit=limit)
     found = answer["mentions"]
     status = 0 if found else NOTHING_FOUND
     places = (NotePlace(one["path"], one["line"], one["snippet"]) for one in found)
-    if show.to_program(answer, reached.vault, places):
+    if show.to_program(answer, connection.vault, places):
         return status
     rows = [
         (
             _line(one["line"]),
-            text(_path(one["path"], reached.vault)),
+            text(_path(one["path"], connection.vault)),
             _highlight(one["snippet"], one["marks"]),
         )
         for one in found

@@ -11,9 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from vault_indexer.cli.commands.start import daemon_folder, start_daemon
-from vault_indexer.cli.connection.reach import known_daemon_folder
-from vault_indexer.cli.connection.several import asks_all
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.connection.connect import known_daemon_folder
+from vault_indexer.cli.connection.multi_vault import asks_all
+from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.mcp.bridge import Bridge
@@ -27,27 +27,27 @@ _CONNECT_S = 5.0
 _LOOK_EVERY_S = 0.1
 
 
-def mcp(place: Place) -> None:
+def mcp(selection: VaultSelection) -> None:
     """Answer agents (MCP) over standard input and output, for hosts such as Claude and Cursor.
 
     The daemon answers; it is started if none is running, and goes on afterwards.
     """
-    bridge = Bridge(lambda: _daemon(place), sys.stdout.buffer, version("vault-indexer"))
+    bridge = Bridge(lambda: _daemon(selection), sys.stdout.buffer, version("vault-indexer"))
     bridge.run(sys.stdin.buffer)
 
 
-def _daemon(place: Place) -> DaemonInfo:
+def _daemon(selection: VaultSelection) -> DaemonInfo:
     """The daemon of the vault, started if need be. Raises VaultIndexerError."""
-    folder = known_daemon_folder(place, os.environ)
+    folder = known_daemon_folder(selection, os.environ)
     known = _listening(folder) if folder else None
     if known:
         return known
-    is_shared = asks_all(place, os.environ)
-    index_dir = daemon_folder(place, is_shared=is_shared)
+    is_shared = asks_all(selection, os.environ)
+    index_dir = daemon_folder(selection, is_shared=is_shared)
     found = _listening(index_dir)
     for attempt in range(_ATTEMPTS):
         try:
-            found = found or start_daemon(place, index_dir, _START_S, all_vaults=is_shared)
+            found = found or start_daemon(selection, index_dir, _START_S, all_vaults=is_shared)
         except DaemonError:
             # The lock may belong to a daemon that is ending, or to one that another bridge has just started.
             found = _wait_for_another(index_dir)

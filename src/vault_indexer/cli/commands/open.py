@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.commands.start import daemon_folder, start_daemon
-from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.daemon.discovery import OPEN_FILE, DaemonInfo, read_daemon, write_open_file
 from vault_indexer.errors import IndexUnusableError
 
@@ -19,7 +19,7 @@ _WAIT_S = 30.0
 
 
 def open_page(
-    place: Place,
+    selection: VaultSelection,
     only_print: Annotated[bool, typer.Option("--print", help="Print the address, open nothing.")] = False,
     direct: Annotated[
         bool,
@@ -30,9 +30,9 @@ def open_page(
     ] = False,
 ) -> None:
     """Open the web page of your notes. The daemon is started if none runs."""
-    is_shared = asks_all(place, os.environ)
-    folder = daemon_folder(place, is_shared=is_shared)
-    info = read_daemon(folder) or start_daemon(place, folder, _WAIT_S, all_vaults=is_shared)
+    is_shared = asks_all(selection, os.environ)
+    folder = daemon_folder(selection, is_shared=is_shared)
+    info = read_daemon(folder) or start_daemon(selection, folder, _WAIT_S, all_vaults=is_shared)
     address = page_address(info)
     if only_print or not _opens_in_browser(address if direct else _file_for(folder, address)):
         typer.echo(address)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.connection.reach import ask
+from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.contract.bounds import MAX_PAUSE_S
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import PAUSE
@@ -22,7 +22,7 @@ _LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,
 
 
 def pause(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     length: Annotated[
         str, typer.Option("--for", metavar="TIME", help="How long, such as 30m, 2h or 1h30m.")
@@ -33,7 +33,7 @@ def pause(
     The daemon indexes the changes made meanwhile when it resumes.
     """
     wanted = seconds(length) if length else None
-    found = ask(place, PAUSE, seconds=wanted)
+    found = ask(selection, PAUSE, seconds=wanted)
     if output.json:
         print_json(found)
     else:

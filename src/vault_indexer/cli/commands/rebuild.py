@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.connection.reach import ask_reached
+from vault_indexer.cli.connection.connect import with_connection
+from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, Strategy, one_command
-from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, one_command
 from vault_indexer.errors import UsageError
 from vault_indexer.text.counts import quantity
 
@@ -22,7 +22,7 @@ _NAMED = 20
 
 
 def rebuild(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Do not weigh words anew.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Rebuild even if the vault looks empty.")] = False,
@@ -30,16 +30,16 @@ def rebuild(
 ) -> None:
     """Build the index again. The old one answers until the new one is complete."""
 
-    def build(reached: Reached) -> RebuildReportJson:
-        if strategy and reached.index_dir is None:
+    def build(connection: IndexConnection) -> RebuildReportJson:
+        if strategy and connection.index_dir is None:
             raise UsageError(
                 "--strategy: a daemon keeps this index by its own configuration. Stop it (indexer stop), "
                 "or set [chunking] strategy in the configuration"
             )
         with showing() as show:
-            return reached.index.rebuild(show, refit=not keep_weights, force=force)
+            return connection.index.rebuild(show, refit=not keep_weights, force=force)
 
-    report = ask_reached(place, build)
+    report = with_connection(selection, build)
     if output.json:
         print_json(report)
         return

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.connection.reach import ask_about
+from vault_indexer.cli.connection.connect import ask_about
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.rows import path_style, print_rows
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.serve.api.endpoints import RELATED
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ NOTHING_NEAR = 1
 
 
 def related(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     lines: GrepLines,
     note: Annotated[str, typer.Argument(metavar="NOTE", help="Its path in the vault, or its name.")],
@@ -34,15 +34,17 @@ def related(
 ) -> int:
     """List the notes near a note, by meaning and link, and why."""
     lines.check(output)
-    reached, answer = ask_about(
-        place, note, lambda reached, path: (reached, reached.index.ask(RELATED, path=path, limit=limit))
+    connection, answer = ask_about(
+        selection,
+        note,
+        lambda connection, path: (connection, connection.index.ask(RELATED, path=path, limit=limit)),
     )
     if output.json:
         print_json(answer)
     elif lines.wanted:
-        lines.print(reached.vault, (_place(near) for near in answer["results"]))
+        lines.print(connection.vault, (_place(near) for near in answer["results"]))
     else:
-        print_rows(out(), [_row(near, reached.vault) for near in answer["results"]], head=3)
+        print_rows(out(), [_row(near, connection.vault) for near in answer["results"]], head=3)
         if not answer["results"]:
             say(f"No note is near {note}.")
     return 0 if answer["results"] else NOTHING_NEAR

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from vault_indexer.cli.connection.reach import ask
+from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.serve.api.endpoints import RESUME
 from vault_indexer.text.counts import quantity
 
 
-def resume(place: Place, output: Output) -> None:
+def resume(selection: VaultSelection, output: Output) -> None:
     """Resume indexing in the daemon, beginning with the changes made during the pause."""
-    found = ask(place, RESUME)
+    found = ask(selection, RESUME)
     if output.json:
         print_json(found)
     else:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vault_indexer.cli.commands.explain import explain_note
-from vault_indexer.cli.connection.reach import ask_all, ask_reached
-from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.connection.connect import ask_all, with_connection
+from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.connection.start_hint import hint_at_start
 from vault_indexer.cli.note_opener import open_note
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
@@ -27,7 +27,7 @@ from vault_indexer.cli.output.hits import (
 )
 from vault_indexer.cli.output.query_words import QueryCommand, query_text
 from vault_indexer.cli.output.terminal import print_json
-from vault_indexer.cli.parameters import AllVaults, Correct, Output, Place, one_command
+from vault_indexer.cli.parameters import AllVaults, Correct, Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.contract.parameters import Value
 from vault_indexer.serve.api.endpoints import SEARCH
@@ -109,19 +109,26 @@ class View:
 
 
 def search(
-    search: Search, place: Place, output: Output, lines: GrepLines, view: View, all_vaults: AllVaults = False
+    search: Search,
+    selection: VaultSelection,
+    output: Output,
+    lines: GrepLines,
+    view: View,
+    all_vaults: AllVaults = False,
 ) -> int:
     """Find notes by meaning, word and link. The best note is the first."""
     lines.check(output)
     asked = search.parameters()
     if view.explain:
-        return explain_note(place, output, view.explain, str(asked["q"]), correct=search.correct)
-    if all_vaults or asks_all(place, os.environ):
-        folders = FoldersOfHits(Path(), vaults_in_config(place, os.environ))
-        answer, index_dir = ask_all(place, SEARCH, **asked), None
+        return explain_note(selection, output, view.explain, str(asked["q"]), correct=search.correct)
+    if all_vaults or asks_all(selection, os.environ):
+        folders = FoldersOfHits(Path(), vaults_in_config(selection, os.environ))
+        answer, index_dir = ask_all(selection, SEARCH, **asked), None
     else:
-        reached, answer = ask_reached(place, lambda reached: (reached, reached.index.ask(SEARCH, **asked)))
-        folders, index_dir = FoldersOfHits(reached.vault), reached.index_dir
+        connection, answer = with_connection(
+            selection, lambda connection: (connection, connection.index.ask(SEARCH, **asked))
+        )
+        folders, index_dir = FoldersOfHits(connection.vault), connection.index_dir
     hits = hits_to_show(answer, nearest=view.nearest)
     if output.json:
         print_json(answer)

@@ -17,10 +17,10 @@ from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.commands.unpublish import take_over_at
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.connection.in_process import NO_VAULTS, target_of
-from vault_indexer.cli.connection.several import keeps_all
+from vault_indexer.cli.connection.multi_vault import keeps_all
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import AllVaults, Place, Strategy, TakeOver, one_command
+from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of, is_pinned
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.daemon.assembly import LLM_CACHE, Target
@@ -30,13 +30,13 @@ from vault_indexer.daemon.discovery import (
     forget_start,
     read_address,
     shared_daemon_dir,
-    write_signpost,
+    write_index_pointer,
 )
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite, vault_file_check
-from vault_indexer.evals.desk import FolderDesk
+from vault_indexer.evals.feedback import FolderFeedbackStore
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.app import ServerParts
 from vault_indexer.serve.http.announcements import Announcements
@@ -51,12 +51,12 @@ from vault_indexer.serve.server import (
     run,
 )
 from vault_indexer.service import VaultService
-from vault_indexer.system import keep_little, keep_to_one_thread, missing_limits
-from vault_indexer.vaults import KeptVault, Vaults, VaultSupervisor, VaultTable
+from vault_indexer.system import keep_to_one_thread, limit_malloc_arenas, missing_limits
+from vault_indexer.vaults import ManagedVault, Vaults, VaultSupervisor, VaultTable
 
 
 def serve(
-    place: Place,
+    selection: VaultSelection,
     log_file: Annotated[
         Path | None,
         typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
@@ -74,24 +74,24 @@ def serve(
     if missing:
         raise UnavailableError(missing)
     with logging_to(log_file):
-        keep_little()
+        limit_malloc_arenas()
         keep_to_one_thread()
-        is_shared = all_vaults or keeps_all(place, os.environ)
+        is_shared = all_vaults or keeps_all(selection, os.environ)
         if take_over:
-            take_over_at(place, is_shared=is_shared)
-        (_serve_all if is_shared else _serve_one)(place)
+            take_over_at(selection, is_shared=is_shared)
+        (_serve_all if is_shared else _serve_one)(selection)
 
 
-def _serve_one(place: Place) -> None:
-    target = target_of(place)
+def _serve_one(selection: VaultSelection) -> None:
+    target = target_of(selection)
     settings = target.config.settings.server
     kept = read_address(target.index_dir)
 
     def ready(info: DaemonInfo) -> None:
         announced.add(target.index_dir, info)
         announced.keep(target.index_dir, address_to_keep(info, settings))
-        if not is_pinned(place):
-            write_signpost(target.vault, target.index_dir)
+        if not is_pinned(selection):
+            write_index_pointer(target.vault, target.index_dir)
             remember_vault(target.vault, target.index_dir)
         note(f"Watching {target.vault} at {info.url}. Ctrl-C stops.")
 
@@ -101,15 +101,15 @@ def _serve_one(place: Place) -> None:
         closing(Announcements()) as announced,
         closing(open_daemon(target)) as service,
     ):
-        command = start_command(place, target, os.environ)
+        command = start_command(selection, target, os.environ)
         info = daemon_info(listener, str(target.vault), settings, command, kept)
         parts = server_parts(target, service)
         site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, lambda _: parts)
         run(site, listener, settings, ready)
 
 
-def _serve_all(place: Place) -> None:
-    config_file = config_of(place, os.environ)
+def _serve_all(selection: VaultSelection) -> None:
+    config_file = config_of(selection, os.environ)
     watch = ConfigWatch(file.path for file in config_files(None, config_file, os.environ))
     table = _read_table(config_file)
     if not table.named:
@@ -123,11 +123,11 @@ def _serve_all(place: Place) -> None:
         closing(Announcements()) as announced,
     ):
         command = indexer_command(
-            "start", *place_options(Place(config=config_file), None, {}), "--all-vaults"
+            "start", *place_options(VaultSelection(config=config_file), None, {}), "--all-vaults"
         )
         info = daemon_info(listener, "", settings.server, command, kept)
         shared = _SharedDaemon(
-            config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(place)
+            config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(selection)
         )
         supervisor = VaultSupervisor(
             table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE
@@ -175,7 +175,7 @@ class _SharedDaemon:
         self._parts: dict[str, ServerParts] = {}
         self.vaults = Vaults(())
 
-    def keep(self, named: NamedVault) -> KeptVault:
+    def keep(self, named: NamedVault) -> ManagedVault:
         """The vault, not yet begun to open."""
         index_dirs: list[Path] = []
         own_parts = _OFFERED
@@ -192,7 +192,7 @@ class _SharedDaemon:
             url = vault_url(self._info.url, named.name)
             self._announced.add(index_dirs[0], replace(self._info, url=url, vault=str(service.vault)))
             if not self._pinned:
-                write_signpost(service.vault, index_dirs[0])
+                write_index_pointer(service.vault, index_dirs[0])
                 remember_vault(service.vault, index_dirs[0])
             note(f"{named.name}: {service.vault}, index in {index_dirs[0]}")
 
@@ -203,7 +203,7 @@ class _SharedDaemon:
             if all(one.path != named.path for one in self.vaults.holders()):
                 forget_start(index_dirs[0])  # this daemon, started again, would not keep it
 
-        return KeptVault(named.name, named.path, open_service, opened, closed)
+        return ManagedVault(named.name, named.path, open_service, opened, closed)
 
     def parts(self, name: str) -> ServerParts:
         """What is offered for a vault beyond asking it, once it has been opened."""
@@ -235,7 +235,7 @@ _OFFERED = ServerParts(AgentActions(strategy=_AnyStrategy(), run_evals=_refuse_e
 
 def server_parts(target: Target, service: VaultService) -> ServerParts:
     """What the server offers for this vault beyond asking its index."""
-    return ServerParts(agent_actions(target, service), FolderDesk(service))
+    return ServerParts(agent_actions(target, service), FolderFeedbackStore(service))
 
 
 def agent_actions(target: Target, service: VaultService) -> AgentActions:
@@ -264,10 +264,10 @@ def _run_evals(service: VaultService, target: Target, request: EvalRequest) -> M
     return report
 
 
-def start_command(place: Place, target: Target, environ: Mapping[str, str]) -> list[str]:
+def start_command(selection: VaultSelection, target: Target, environ: Mapping[str, str]) -> list[str]:
     """The command that starts this daemon in the background. An index folder or a configuration is named only
     if this daemon was given one."""
-    return indexer_command("start", *place_options(place, target.vault, environ))
+    return indexer_command("start", *place_options(selection, target.vault, environ))
 
 
 app = one_command(serve)

@@ -24,10 +24,10 @@ from vault_indexer.autostart import (
     supervisor_of_platform,
 )
 from vault_indexer.cli.commands.stop import end_daemon
+from vault_indexer.cli.connection.connect import known_index_dir
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
-from vault_indexer.cli.connection.reach import known_index_dir
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import Settings, load
 from vault_indexer.config.paths import log_dir
@@ -50,7 +50,7 @@ System = Annotated[
 
 
 def install(
-    place: Place,
+    selection: VaultSelection,
     print_only: Annotated[
         bool, typer.Option("--print", help="Print what would be written, and change nothing.")
     ] = False,
@@ -59,47 +59,47 @@ def install(
     """Let the system start the daemon at login and after a failure, and start it now."""
     name, chosen = _supervisor(system)
     environ = os.environ
-    vault = _named_vault(place, environ)
+    vault = _named_vault(selection, environ)
     if vault is not None and not vault.is_dir():
         raise VaultError(f"no such vault: {vault}")
     settings = load(
         vault,
-        config_file=place.config,
+        config_file=selection.config,
         environ=environ,
-        options={"index.dir": place.index_dir} if place.index_dir else {},
+        options={"index.dir": selection.index_dir} if selection.index_dir else {},
     ).settings
     if vault is None and not _names_a_vault(settings):
         raise UsageError('No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.')
-    spec = _spec(place, vault, environ)
+    spec = _spec(selection, vault, environ)
     service = chosen.name_of(vault)
     if print_only:
         sys.stdout.write(chosen.definition(spec))
         note(f"would be written: {chosen.place(service)}")
         return
     spec.log_folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    kept = vault if _keeps_all(place, vault, environ) else vault or settings.vault
-    _end_other_daemon(place, kept, chosen.status(service))
+    kept = vault if _keeps_all(selection, vault, environ) else vault or settings.vault
+    _end_other_daemon(selection, kept, chosen.status(service))
     changed = chosen.install(spec)
     note(f"{'installed' if changed else 'already installed'}: {chosen.place(service)}")
     for hint in _hints(name, spec, environ):
         note(hint)
 
 
-def uninstall(place: Place, system: System = "") -> None:
+def uninstall(selection: VaultSelection, system: System = "") -> None:
     """Stop the service and remove it. The index stays."""
     _, chosen = _supervisor(system)
-    service = chosen.name_of(_named_vault(place, os.environ))
+    service = chosen.name_of(_named_vault(selection, os.environ))
     gone = chosen.uninstall(service)
     note(f"removed: {chosen.place(service)}" if gone else f"not installed: {chosen.place(service)}")
 
 
-def status(place: Place, output: Output, system: System = "") -> int:
+def status(selection: VaultSelection, output: Output, system: System = "") -> int:
     """Show whether the service is installed and runs. Exit status 1 where it is not installed."""
     name, chosen = _supervisor(system)
-    vault = _named_vault(place, os.environ)
+    vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     found = chosen.status(service)
-    running = _daemon(place, vault)
+    running = _daemon(selection, vault)
     if output.json:
         daemon = {"pid": running.pid, "url": running.url} if running else None
         print_json(
@@ -119,7 +119,7 @@ def status(place: Place, output: Output, system: System = "") -> int:
 
 
 def logs(
-    place: Place,
+    selection: VaultSelection,
     lines: Annotated[
         int, typer.Option("--lines", "-n", min=1, max=1_000_000, metavar="N", help="How many lines.")
     ] = 100,
@@ -128,7 +128,7 @@ def logs(
 ) -> int:
     """Print the last lines of the service's log."""
     _, chosen = _supervisor(system)
-    vault = _named_vault(place, os.environ)
+    vault = _named_vault(selection, os.environ)
     service = chosen.name_of(vault)
     command = chosen.log_command(service, lines, follow=follow)
     if command:
@@ -136,7 +136,7 @@ def logs(
             return subprocess.run(command, check=False).returncode
         except FileNotFoundError as error:
             raise ServiceError(f"{command[0]} is not installed") from error
-    spec = _spec(place, vault, os.environ)
+    spec = _spec(selection, vault, os.environ)
     log = spec.log_file(service)
     if follow:
         raise UsageError(f"--follow is for systemd's journal; the log of this service is the file {log}")
@@ -162,10 +162,10 @@ def _environment(environ: Mapping[str, str]) -> Environment:
     return Environment(Path.home(), user, variables)
 
 
-def _named_vault(place: Place, environ: Mapping[str, str]) -> Path | None:
+def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The vault of the option or the variable. The folder in which the command happens to run does not
     count: a service has none."""
-    named = place.vault or _path(environ.get(_NAMED_VAULT))
+    named = selection.vault or _path(environ.get(_NAMED_VAULT))
     return canonical_folder(named) if named is not None else None
 
 
@@ -174,35 +174,35 @@ def _names_a_vault(settings: Settings) -> bool:
     return settings.vault is not None or bool(settings.vaults)
 
 
-def _spec(place: Place, vault: Path | None, environ: Mapping[str, str]) -> ServiceSpec:
-    options = place_options(place, vault, environ)
-    if _keeps_all(place, vault, environ):
+def _spec(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> ServiceSpec:
+    options = place_options(selection, vault, environ)
+    if _keeps_all(selection, vault, environ):
         options.append("--all-vaults")
     command = tuple(indexer_command("serve", *options))
     return ServiceSpec(vault, command, log_dir(environ), _environment(environ))
 
 
-def _keeps_all(place: Place, vault: Path | None, environ: Mapping[str, str]) -> bool:
+def _keeps_all(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> bool:
     """Whether the service keeps all vaults of the table `[vaults]`: it is told of none, and of no index."""
-    named_index = place.index_dir or environ.get(_NAMED_INDEX)
-    return vault is None and not named_index and bool(vaults_in_config(place, environ))
+    named_index = selection.index_dir or environ.get(_NAMED_INDEX)
+    return vault is None and not named_index and bool(vaults_in_config(selection, environ))
 
 
-def _daemon_folder(place: Place, vault: Path | None) -> Path | None:
+def _daemon_folder(selection: VaultSelection, vault: Path | None) -> Path | None:
     """Where the daemon that the service runs is announced; None where that cannot be known."""
-    if _keeps_all(place, vault, os.environ):
-        return shared_daemon_dir(config_of(place, os.environ))
-    return known_index_dir(Place(vault, place.index_dir, place.config), os.environ)
+    if _keeps_all(selection, vault, os.environ):
+        return shared_daemon_dir(config_of(selection, os.environ))
+    return known_index_dir(VaultSelection(vault, selection.index_dir, selection.config), os.environ)
 
 
-def _daemon(place: Place, vault: Path | None) -> DaemonInfo | None:
-    folder = _daemon_folder(place, vault)
+def _daemon(selection: VaultSelection, vault: Path | None) -> DaemonInfo | None:
+    folder = _daemon_folder(selection, vault)
     return read_daemon(folder) if folder else None
 
 
-def _end_other_daemon(place: Place, vault: Path | None, status: ServiceStatus) -> None:
+def _end_other_daemon(selection: VaultSelection, vault: Path | None, status: ServiceStatus) -> None:
     """A daemon that was started otherwise holds the index: the service takes its place."""
-    folder = _daemon_folder(place, vault)
+    folder = _daemon_folder(selection, vault)
     info = read_daemon(folder) if folder else None
     if folder is None or info is None or info.pid == status.pid:
         return

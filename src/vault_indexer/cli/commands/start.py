@@ -12,9 +12,9 @@ import typer
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
-from vault_indexer.cli.connection.several import keeps_all
+from vault_indexer.cli.connection.multi_vault import keeps_all
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import AllVaults, Place, Strategy, TakeOver, one_command
+from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
@@ -28,7 +28,7 @@ _LOOK_EVERY_S = 0.05
 
 
 def start(
-    place: Place,
+    selection: VaultSelection,
     wait: Annotated[
         float,
         typer.Option("--wait", min=0.1, metavar="SECONDS", help="Wait at most SECONDS for an answer."),
@@ -42,31 +42,36 @@ def start(
     The log is `daemon.log` in the index folder.
     """
     del strategy  # its callback has put it where the daemon finds it
-    is_shared = all_vaults or keeps_all(place, os.environ)
-    folder = daemon_folder(place, is_shared=is_shared)
+    is_shared = all_vaults or keeps_all(selection, os.environ)
+    folder = daemon_folder(selection, is_shared=is_shared)
     running = read_daemon(folder)
     if running and take_over:
         raise UsageError('--take-over: the daemon is running; run "indexer stop" first')
     if running:
         note(f"The daemon is running already, at {running.url} (process {running.pid}).")
     else:
-        start_daemon(place, folder, wait, all_vaults=is_shared, take_over=take_over)
+        start_daemon(selection, folder, wait, all_vaults=is_shared, take_over=take_over)
 
 
-def daemon_folder(place: Place, *, is_shared: bool) -> Path:
+def daemon_folder(selection: VaultSelection, *, is_shared: bool) -> Path:
     """The folder of the `daemon.json`: of the daemon of all vaults, else of this one's index."""
     if is_shared:
-        return shared_daemon_dir(config_of(place, os.environ))
-    return in_process_module().target_of(place).index_dir
+        return shared_daemon_dir(config_of(selection, os.environ))
+    return in_process_module().target_of(selection).index_dir
 
 
 def start_daemon(
-    place: Place, index_dir: Path, wait: float, *, all_vaults: bool = False, take_over: bool = False
+    selection: VaultSelection,
+    index_dir: Path,
+    wait: float,
+    *,
+    all_vaults: bool = False,
+    take_over: bool = False,
 ) -> DaemonInfo:
     """Start the daemon of this place, say so, and return when it answers. Raises VaultIndexerError, with
     what it said if it ended, or if it does not answer within `wait` seconds."""
     log = _log_file(index_dir)
-    info = _wait_for(_spawn(place, log, all_vaults, take_over), index_dir, log, wait)
+    info = _wait_for(_spawn(selection, log, all_vaults, take_over), index_dir, log, wait)
     where = f"log in {log}" if all_vaults else f"index in {index_dir}"
     note(f"Started the daemon at {info.url} (process {info.pid}, {where}).")
     return info
@@ -82,9 +87,11 @@ def _log_file(index_dir: Path) -> Path:
     return log
 
 
-def _spawn(place: Place, log: Path, all_vaults: bool, take_over: bool) -> subprocess.Popen[bytes]:
-    vault = None if all_vaults else in_process_module().target_of(place).vault
-    options = place_options(place, vault, os.environ) + (["--all-vaults"] if all_vaults else [])
+def _spawn(
+    selection: VaultSelection, log: Path, all_vaults: bool, take_over: bool
+) -> subprocess.Popen[bytes]:
+    vault = None if all_vaults else in_process_module().target_of(selection).vault
+    options = place_options(selection, vault, os.environ) + (["--all-vaults"] if all_vaults else [])
     options += ["--take-over"] if take_over else []
     command = indexer_command("serve", "--log-file", str(log.absolute()), *options)
     # What it says before it logs, and why it ends, comes through the pipe: a full disk has no room for it.

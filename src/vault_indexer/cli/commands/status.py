@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.cli.commands.pause import until
-from vault_indexer.cli.connection.reach import ask
-from vault_indexer.cli.connection.several import asks_all
+from vault_indexer.cli.connection.connect import ask
+from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.output.progress import duration
 from vault_indexer.cli.output.rows import print_row, shorten_path
 from vault_indexer.cli.output.terminal import out, print_json
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.api.endpoints import STATUS
@@ -30,12 +30,12 @@ _UNITS = ("bytes", "kB", "MB", "GB")
 _KILO = 1000
 
 
-def status(place: Place, output: Output) -> None:
+def status(selection: VaultSelection, output: Output) -> None:
     """Show how current the index is and whether the daemon runs. Of several vaults, one line each."""
-    if asks_all(place, os.environ):
-        _show_all(vaults_in_config(place, os.environ), place, output)
+    if asks_all(selection, os.environ):
+        _show_all(vaults_in_config(selection, os.environ), selection, output)
         return
-    found = ask(place, STATUS)
+    found = ask(selection, STATUS)
     if output.json:
         print_json(found)
         return
@@ -46,9 +46,9 @@ def status(place: Place, output: Output) -> None:
         print_row(console, "", f"{file['path']}: {file['reason']}", "dim", indent=2)
 
 
-def _show_all(vaults: Mapping[str, Path], place: Place, output: Output) -> None:
+def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Output) -> None:
     """A line for each vault: its counts, or why it cannot be searched."""
-    found = {name: _status_or_problem(replace(place, vault=vaults[name])) for name in sorted(vaults)}
+    found = {name: _status_or_problem(replace(selection, vault=vaults[name])) for name in sorted(vaults)}
     if output.json:
         entries = [
             {"name": name, "status": None, "problem": one}
@@ -70,9 +70,9 @@ def _show_all(vaults: Mapping[str, Path], place: Place, output: Output) -> None:
         print_row(console, f"{'not running':<{width}}", "indexed at each search", "")
 
 
-def _status_or_problem(place: Place) -> StatusReportJson | str:
+def _status_or_problem(selection: VaultSelection) -> StatusReportJson | str:
     try:
-        return ask(place, STATUS)
+        return ask(selection, STATUS)
     except VaultIndexerError as error:
         return str(error)
 

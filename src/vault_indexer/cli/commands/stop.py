@@ -10,13 +10,13 @@ from pathlib import Path
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.commands.start import ask_if_alive
-from vault_indexer.cli.connection.reach import known_daemon_folder
-from vault_indexer.cli.connection.several import asks_all, names_one
+from vault_indexer.cli.connection.connect import known_daemon_folder
+from vault_indexer.cli.connection.multi_vault import asks_all, names_one
 from vault_indexer.cli.known_vaults import recorded_vaults
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import AllVaults, Place, one_command
+from vault_indexer.cli.parameters import AllVaults, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, read_signpost, shared_daemon_dir
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, read_index_pointer, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
@@ -27,19 +27,19 @@ _LOOK_EVERY_S = 0.02
 _IN_ADDRESS = "/vault/"
 
 
-def stop(place: Place, all_vaults: AllVaults = False) -> None:
+def stop(selection: VaultSelection, all_vaults: AllVaults = False) -> None:
     """Stop the daemon and wait until it has ended.
 
     Where no vault is named and you are in none, every daemon of your vaults is stopped.
     """
-    if all_vaults or asks_all(place, os.environ):
-        folders = _folders_of_all(place)
+    if all_vaults or asks_all(selection, os.environ):
+        folders = _folders_of_all(selection)
     else:
-        found = known_daemon_folder(place, os.environ)
+        found = known_daemon_folder(selection, os.environ)
         if found is None or read_daemon(found) is None:
-            found = in_process_module().target_of(place).index_dir
+            found = in_process_module().target_of(selection).index_dir
         folders = [found]
-        _refuse_to_stop_others(place, read_daemon(found))
+        _refuse_to_stop_others(selection, read_daemon(found))
     running = {info.pid: (info, folder) for folder in folders if (info := read_daemon(folder))}
     if not running:
         note("No daemon is running.")
@@ -49,17 +49,17 @@ def stop(place: Place, all_vaults: AllVaults = False) -> None:
         note(f"Stopped the daemon of {_listed(kept or [info.vault])} (process {info.pid}).")
 
 
-def _folders_of_all(place: Place) -> list[Path]:
+def _folders_of_all(selection: VaultSelection) -> list[Path]:
     """Where the daemons of all vaults may be announced: the shared one first."""
-    signposts = (read_signpost(folder) for folder in vaults_in_config(place, os.environ).values())
+    pointers = (read_index_pointer(folder) for folder in vaults_in_config(selection, os.environ).values())
     recorded = (Path(known.index_dir) for known in recorded_vaults())
-    shared = shared_daemon_dir(config_of(place, os.environ))
-    return list(dict.fromkeys(folder for folder in (shared, *signposts, *recorded) if folder))
+    shared = shared_daemon_dir(config_of(selection, os.environ))
+    return list(dict.fromkeys(folder for folder in (shared, *pointers, *recorded) if folder))
 
 
-def _refuse_to_stop_others(place: Place, info: DaemonInfo | None) -> None:
+def _refuse_to_stop_others(selection: VaultSelection, info: DaemonInfo | None) -> None:
     """Raises UsageError where one vault is named and its daemon keeps others, too."""
-    if info is None or not names_one(place, os.environ):
+    if info is None or not names_one(selection, os.environ):
         return
     kept = _vaults_of(info)
     if len(kept) > 1:

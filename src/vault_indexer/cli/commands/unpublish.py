@@ -8,13 +8,13 @@ from vault_indexer.bootstrap import take_over_publication
 from vault_indexer.bootstrap import unpublish as unpublish_vault
 from vault_indexer.cli.connection.in_process import target_of
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import Place, one_command
+from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.errors import UsageError
 
 
-def unpublish(place: Place) -> None:
+def unpublish(selection: VaultSelection) -> None:
     """Remove what is published of a vault from the Milvus server. Notes and index stay as they are."""
-    target = target_of(place)
+    target = target_of(selection)
     uri = target.config.settings.milvus.uri
     vault = unpublish_vault(target, os.environ)
     if vault:
@@ -23,11 +23,11 @@ def unpublish(place: Place) -> None:
         note(f"Nothing of {target.vault} is published on {uri}.")
 
 
-def take_over_at(place: Place, *, is_shared: bool) -> None:
+def take_over_at(selection: VaultSelection, *, is_shared: bool) -> None:
     """What --take-over does before the daemon starts. Raises UsageError where no single vault is meant."""
     if is_shared:
         raise UsageError("--take-over: name one vault with --vault")
-    target = target_of(place)
+    target = target_of(selection)
     if take_over_publication(target, os.environ):
         note(f"This index publishes {target.vault} from now on.")
 

@@ -19,7 +19,7 @@ from vault_indexer.cli.known_vaults import (
     remember_vault,
 )
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import (
     NamedVault,
@@ -50,35 +50,35 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, d
 def add(
     name: Name,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of notes.")],
-    place: Place,
+    selection: VaultSelection,
 ) -> None:
     """Add a vault to your vaults. Nothing else in your configuration changes."""
-    file = _file(place)
+    file = _file(selection)
     root_identity(folder.expanduser())
     path = folder.expanduser().absolute()
-    index_dir = place.index_dir.expanduser().absolute() if place.index_dir else None
+    index_dir = selection.index_dir.expanduser().absolute() if selection.index_dir else None
     add_vault(file, NamedVault(name, path, index_dir))
     note(f"Added {name} ({path}) to {file}.")
-    if _daemon(place) is not None:
+    if _daemon(selection) is not None:
         note("The running daemon indexes it now (indexer status).")
 
 
 def remove(
     name: Name,
-    place: Place,
+    selection: VaultSelection,
     delete: Annotated[bool, typer.Option("--delete-index", help="Delete its index, too.")] = False,
 ) -> None:
     """Remove a vault from your vaults. Its notes stay, and its index unless you say --delete-index.
 
     What is published of it on a Milvus server stays, too: `indexer gateway unpublish` removes that.
     """
-    vault, index_dir = _removable(name, place)
-    daemon = _daemon(place)
+    vault, index_dir = _removable(name, selection)
+    daemon = _daemon(selection)
     if delete:
         _refuse_while_kept_alone(index_dir, daemon, name)
-    if name in vaults_in_config(place, os.environ):
-        remove_vault(_file(place), name)
-        note(f"Removed {name} from {_file(place)}. Its notes stay.")
+    if name in vaults_in_config(selection, os.environ):
+        remove_vault(_file(selection), name)
+        note(f"Removed {name} from {_file(selection)}. Its notes stay.")
         if daemon is not None:
             note("The running daemon closes it now.")
     if not delete:
@@ -92,10 +92,10 @@ def remove(
     forget_vault(vault)
 
 
-def _removable(name: str, place: Place) -> tuple[Path, Path]:
+def _removable(name: str, selection: VaultSelection) -> tuple[Path, Path]:
     """The folder and the index of a vault of the table, of an indexed folder, or of a left-over index, which
     may be named by its folder, too. Raises UsageError."""
-    settings = load_own(config_of(place, os.environ), os.environ).settings
+    settings = load_own(config_of(selection, os.environ), os.environ).settings
     listed = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
     if name in listed:
         vault = listed[name].path
@@ -118,9 +118,9 @@ def _refuse_while_kept_alone(index_dir: Path, shared: DaemonInfo | None, name: s
         raise UsageError(f"Its daemon is running. Stop it first: indexer stop --vault {name}")
 
 
-def list_vaults(place: Place, output: Output) -> None:
+def list_vaults(selection: VaultSelection, output: Output) -> None:
     """List your vaults, with their state if the daemon runs."""
-    listed = _vaults(place)
+    listed = _vaults(selection)
     if output.json:
         print_json(listed)
         return
@@ -145,10 +145,10 @@ def list_vaults(place: Place, output: Output) -> None:
         )
 
 
-def _vaults(place: Place) -> VaultListJson:
+def _vaults(selection: VaultSelection) -> VaultListJson:
     """As the daemon of all vaults tells, and those that it does not keep yet."""
-    settings = load_own(config_of(place, os.environ), os.environ).settings
-    answered = _kept(place)
+    settings = load_own(config_of(selection, os.environ), os.environ).settings
+    answered = _kept(selection)
     kept = {one["name"]: one for one in answered["vaults"]}
     named = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
     found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
@@ -156,8 +156,8 @@ def _vaults(place: Place) -> VaultListJson:
     return {"vaults": found, "problem": answered.get("problem", "")}
 
 
-def _kept(place: Place) -> VaultListJson:
-    info = _daemon(place)
+def _kept(selection: VaultSelection) -> VaultListJson:
+    info = _daemon(selection)
     try:
         if info is not None:
             return DaemonClient(info).ask(VAULTS)
@@ -177,12 +177,12 @@ def _not_kept(named: NamedVault) -> VaultSummaryJson:
     return {"name": named.name, "path": path, "state": state, "notes": 0, "pending": 0, "problem": problem}
 
 
-def _daemon(place: Place) -> DaemonInfo | None:
-    return read_daemon(shared_daemon_dir(config_of(place, os.environ)))
+def _daemon(selection: VaultSelection) -> DaemonInfo | None:
+    return read_daemon(shared_daemon_dir(config_of(selection, os.environ)))
 
 
-def _file(place: Place) -> Path:
-    return config_of(place, os.environ) or user_config_file(os.environ)
+def _file(selection: VaultSelection) -> Path:
+    return config_of(selection, os.environ) or user_config_file(os.environ)
 
 
 app = typer.Typer(no_args_is_help=True)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.connection.reach import ask
+from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, Place, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.serve.api.endpoints import VERIFY
 from vault_indexer.text.counts import quantity
 
@@ -16,12 +16,12 @@ PROBLEMS = 1
 
 
 def verify(
-    place: Place,
+    selection: VaultSelection,
     output: Output,
     repair: Annotated[bool, typer.Option("--repair", help="Repair what differs.")] = False,
 ) -> int:
     """Compare vault, catalog and each derived index; exit status 1 if they differ."""
-    found = ask(place, VERIFY, repair=repair)
+    found = ask(selection, VERIFY, repair=repair)
     if output.json:
         print_json(found)
     else:

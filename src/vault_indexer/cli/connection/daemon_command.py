@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from vault_indexer.cli.parameters import Place
+from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.system import python_command
 
@@ -16,13 +16,13 @@ def indexer_command(*arguments: str) -> list[str]:
     return python_command("-m", "vault_indexer.cli", *arguments)
 
 
-def place_options(place: Place, vault: Path | None, environ: Mapping[str, str]) -> list[str]:
+def place_options(selection: VaultSelection, vault: Path | None, environ: Mapping[str, str]) -> list[str]:
     """Options that name the vault, index folder and configuration of a command. Each path is absolute: a
     daemon has another working folder. What was not named stays unnamed, except `vault`."""
     named = {
         "--vault": vault,
-        "--index-dir": place.index_dir or environ.get("INDEXER_INDEX_DIR"),
-        "--config": config_of(place, environ),
+        "--index-dir": selection.index_dir or environ.get("INDEXER_INDEX_DIR"),
+        "--config": config_of(selection, environ),
     }
     return [part for name, path in named.items() if path for part in (name, _absolute(path))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from vault_indexer.cli.reached import Index
+from vault_indexer.cli.index_connection import Index
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import AgentAnswer, AgentInput, AgentName, read_answer

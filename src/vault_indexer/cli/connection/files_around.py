@@ -9,12 +9,12 @@ from xml.sax.saxutils import escape, quoteattr
 
 import typer
 
-from vault_indexer.cli.connection.reach import ask_about
+from vault_indexer.cli.connection.connect import ask_about
+from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.rows import path_style, print_rows
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
-from vault_indexer.cli.parameters import Output, Place
-from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.parameters import Output, VaultSelection
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import GRAPH
 from vault_indexer.text.counts import quantity
@@ -49,13 +49,15 @@ class Around:
         return bool(self.depth or self.dot or self.graphml or self.links_only)
 
 
-def print_files_around(place: Place, output: Output, note: str, around: Around, limit: int | None) -> None:
+def print_files_around(
+    selection: VaultSelection, output: Output, note: str, around: Around, limit: int | None
+) -> None:
     """Print the files around a note. Raises UsageError where two forms are asked for at once."""
     if output.json + around.dot + around.graphml > 1:
         raise UsageError("--json, --dot, --graphml: one at a time")
 
-    def show(reached: Reached, path: str) -> None:
-        found = reached.index.ask(
+    def show(connection: IndexConnection, path: str) -> None:
+        found = connection.index.ask(
             GRAPH, path=path, depth=around.depth or 1, limit=limit or _LIMIT, related=not around.links_only
         )
         if output.json:
@@ -64,9 +66,9 @@ def print_files_around(place: Place, output: Output, note: str, around: Around, 
             for line in dot_lines(found) if around.dot else graphml_lines(found):
                 typer.echo(line)
         else:
-            _show_list(reached, found)
+            _show_list(connection, found)
 
-    ask_about(place, note, show)
+    ask_about(selection, note, show)
 
 
 def dot_lines(graph: NoteGraphJson) -> Iterator[str]:
@@ -117,7 +119,7 @@ def _printable(name: str) -> str:
     return "".join(char if char >= " " else " " for char in name)
 
 
-def _show_list(reached: Reached, found: NoteGraphJson) -> None:
+def _show_list(connection: IndexConnection, found: NoteGraphJson) -> None:
     near = {edge["target"] for edge in found["edges"] if edge["kind"] == "related"}
     linked = {
         end for edge in found["edges"] if edge["kind"] == "link" for end in (edge["source"], edge["target"])
@@ -125,7 +127,7 @@ def _show_list(reached: Reached, found: NoteGraphJson) -> None:
     rows = [
         (
             text((f"{node['distance']:>3}", "dim")),
-            text((node["path"], path_style(reached.vault, node["path"]))),
+            text((node["path"], path_style(connection.vault, node["path"]))),
             text((node["title"], "")),
             text(("related" if node["path"] in near and node["path"] not in linked else "", "dim")),
             text((quantity(node["degree"], "link"), "dim")),

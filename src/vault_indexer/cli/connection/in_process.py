@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, cast
 
 from vault_indexer.api import open_named
 from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
+from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import Place
-from vault_indexer.cli.reached import Reached
+from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import (
     config_of,
     is_pinned,
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 NO_VAULTS = 'There are no vaults. Run "indexer init ~/Notes" once.'
 
 
-def target_of(place: Place) -> Target:
+def target_of(selection: VaultSelection) -> Target:
     """Which vault, index and configuration a command means. Raises UsageError, VaultError, ConfigError."""
-    vault = named_or_enclosing_vault(place, os.environ)
-    if vault is None and not names_vaults(place, os.environ):
-        vault = only_vault(place, os.environ)
-        if vault is None and (choices := vaults_to_choose(place, os.environ)):
+    vault = named_or_enclosing_vault(selection, os.environ)
+    if vault is None and not names_vaults(selection, os.environ):
+        vault = only_vault(selection, os.environ)
+        if vault is None and (choices := vaults_to_choose(selection, os.environ)):
             raise UsageError(which_vault(choices))
-    target = resolve_target(vault, place.index_dir, place.config, environ=os.environ, options={})
+    target = resolve_target(vault, selection.index_dir, selection.config, environ=os.environ, options={})
     for warning in target.config.warnings:
         note(f"Warning: {warning}")
     return target
@@ -128,29 +128,29 @@ class AllInProcess:
         raise UsageError(which_vault(one.name for one in self._named))
 
 
-def all_in_process(place: Place) -> AllInProcess:
+def all_in_process(selection: VaultSelection) -> AllInProcess:
     """The indices of all vaults of the table. Raises UsageError where there are none, and ConfigError."""
-    config_file = config_of(place, os.environ)
+    config_file = config_of(selection, os.environ)
     named = named_vaults(config_file, os.environ)
     if not named:
         raise UsageError(NO_VAULTS)
     return AllInProcess(named, config_file)
 
 
-def reach(place: Place) -> Reached:
+def reach(selection: VaultSelection) -> IndexConnection:
     """The daemon of the index that the configuration names, if one runs there; else the index itself."""
-    target = target_of(place)
+    target = target_of(selection)
     info = read_daemon(target.index_dir)
-    return Reached.through(info) if info else _in_process(place, target)
+    return IndexConnection.through(info) if info else _in_process(selection, target)
 
 
-def in_process(place: Place) -> Reached:
+def in_process(selection: VaultSelection) -> IndexConnection:
     """The index itself, whatever `daemon.json` says."""
-    return _in_process(place, target_of(place))
+    return _in_process(selection, target_of(selection))
 
 
-def _in_process(place: Place, target: Target) -> Reached:
-    return Reached(InProcess(target, is_pinned=is_pinned(place)), target.vault, target.index_dir)
+def _in_process(selection: VaultSelection, target: Target) -> IndexConnection:
+    return IndexConnection(InProcess(target, is_pinned=is_pinned(selection)), target.vault, target.index_dir)
 
 
 def _answer(endpoint: Endpoint[Answer], vaults: Vaults, arguments: Mapping[str, Value]) -> Answer:

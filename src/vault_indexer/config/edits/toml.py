@@ -14,7 +14,7 @@ from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.system import write_atomically
 
-Place = tuple[str, ...]
+KeyPath = tuple[str, ...]
 """The names of the tables that a key is in, and its own."""
 
 
@@ -60,7 +60,7 @@ def parsed_config(text: str, file: Path) -> dict[str, object]:
         raise UsageError(f"{file} is not TOML: {error}") from error
 
 
-def with_values(text: str, values: Mapping[Place, object], file: Path) -> str:
+def with_values(text: str, values: Mapping[KeyPath, object], file: Path) -> str:
     """The text of a configuration with these values; a value of None takes the key out.
 
     Comments, order and line breaks stay. A table that is missing is added at the end. Raises UsageError if
@@ -99,7 +99,7 @@ def changed_for_sure(
     return changed
 
 
-def _set(document: dict[str, object], place: Place, value: object) -> None:
+def _set(document: dict[str, object], place: KeyPath, value: object) -> None:
     *tables, name = place
     table: object = document
     for one in tables:
@@ -113,7 +113,7 @@ def _set(document: dict[str, object], place: Place, value: object) -> None:
         table[name] = value
 
 
-def _changed(text: str, place: Place, value: object) -> str:
+def _changed(text: str, place: KeyPath, value: object) -> str:
     import tomlkit
 
     document = tomlkit.parse(text)

@@ -18,12 +18,12 @@ class BackgroundTask(Protocol):
         ...
 
     @property
-    def troubles(self) -> tuple[str, ...]:
+    def faults(self) -> tuple[str, ...]:
         """What does not succeed at the moment, each as one line for the user."""
         ...
 
-    def step(self, *, idle: bool) -> None:
-        """Accept a result that is there. Begin what is next only where the loop is `idle`. Raises
+    def step(self, *, is_idle: bool) -> None:
+        """Accept a result that is there. Begin what is next only where the loop is `is_idle`. Raises
         VaultIndexerError or OSError if the index cannot be written."""
         ...
 

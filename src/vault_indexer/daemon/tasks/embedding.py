@@ -9,8 +9,8 @@ from functools import partial
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.daemon.tasks.portions import Portions
-from vault_indexer.daemon.tasks.turn import Turn
 from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.job import Died, Failed
@@ -32,30 +32,32 @@ class EmbeddingTask(UpkeepTask):
     """One portion at a time, made in the generation's spare process.
 
     A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
-    alone: then that comes last. Nothing is lost by a failure; `trouble` names it.
+    alone: then that comes last. Nothing is lost by a failure; `fault` names it.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, turn: Turn | None = None) -> None:
-        """`turn` is had for each portion; it is shared with other vaults."""
-        self._turn = turn or Turn()
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, slot: ExclusiveSlot | None = None
+    ) -> None:
+        """`slot` is had for each portion; it is shared with other vaults."""
+        self._slot = slot or ExclusiveSlot()
         self._portions = Portions(
             _FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, Retry(_RETRY_S, _RETRY_LATEST_S, clock)
         )
 
     @property
-    def trouble(self) -> str:
+    def fault(self) -> str:
         """Why the last portion failed."""
-        return self._portions.trouble
+        return self._portions.fault
 
     def begin(self, current: OpenGeneration) -> Work | None:
         """Implements UpkeepTask."""
         if not current.writer.owed:
-            self._portions.trouble = ""
+            self._portions.fault = ""
             return None
-        if not self._portions.retry.is_due or not self._turn.take(self):
+        if not self._portions.retry.is_due or not self._slot.try_acquire(self):
             return None
         job = current.writer.next_owed(self._portions.size)
-        return spare_work(current, job, partial(self._turn.give_back, self))
+        return spare_work(current, job, partial(self._slot.release, self))
 
     def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
         """Store the vectors. Where they cannot be written they are made again later."""

@@ -42,17 +42,17 @@ class PublishTask:
         self._refused = ""
 
     @property
-    def trouble(self) -> str:
+    def fault(self) -> str:
         """Why nothing is published at the moment."""
-        reason = self._refused or (self._follower.trouble if self._follower else "")
+        reason = self._refused or (self._follower.fault if self._follower else "")
         if not reason:
             return ""
         return f"publishing to Milvus failed and will be retried; local search is not affected: {reason}"
 
     @property
-    def troubles(self) -> tuple[str, ...]:
+    def faults(self) -> tuple[str, ...]:
         """Implements BackgroundTask."""
-        return tuple(filter(None, [self.trouble]))
+        return tuple(filter(None, [self.fault]))
 
     def behind(self) -> int:
         """The commits with which the server does not answer yet; 1 while it is not known what it has. Any
@@ -64,7 +64,7 @@ class PublishTask:
         with current.writer.holder.lease() as snapshot:
             return 1 if applied < 0 else max(0, snapshot.seq - applied)
 
-    def step(self, *, idle: bool) -> None:  # noqa: ARG002 - publishing takes nothing from an edit
+    def step(self, *, is_idle: bool) -> None:  # noqa: ARG002 - publishing takes nothing from an edit
         """Let the thread of the active generation know of new commits."""
         current, settings = self._vault_sync.current, self._vault_sync.assembly.settings
         before, with_settings = self._for
@@ -90,7 +90,7 @@ class PublishTask:
             publication = self._vault_sync.assembly.publication(current)
         except VaultIndexerError as error:
             self._refused = str(error)
-            log.error("%s", self.trouble)
+            log.error("%s", self.fault)
             return
         if publication is not None:
             self._follower = _Follower(publication, current.writer.holder, current, self._clock)
@@ -111,7 +111,7 @@ class _Follower:
         opened: OpenGeneration,
         clock: Callable[[], float],
     ) -> None:
-        self.trouble = ""
+        self.fault = ""
         self.applied_seq = -1
         self._publication = publication
         self._holder = holder
@@ -147,7 +147,7 @@ class _Follower:
         while not self._stopping:
             self._news.clear()
             seconds = self._round()
-            if self.trouble:  # a server that is down is not asked more often because there is an edit
+            if self.fault:  # a server that is down is not asked more often because there is an edit
                 self._ended.wait(seconds)
             elif not self._stopping and not self._news.wait(seconds) and seconds >= _CHECK_S:
                 self._publication.rest()
@@ -170,9 +170,9 @@ class _Follower:
         except Exception as error:
             log.error("publishing failed", exc_info=error)
             return self._failed(error)
-        if self.trouble:
+        if self.fault:
             log.info("the index is published again")
-        self.trouble, self._retry_s = "", _RETRY_S
+        self.fault, self._retry_s = "", _RETRY_S
         if not done:
             return _UNSEEN_S
         self.applied_seq = self._publication.applied_seq
@@ -181,8 +181,8 @@ class _Follower:
     def _failed(self, error: Exception) -> float:
         if self._stopping:
             return 0.0
-        if not self.trouble:
+        if not self.fault:
             log.warning("the index is not published: %s", error)
-        self.trouble = str(error)
+        self.fault = str(error)
         wait, self._retry_s = self._retry_s, min(2 * self._retry_s, _RETRY_LATEST_S)
         return wait

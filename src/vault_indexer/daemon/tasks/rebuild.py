@@ -8,12 +8,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
+from vault_indexer.daemon.faults import ActiveFaults, Cause
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest, Problems
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.builder import BuilderProcess
-from vault_indexer.daemon.tasks.turn import Turn
-from vault_indexer.daemon.troubles import Cause, Troubles
+from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.errors import UnavailableError, VaultError, VaultIndexerError
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store import index_errors
@@ -44,26 +44,26 @@ class RebuildTask:
     """
 
     def __init__(
-        self, vault_sync: VaultSync, troubles: Troubles, reasons: tuple[str, ...], turn: Turn
+        self, vault_sync: VaultSync, faults: ActiveFaults, reasons: tuple[str, ...], slot: ExclusiveSlot
     ) -> None:
         self.reasons = reasons
         self.progress: Progress | None = None
         self.catching_up = False
         self._vault_sync = vault_sync
-        self._troubles = troubles
+        self._faults = faults
         self._root = vault_sync.assembly.index_dir.root
         self._builder: BuilderProcess | None = None
         self._waiting: list[BuildRequest] = []
         self._started: list[BuildRequest] = []
         self._repairs: list[tuple[CheckRequest, Problems]] = []
         self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, folder=self._root)
-        self._turn = turn
-        self._waits_for_turn = False
+        self._slot = slot
+        self._waits_for_slot = False
 
     @property
     def busy(self) -> bool:
         """Whether a build is under way, or waits for that of another vault."""
-        return self._builder is not None or self._waits_for_turn
+        return self._builder is not None or self._waits_for_slot
 
     def request(self, request: BuildRequest) -> None:
         """Have the next generation built."""
@@ -78,13 +78,15 @@ class RebuildTask:
         self.reasons = reasons
         self._retry.reset()
         if not reasons:
-            self._troubles.end(Cause.BUILD, Cause.UNFIT)
+            self._faults.end(Cause.BUILD, Cause.UNFIT)
 
-    def step(self, on_progress: Callable[[int], None], between: Callable[[], None]) -> RebuildResult | None:
+    def step(
+        self, on_progress: Callable[[int], None], between_parts: Callable[[], None]
+    ) -> RebuildResult | None:
         """Begin a build if one is needed or requested, and follow the one under way.
 
         A build that is done is activated here, with the changes made meanwhile: `on_progress` is told how
-        many notes remain, and `between` is called as in VaultSync.sync. None while there is no result.
+        many notes remain, and `between_parts` is called as in VaultSync.sync. None while there is no result.
         """
         if self._builder is None:
             self._begin()
@@ -101,7 +103,7 @@ class RebuildTask:
                 built = self._builder.poll(self._report)
                 if built is None:
                     return None
-                self._vault_sync.activate(*built, catch_up, between)
+                self._vault_sync.activate(*built, catch_up, between_parts)
         except VaultIndexerError as error:
             self._fail(error)
             return RebuildResult(reasons, error=error)
@@ -126,7 +128,7 @@ class RebuildTask:
         if self._builder is not None:
             self._builder.hold(held)
         if held:
-            self._turn.give_back(self)
+            self._slot.release(self)
 
     def refuse(self, error: VaultIndexerError) -> None:
         """Fail the requests for which no build has begun."""
@@ -139,7 +141,7 @@ class RebuildTask:
         if self._builder is not None:
             self._builder.kill()
         self._builder, self.progress = None, None
-        self._turn.give_back(self)
+        self._slot.release(self)
 
     def end(self) -> None:
         """End the build, and fail every request: the daemon stops."""
@@ -150,25 +152,25 @@ class RebuildTask:
     def _begin(self) -> None:
         needed = bool(self.reasons) and self._retry.is_due
         if not (self._waiting or self._started or (needed and not self._vault_sync.has_unconfirmed_losses())):
-            self._waits_for_turn = False
+            self._waits_for_slot = False
             return
-        self._waits_for_turn = not self._turn.take(self)
-        if self._waits_for_turn:
+        self._waits_for_slot = not self._slot.try_acquire(self)
+        if self._waits_for_slot:
             return
         self._started += self._waiting
         self._waiting = []
         self._refuse_losses()
         if not (self._started or needed):
-            self._turn.give_back(self)
+            self._slot.release(self)
             return
         log.info("building: %s", "; ".join(self.reasons) or "as requested")
         is_first = self._vault_sync.current is None
         refit = is_first or any(request.refit for request in self._started)
         soon = is_first and not self._started  # nothing else answers searches meanwhile
         try:
-            self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, soon=soon)
+            self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, newest_only=soon)
         except BaseException:
-            self._turn.give_back(self)
+            self._slot.release(self)
             raise
 
     def _refuse_losses(self) -> None:
@@ -190,22 +192,22 @@ class RebuildTask:
 
     def _succeed(self) -> None:
         self._builder, self.progress, self.catching_up = None, None, False
-        self._turn.give_back(self)
+        self._slot.release(self)
         self._retry.reset()
-        self._troubles.end(Cause.BUILD, Cause.UNFIT)
+        self._faults.end(Cause.BUILD, Cause.UNFIT)
         current = self._vault_sync.current
         self.reasons = current.reasons if current else ()
         if self.reasons:
             # The program was replaced under the running daemon: building again and again would not help.
             self._retry.wait(_RETRY_UNFIT_S)
             text = f"restart the daemon: what it builds does not fit it ({'; '.join(self.reasons)})"
-            self._troubles.begin(Cause.UNFIT, text)
+            self._faults.begin(Cause.UNFIT, text)
             log.error("%s", text)
 
     def _fail(self, error: VaultIndexerError) -> None:
         self._builder, self.progress, self.catching_up = None, None, False
-        self._turn.give_back(self)
+        self._slot.release(self)
         log.error("the rebuild failed: %s", error)
         self._retry.record_failure(error)
         if self.reasons or self._vault_sync.current is None:  # else only who requested it has to know
-            self._troubles.begin_with(Cause.BUILD, "the rebuild failed", error)
+            self._faults.begin_with(Cause.BUILD, "the rebuild failed", error)

@@ -37,7 +37,7 @@ class RechunkTask(UpkeepTask):
         self._asked: dict[str, str] = {}
 
     @property
-    def trouble(self) -> str:
+    def fault(self) -> str:
         """How many notes are split without their model."""
         if not self._waiting:
             return ""

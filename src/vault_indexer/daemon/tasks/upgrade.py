@@ -11,8 +11,8 @@ from itertools import islice
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.daemon.tasks.portions import Portions
-from vault_indexer.daemon.tasks.turn import Turn
 from vault_indexer.daemon.tasks.upkeep import PoolWork, UpkeepTask, Work
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.job import Died, Failed
@@ -63,15 +63,15 @@ class UpgradeTask(UpkeepTask):
         rules: UpgradeRules,
         complete: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
-        turn: Turn | None = None,
+        slot: ExclusiveSlot | None = None,
         is_on_battery: Callable[[], bool] = is_on_battery,
     ) -> None:
-        """`turn` is had for each portion; it is shared with other vaults."""
+        """`slot` is had for each portion; it is shared with other vaults."""
         self.rules = rules
         self.progress: VectorUpgrade | None = None
         self._complete = complete
         self._clock = clock
-        self._turn = turn or Turn()
+        self._slot = slot or ExclusiveSlot()
         self._is_on_battery = is_on_battery
         self._portions = Portions(
             _FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, Retry(_RETRY_S, _RETRY_LATEST_S, clock)
@@ -84,9 +84,9 @@ class UpgradeTask(UpkeepTask):
         self._begun_at = self._rested_at = 0.0
 
     @property
-    def trouble(self) -> str:
+    def fault(self) -> str:
         """Why the last portion failed."""
-        return self._portions.trouble
+        return self._portions.fault
 
     def observe(self, *, is_idle: bool) -> None:
         """Edits come first."""
@@ -96,7 +96,7 @@ class UpgradeTask(UpkeepTask):
     def begin(self, current: OpenGeneration) -> Work | None:
         """Implements UpkeepTask."""
         if current.upgrade is None:
-            self.progress, self._portions.trouble = None, ""
+            self.progress, self._portions.fault = None, ""
             return None
         if self._clock() < self._rested_at or not self._portions.retry.is_due:
             return None
@@ -106,12 +106,12 @@ class UpgradeTask(UpkeepTask):
             self._failed.clear()
         if not self._listed and not self._list(current):
             return None
-        if not self._turn.take(self):
+        if not self._slot.try_acquire(self):
             return None
         keys = tuple(islice(self._listed, self._portions.size))
         self._begun_at = self._clock()
         job = EmbedJob(current.generation, keys)
-        return PoolWork(current.upgrade.pool, job, lambda: self._turn.give_back(self))
+        return PoolWork(current.upgrade.pool, job, lambda: self._slot.release(self))
 
     def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
         """Keep the vectors. A portion that fails is made again, smaller, until the one text that the model

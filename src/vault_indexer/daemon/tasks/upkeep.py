@@ -33,7 +33,7 @@ class UpkeepTask(ABC):
     its thread; no method waits for a process or a model."""
 
     @property
-    def trouble(self) -> str:
+    def fault(self) -> str:
         """What does not succeed at the moment, as one line for the user; "" where that is only logged."""
         return ""
 
@@ -75,14 +75,14 @@ class Upkeep:
         return self._begun is not None
 
     @property
-    def troubles(self) -> tuple[str, ...]:
+    def faults(self) -> tuple[str, ...]:
         """Those of the tasks."""
-        return tuple(task.trouble for task in self._tasks if task.trouble)
+        return tuple(task.fault for task in self._tasks if task.fault)
 
-    def step(self, *, idle: bool) -> None:
-        """Accept an outcome that is there, and begin what is next if the loop is `idle`."""
+    def step(self, *, is_idle: bool) -> None:
+        """Accept an outcome that is there, and begin what is next if the loop is `is_idle`."""
         for task in self._tasks:
-            task.observe(is_idle=idle)
+            task.observe(is_idle=is_idle)
         current = self._vault_sync.current
         if self._begun is not None and (current is None or self._begun[1] is not current.writer):
             self.end()
@@ -90,7 +90,7 @@ class Upkeep:
             return
         if self._begun is not None:
             self._accept(current, *self._begun)
-        if idle and self._begun is None:
+        if is_idle and self._begun is None:
             self._begin(current)
 
     def end(self) -> None:

@@ -16,7 +16,7 @@ class WordsTask:
     words at all have been read, as after a start, nothing is begun: `warm_in_background` reads them.
     """
 
-    troubles = ()
+    faults = ()
     """A search reads what is missing."""
 
     def __init__(self, vault_sync: VaultSync) -> None:
@@ -28,10 +28,10 @@ class WordsTask:
         """Whether words are being read."""
         return self._thread is not None and self._thread.is_alive()
 
-    def step(self, *, idle: bool) -> None:
-        """Begin, if the loop is `idle` and there are new segments."""
+    def step(self, *, is_idle: bool) -> None:
+        """Begin, if the loop is `is_idle` and there are new segments."""
         current = self._vault_sync.current
-        if not idle or current is None or self.busy:
+        if not is_idle or current is None or self.busy:
             return
         with current.writer.holder.lease() as snapshot:
             lexicon = snapshot.keywords.lexicon

@@ -43,7 +43,7 @@ LEAST_SENTENCES_LEFT = 2
 
 _ATX = re.compile(r"(?P<marks> {0,3}#{1,6}[ \t]+)(?P<text>[^\n]*)")
 
-Said = Callable[[int, int], None]
+ShowProgress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class _Surveyor:
         return content_words(as_query(source), language) >= least
 
 
-def survey_vault(target: Target, say: Said) -> Survey:
+def survey_vault(target: Target, say: ShowProgress) -> Survey:
     """All candidates of the vault. `say` hears how many notes were read, of how many.
 
     Notes that cannot be read or parsed offer nothing. Raises VaultError for a vault that cannot be read.

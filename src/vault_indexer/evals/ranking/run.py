@@ -57,7 +57,7 @@ class _Collected:
     scores: dict[str, dict[str, Scores]] = field(default_factory=dict)
 
 
-Said = Callable[[str], None]
+ShowLine = Callable[[str], None]
 
 
 def _say_nothing(_: str) -> None:
@@ -75,7 +75,7 @@ def run_ranking(
     *,
     k: int = DEFAULT_K,
     report: Report = _report_nothing,
-    say: Said = _say_nothing,
+    say: ShowLine = _say_nothing,
 ) -> RankingRun:
     """Ask every question of every variant; `k` notes of each answer count.
 
@@ -132,7 +132,7 @@ class _Place:
     folder: Path
     has_index: bool
     report: Report
-    say: Said
+    say: ShowLine
 
 
 def _ask_all(

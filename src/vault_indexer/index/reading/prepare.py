@@ -136,7 +136,7 @@ class Preparer:
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
         return Parsed(_file_row(read, "note", _shortfall(chunks)), note, chunks, hashes)
 
-    def set_aside(self, path: str, reason: str) -> Skipped:
+    def quarantine(self, path: str, reason: str) -> Skipped:
         """Name a note without parsing it: it is tried again when the file is another one."""
         try:
             return Skipped(_file_row(read_note(self._vault, path, self._max_file_bytes), "skipped", reason))

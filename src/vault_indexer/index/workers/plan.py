@@ -48,14 +48,14 @@ class PoolPlan:
     limits: ProcessLimits
 
     @classmethod
-    def of(cls, settings: IndexSettings, *, slow: bool) -> PoolPlan:
+    def of(cls, settings: IndexSettings, *, is_slow_model: bool) -> PoolPlan:
         """The limit of memory is for all that may run at once: the workers for edits and those of a build,
-        the builder, and, where the model is `slow`, the spare worker. Where it is too small for one worker
-        of each kind a core, there are fewer; one there must be."""
+        the builder, and, where the model is slow, the spare worker. Where it is too small for one worker of
+        each kind a core, there are fewer; one there must be."""
         workers = settings.workers or usable_cores()
         if not settings.max_memory_mb:
             return cls(workers, limits_of(settings))
-        others, worker_mb = (2, _MODEL_WORKER_MB) if slow else (1, _WORKER_MB)
+        others, worker_mb = (2, _MODEL_WORKER_MB) if is_slow_model else (1, _WORKER_MB)
         workers = max(1, min(workers, (settings.max_memory_mb // worker_mb - others) // 2))
         share = settings.max_memory_mb * 1024**2 // (2 * workers + others)
         return cls(workers, limits_of(settings, share))

@@ -72,7 +72,7 @@ class _Member(Generic[Job]):
         self.jobs = 0
         self.job: Job
 
-    def give(self, job: Job) -> None:
+    def submit(self, job: Job) -> None:
         """Raises OSError if the process has ended."""
         self.job = job
         self.watch.note_mark(None)
@@ -136,7 +136,7 @@ class WorkerPool(Generic[Job, Result]):
         """Give out one job and return; `result` is asked until it has one. Not to be mixed with `run`."""
         self._give(job)
 
-    def attend(self, job: Job, stopped: Callable[[], bool]) -> None:
+    def run_until_stopped(self, job: Job, stopped: Callable[[], bool]) -> None:
         """Have one job done whose result is of no interest. Returns early once it is `stopped`: then nothing
         but `close` may follow."""
         if not stopped():
@@ -195,7 +195,7 @@ class WorkerPool(Generic[Job, Result]):
     def _try_to_give(self, member: _Member[Job], job: Job) -> bool:
         """False if the worker has ended."""
         try:
-            member.give(job)
+            member.submit(job)
         except OSError:
             member.process.end()
             return False

@@ -16,7 +16,7 @@ Result = TypeVar("Result", covariant=True)
 _LOOK_S = 0.1
 
 
-class WorkerPlaces:
+class WorkerSlots:
     """So many pools at work at once, and so many with workers alive. Thread-safe.
 
     A pool that begins to work takes a place, and waits for one while all are taken. Where there are more
@@ -66,7 +66,7 @@ class WorkerPlaces:
 class SharedPool(WorkerPool[Job, Result]):
     """A pool that works only while it has one of the places."""
 
-    def __init__(self, places: WorkerPlaces, *args: object, **options: object) -> None:
+    def __init__(self, places: WorkerSlots, *args: object, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type] # those of a pool
         self._places = places
 
@@ -75,11 +75,11 @@ class SharedPool(WorkerPool[Job, Result]):
         with self._places.place(id(self), super().close, self._stopped.is_set):
             yield from super().run(jobs, fresh=fresh)
 
-    def attend(self, job: Job, stopped: Callable[[], bool]) -> None:
+    def run_until_stopped(self, job: Job, stopped: Callable[[], bool]) -> None:
         """As that of a pool, once it has a place."""
         with self._places.place(id(self), super().close, stopped) as has_place:
             if has_place:
-                super().attend(job, stopped)
+                super().run_until_stopped(job, stopped)
 
     def close(self) -> None:
         """End all workers now, whatever they do."""

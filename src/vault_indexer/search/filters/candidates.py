@@ -58,7 +58,7 @@ def is_simple_word(pattern: TextPattern, text: str) -> bool:
 
 def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
     """The ids of the notes that hold any of the index terms in text or frontmatter, ascending."""
-    own = snapshot.keywords.holding(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
+    own = snapshot.keywords.keys_containing(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
     return own[first_of_each(own)]
 
 

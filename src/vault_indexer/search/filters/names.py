@@ -83,7 +83,7 @@ class NameReader:
         match node:
             case Word() | Phrase() | Regex():
                 self._deadline.check()
-                return names.holding(node)
+                return names.mask_containing(node)
             case All(parts):
                 return reduce(np.logical_and, (self._mask(names, part) for part in parts))
             case Either(parts):
@@ -105,7 +105,7 @@ class _Names:
         self._known: dict[Text, Mask] = {}
         self._budget = budget
 
-    def holding(self, wanted: Text) -> Mask:
+    def mask_containing(self, wanted: Text) -> Mask:
         """Which names contain it."""
         if wanted not in self._known:
             self._known[wanted] = self._look_for(wanted)
@@ -117,7 +117,7 @@ class _Names:
         found = np.zeros(len(self._names), bool)
         if is_plain and text:  # a text from `plain` has no line break
             self._budget.spend(costs.NAME_TEST * len(self._names))
-            found[list(self._joined.holding(text))] = True
+            found[list(self._joined.numbers_containing(text))] = True
         else:
             self._budget.spend(costs.NAME_MATCH * len(self._names))
             pairs = zip(self._names, self._folded, strict=True)

@@ -230,8 +230,8 @@ def _expression(source: str, letters: Callable[[str], str]) -> str:
     return "".join([*parts, *map(_literal, source[at:])])
 
 
-def _is_run(source: str, at: int) -> bool:
-    return bool(at and re.match(f"[{SPACELESS}]", source[at - 1]))
+def _is_run(source: str, offset: int) -> bool:
+    return bool(offset and re.match(f"[{SPACELESS}]", source[offset - 1]))
 
 
 def _gap_expression(gap: str, *, first: bool, after_run: bool) -> str:

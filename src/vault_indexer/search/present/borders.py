@@ -17,61 +17,61 @@ _TOKEN = re.compile(r"\S{,400}")
 _PICTURE = re.compile(r"[ \t>]*!(?:\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\])\s*")
 
 
-def markup_start(source: str, at: int) -> int:
-    """`at`, or the beginning of the markup that a cut there would divide."""
-    found = _markup_at(source, at)
-    return found[0] if found else at
+def markup_start(source: str, offset: int) -> int:
+    """`offset`, or the beginning of the markup that a cut there would divide."""
+    found = _markup_at(source, offset)
+    return found[0] if found else offset
 
 
-def markup_end(source: str, at: int) -> int:
-    """`at`, or the end of the markup that a cut there would divide."""
-    found = _markup_at(source, at)
-    return found[1] if found else at
+def markup_end(source: str, offset: int) -> int:
+    """`offset`, or the end of the markup that a cut there would divide."""
+    found = _markup_at(source, offset)
+    return found[1] if found else offset
 
 
-def word_start(text: str, at: int) -> int:
-    """`at`, or where a word begins, or an address ends, that is divided there."""
-    near = text.rfind(" ", max(0, at - _NEAR), at + 1)
-    if at == 0 or near >= 0:
-        return near + 1 if near >= 0 else at
-    found = _address_at(text, at)
-    return found[1] if found else at
+def word_start(text: str, offset: int) -> int:
+    """`offset`, or where a word begins, or an address ends, that is divided there."""
+    near = text.rfind(" ", max(0, offset - _NEAR), offset + 1)
+    if offset == 0 or near >= 0:
+        return near + 1 if near >= 0 else offset
+    found = _address_at(text, offset)
+    return found[1] if found else offset
 
 
-def word_end(text: str, at: int) -> int:
-    """`at`, or where the word or address that is divided there begins."""
-    if at >= len(text):
-        return at
-    near = text.rfind(" ", max(0, at - _NEAR), at)
+def word_end(text: str, offset: int) -> int:
+    """`offset`, or where the word or address that is divided there begins."""
+    if offset >= len(text):
+        return offset
+    near = text.rfind(" ", max(0, offset - _NEAR), offset)
     if near >= 0:
         return near
-    found = _address_at(text, at)
-    return found[0] if found and found[0] else at
+    found = _address_at(text, offset)
+    return found[0] if found and found[0] else offset
 
 
-def after_pictures(source: str, start: int, end: int, most: int) -> int:
-    """Where the text goes on after the pictures that stand first in `source[start:end]`, if that is `most` at
-    most; `start` if there is nothing else."""
+def after_pictures(source: str, start: int, end: int, limit: int) -> int:
+    """Where the text goes on after the pictures that stand first in `source[start:end]`, at most `limit`;
+    `start` if there is nothing else."""
     at = start
     while at < end:
         last = source.find("\n", at, end) + 1 or end
-        if last > most or not (_PICTURE.fullmatch(source, at, last) or source[at:last].isspace()):
+        if last > limit or not (_PICTURE.fullmatch(source, at, last) or source[at:last].isspace()):
             return at if source[at:end].strip() else start
         at = last
     return start
 
 
-def _markup_at(source: str, at: int) -> tuple[int, int] | None:
-    first = max(source.rfind("\n", 0, at) + 1, at - _LONGEST)
-    last = source.find("\n", at, at + _LONGEST)
-    last = min(len(source), at + _LONGEST) if last < 0 else last
+def _markup_at(source: str, offset: int) -> tuple[int, int] | None:
+    first = max(source.rfind("\n", 0, offset) + 1, offset - _LONGEST)
+    last = source.find("\n", offset, offset + _LONGEST)
+    last = min(len(source), offset + _LONGEST) if last < 0 else last
     spans = whole_spans(source[first:last])
-    return next(((first + s, first + e) for s, e in spans if first + s < at < first + e), None)
+    return next(((first + s, first + e) for s, e in spans if first + s < offset < first + e), None)
 
 
-def _address_at(text: str, at: int) -> tuple[int, int] | None:
+def _address_at(text: str, offset: int) -> tuple[int, int] | None:
     """The span of the token that is divided at a place, if it is an address."""
-    first = max(0, at - _LONGEST)
-    first += max(map(text[first:at].rfind, " \n\t")) + 1
+    first = max(0, offset - _LONGEST)
+    first += max(map(text[first:offset].rfind, " \n\t")) + 1
     token = _TOKEN.match(text, first)
-    return token.span() if token and token.end() > at > first and _ADDRESS.search(token[0]) else None
+    return token.span() if token and token.end() > offset > first and _ADDRESS.search(token[0]) else None

@@ -12,40 +12,40 @@ _MOST_MARKS = 64
 """A cut is moved so far at most: a longer cluster is noise. A rule of thumb."""
 
 
-def cluster_start(text: str, at: int, end: int) -> int:
-    """The first place from `at` on, up to `end`, at which no character is divided."""
+def cluster_start(text: str, offset: int, end: int) -> int:
+    """The first place from `offset` on, up to `end`, at which no character is divided."""
     if text.isascii():
-        return at
-    for place in range(at, min(at + _MOST_MARKS, end) + 1):
+        return offset
+    for place in range(offset, min(offset + _MOST_MARKS, end) + 1):
         if not _divides(text, place):
             return place
-    return at
+    return offset
 
 
-def cluster_end(text: str, at: int, start: int) -> int:
-    """The last place up to `at`, down to `start`, at which no character is divided."""
+def cluster_end(text: str, offset: int, start: int) -> int:
+    """The last place up to `offset`, down to `start`, at which no character is divided."""
     if text.isascii():
-        return at
-    for place in range(at, max(at - _MOST_MARKS, start) - 1, -1):
+        return offset
+    for place in range(offset, max(offset - _MOST_MARKS, start) - 1, -1):
         if not _divides(text, place):
             return place
-    return at
+    return offset
 
 
-def _divides(text: str, at: int) -> bool:
-    """Whether a cut at `at` divides an extended grapheme cluster of Unicode (UAX 29), near enough."""
-    if not 0 < at < len(text) or text[at].isascii():
-        return text[at - 1 : at + 1] == "\r\n"
-    before, after = text[at - 1], text[at]
+def _divides(text: str, offset: int) -> bool:
+    """Whether a cut at `offset` divides an extended grapheme cluster of Unicode (UAX 29), near enough."""
+    if not 0 < offset < len(text) or text[offset].isascii():
+        return text[offset - 1 : offset + 1] == "\r\n"
+    before, after = text[offset - 1], text[offset]
     if unicodedata.category(after)[0] == "M" or before == _JOINER or _extends(after):
         return True
     if unicodedata.combining(before) == _VIRAMA:
         return True
     if _is_flag(before) and _is_flag(after):
-        first = at
+        first = offset
         while first and _is_flag(text[first - 1]):
             first -= 1
-        return (at - first) % 2 == 1
+        return (offset - first) % 2 == 1
     return _is_jamo(before) and "\u1160" <= after <= "\u11ff"
 
 

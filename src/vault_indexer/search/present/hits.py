@@ -160,11 +160,11 @@ class HitBuilder:
         found = self._catalog.headings_between(row.note_id, start, end)
         return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in found]
 
-    def _header_path(self, row: ChunkRow, headings: Sequence[ChunkHeading], at: int) -> str:
+    def _header_path(self, row: ChunkRow, headings: Sequence[ChunkHeading], offset: int) -> str:
         """The headings that hold at a place of the chunk's body."""
-        if not any(0 < heading.start <= at for heading in headings):
+        if not any(0 < heading.start <= offset for heading in headings):
             return row.chunk.header_path
-        above = self._catalog.headings_above(row.note_id, row.chunk.start_pos + at)
+        above = self._catalog.headings_above(row.note_id, row.chunk.start_pos + offset)
         return HEADER_SEPARATOR.join(heading.text for heading in above)
 
     def _fence(self, row: ChunkRow, note: NoteRow) -> str:

@@ -63,10 +63,10 @@ class ReadableText:
     _starts: list[int]
     _sources: list[int]
 
-    def source(self, at: int) -> int:
-        """Where in the source the character at `at` stands."""
-        piece = max(0, bisect_right(self._starts, at) - 1)
-        return self._sources[piece] + at - self._starts[piece] if self._starts else 0
+    def source(self, offset: int) -> int:
+        """Where in the source the character at `offset` stands."""
+        piece = max(0, bisect_right(self._starts, offset) - 1)
+        return self._sources[piece] + offset - self._starts[piece] if self._starts else 0
 
     def place(self, source: int) -> int:
         """Where a place of the source is in the text; for what is not shown, where the text goes on."""

@@ -30,9 +30,9 @@ class RegexMatcher:
     has_flags: bool
     _engine: Any
 
-    def find(self, data: bytes, at: int = 0) -> tuple[int, int] | None:
+    def find(self, data: bytes, offset: int = 0) -> tuple[int, int] | None:
         """The first match in UTF-8 from a position on, as positions of bytes."""
-        found = self._engine.search(data, at)
+        found = self._engine.search(data, offset)
         return found.span() if found else None
 
     def is_in(self, text: str) -> bool:

@@ -81,7 +81,7 @@ def _candidates(snapshot: Snapshot, name: str) -> list[int]:
     # The rarest first: after a word or two nothing is left of most queries.
     rarity = {terms: snapshot.keywords.largest_document_frequency(terms) for terms in needs}
     ordered = sorted(rarity, key=lambda terms: rarity[terms])
-    keys = snapshot.keywords.holding(ordered[0], _NAME_FIELDS)
+    keys = snapshot.keywords.keys_containing(ordered[0], _NAME_FIELDS)
     for terms in ordered[1:]:
         if not len(keys):
             return []

@@ -92,7 +92,7 @@ def _compounds_with(snapshot: Snapshot, word: str, language: str) -> list[str]:
     root = stem(normalize(word), language)
     if len(root) < _SHORTEST:
         return []
-    found = snapshot.keywords.lexicon.holding(root)
+    found = snapshot.keywords.lexicon.words_with(root)
     compounds = [one for one in found if one.term.isalpha() and _is_compound(fold(one.term), root)]
     return [one.term for one in sorted(compounds, key=lambda one: (-one.frequency, one.term))[:_MOST]]
 

@@ -52,7 +52,6 @@ from vault_indexer.model import (
     VaultList,
     Verification,
 )
-from vault_indexer.serve.api.desk import EvalDesk
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     ASK,
@@ -71,6 +70,7 @@ from vault_indexer.serve.api.endpoints import (
     VERIFY,
     Endpoint,
 )
+from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
 from vault_indexer.service import VaultService
 from vault_indexer.text.times import iso_time
@@ -91,14 +91,14 @@ def _never() -> bool:
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
     """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
-    none. `is_cancelled` says that nobody waits for the answer any more, `desk` keeps what a person does in a
-    face."""
+    none. `is_cancelled` says that nobody waits for the answer any more, `feedback` keeps what a person
+    does in a face."""
 
     vaults: Vaults
     daemon: DaemonState
     is_cancelled: Callable[[], bool] = _never
     vault: str = ""
-    desk: EvalDesk | None = None
+    feedback: FeedbackStore | None = None
 
     @property
     def service(self) -> VaultService:
@@ -189,25 +189,25 @@ def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
 
 
 def _click(context: AnswerContext, request: ClickRequest) -> KeptClick:
-    return KeptClick(_desk(context).record_click(request.query, request.note, request.rank))
+    return KeptClick(_feedback(context).record_click(request.query, request.note, request.rank))
 
 
 def _judge_pool(context: AnswerContext, request: JudgePoolRequest) -> JudgingPool:
-    return _desk(context).next_pool(request.question)
+    return _feedback(context).next_pool(request.question)
 
 
 def _judge(context: AnswerContext, request: JudgeRequest) -> KeptGrade:
     known = context.service.path_of(request.note)
-    judged = _desk(context).keep_grade(request.question, known, request.grade)
+    judged = _feedback(context).keep_grade(request.question, known, request.grade)
     return KeptGrade(request.question, known, request.grade, judged)
 
 
-def _desk(context: AnswerContext) -> EvalDesk:
-    if context.desk is None and context.vaults.are_several and not context.vault:
+def _feedback(context: AnswerContext) -> FeedbackStore:
+    if context.feedback is None and context.vaults.are_several and not context.vault:
         raise UsageError(f"vault is missing: choose one of {', '.join(context.vaults.names)}")
-    if context.desk is None:
+    if context.feedback is None:
         raise UsageError("grades and clicks need the daemon (`indexer start`)")
-    return context.desk
+    return context.feedback
 
 
 def _bodies(context: AnswerContext, request: BodiesRequest) -> Bodies:

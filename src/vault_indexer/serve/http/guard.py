@@ -261,7 +261,7 @@ class Guard:
         try:
             await self._serve_limited(scope, headers, receive, send)
         finally:
-            self._long_places.give_back()
+            self._long_places.release()
 
     async def _in_time(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
         """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
@@ -270,7 +270,7 @@ class Guard:
         given_up = threading.Event()
         GIVEN_UP.set(given_up)
         task = asyncio.ensure_future(self._serve_limited(scope, headers, receive, once.send))
-        task.add_done_callback(lambda _: self._places.give_back())
+        task.add_done_callback(lambda _: self._places.release())
         done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
         if done:
             task.result()
@@ -307,8 +307,8 @@ class Guard:
 class _Places:
     """So many requests at once; up to `MAX_WAITING` more wait in a queue, each for `wait_s` at most."""
 
-    def __init__(self, most: int, wait_s: float) -> None:
-        self._free = asyncio.Semaphore(most)
+    def __init__(self, limit: int, wait_s: float) -> None:
+        self._free = asyncio.Semaphore(limit)
         self._wait_s = wait_s
         self._waiting = 0
 
@@ -326,7 +326,7 @@ class _Places:
             self._waiting -= 1
         return True
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """The next in the queue takes the place."""
         self._free.release()
 

@@ -10,7 +10,7 @@ from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import ErrorReport, Progress, RebuildReport, RebuildRun
 from vault_indexer.serve.http.responses import error_report
 from vault_indexer.service import VaultService
-from vault_indexer.vaults import VaultHolder, Vaults
+from vault_indexer.vaults import VaultRuntime, Vaults
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.2
@@ -22,7 +22,7 @@ class VaultRebuilds:
     def __init__(self, vaults: Vaults) -> None:
         self._vaults = vaults
         self._lock = threading.Lock()
-        self._by_name: dict[str, tuple[VaultHolder, Rebuilds]] = {}
+        self._by_name: dict[str, tuple[VaultRuntime, Rebuilds]] = {}
 
     def one(self, name: str) -> Rebuilds:
         """Those of the vault of this name, of the only one without a name. Raises as `Vaults.one`."""

@@ -24,9 +24,9 @@ class AttachmentNames:
         self.times = array("q", (mtime_ns for _, mtime_ns in known))
         self._folded = JoinedTexts([fold_path(path).encode("utf-8") for path in self.paths], b"\n")
 
-    def holding(self, part: str) -> Iterator[int]:
+    def numbers_containing(self, part: str) -> Iterator[int]:
         """The positions of the paths that contain a folded text, in order."""
-        return self._folded.holding(part.encode("utf-8"))
+        return self._folded.numbers_containing(part.encode("utf-8"))
 
 
 def fold_path(path: str) -> str:

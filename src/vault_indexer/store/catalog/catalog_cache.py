@@ -91,8 +91,8 @@ class CatalogCache:
 class LruCache(Generic[Key, Value]):
     """The least recently used values go when the sum of `size_of` exceeds `most`. Thread-safe."""
 
-    def __init__(self, most: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:
-        self._most = most
+    def __init__(self, limit: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:
+        self._most = limit
         self._size_of = size_of
         self._held = 0
         self._values: OrderedDict[Key, Value] = OrderedDict()

@@ -17,7 +17,7 @@ import numpy as np
 
 from vault_indexer.errors import DamagedError
 from vault_indexer.model import (
-    SET_ASIDE,
+    QUARANTINED,
     Chunk,
     ChunkRow,
     FileRow,
@@ -243,14 +243,14 @@ class CatalogReader:
         sql = "SELECT path, digest FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
         return {str(path): str(digest) for path, digest in self.rows(sql)}
 
-    def set_aside(self) -> dict[str, tuple[int, str]]:
+    def quarantine(self) -> dict[str, tuple[int, str]]:
         """The notes that ended the process that read them, or took more than they may, in order, with the
         change that did: `mtime_ns` and digest, since two saves may have the same time."""
         sql = (
             "SELECT path, mtime_ns, digest FROM files"
             " WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
         )
-        found = self.rows(sql, (len(SET_ASIDE), SET_ASIDE))
+        found = self.rows(sql, (len(QUARANTINED), QUARANTINED))
         return {str(path): (int(mtime), str(digest)) for path, mtime, digest in found}
 
     def file(self, path: str) -> FileRow | None:

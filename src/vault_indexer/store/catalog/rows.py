@@ -30,7 +30,7 @@ Values = tuple[str | int | float | bytes | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class NoteRows:
+class NoteTableRows:
     """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics),
     the compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, and
     for each chunk the numbers of its words (for none, if the model has no vectors of words)."""
@@ -59,7 +59,7 @@ class PreparedNote:
     texts that are not there are owed. `embedded` and `reused` count texts."""
 
     file: FileRow
-    rows: NoteRows
+    rows: NoteTableRows
     vectors: Mapping[bytes, bytes]
     embedded: int
     reused: int
@@ -67,10 +67,10 @@ class PreparedNote:
 
 def note_rows(
     note: Note, chunks: Sequence[Chunk], hashes: Sequence[bytes | None], words: Sequence[bytes] = ()
-) -> NoteRows:
+) -> NoteTableRows:
     """The rows of a note; `hashes[i]` is the digest of chunk i's embedding text (None: not embedded), and
     `words[i]` are the numbers of its words."""
-    return NoteRows(
+    return NoteTableRows(
         path=note.path,
         note=(
             note.title,

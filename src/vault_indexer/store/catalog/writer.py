@@ -21,7 +21,7 @@ from vault_indexer.store.catalog.page_checksums import (
     save_sums,
     updated_checksums,
 )
-from vault_indexer.store.catalog.rows import NoteRows, PreparedNote, Values
+from vault_indexer.store.catalog.rows import NoteTableRows, PreparedNote, Values
 from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL, WORDS_DDL
 from vault_indexer.store.catalog.sqlite_errors import unusable
 
@@ -347,7 +347,7 @@ class CatalogWriter:
     def _set_meta(self, key: str, value: int) -> None:
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?,?)", (key, value))
 
-    def _insert_note(self, rows: NoteRows, mtime_ns: int, note_id: int | None) -> int:
+    def _insert_note(self, rows: NoteTableRows, mtime_ns: int, note_id: int | None) -> int:
         cursor = self._db.execute(
             "INSERT INTO notes (note_id, path, title, language, frontmatter, aliases, tags, diagnostics,"
             " mtime_ns) VALUES (?,?,?,?,?,?,?,?,?)",
@@ -355,7 +355,7 @@ class CatalogWriter:
         )
         return int(cursor.lastrowid or 0)
 
-    def _insert_structure(self, note_id: int, rows: NoteRows, resolve: Resolve) -> None:
+    def _insert_structure(self, note_id: int, rows: NoteTableRows, resolve: Resolve) -> None:
         insert = self._db.executemany
         insert("INSERT INTO headings VALUES (?,?,?,?,?,?,?,?)", _with_numbers(note_id, rows.headings))
         insert("INSERT INTO blocks VALUES (?,?,?,?,?,?)", _with_numbers(note_id, rows.blocks))

@@ -155,7 +155,7 @@ class KeywordIndex:
         """Whether `tidy` has something to do."""
         return bool(segments_to_merge_later(self._segments))
 
-    def tidy(self) -> None:
+    def merge_segments(self) -> None:
         """Merges segments that are many, or mostly deleted, into one. Others may commit meanwhile: they wait
         for the last step only. What they delete is deleted in the new segment, too.
 

@@ -75,7 +75,7 @@ class SegmentWords:
         others = np.flatnonzero(np.frombuffer(self._joined.text, np.uint8) >= _ASCII)
         return self._terms(np.unique(self._ends().searchsorted(others)))
 
-    def holding(self, piece: str) -> dict[str, int]:
+    def words_with(self, piece: str) -> dict[str, int]:
         """Terms that hold `piece` once they are folded, each with its frequency."""
         numbers = _numbers_holding(self._folded, piece)
         return dict(zip(self._terms(numbers), self._frequencies[numbers].tolist(), strict=True))
@@ -108,7 +108,7 @@ class SegmentWords:
 
 
 def _numbers_holding(texts: JoinedTexts[bytes], piece: str) -> NDArray[np.int64]:
-    return np.fromiter(texts.holding(piece.encode()), np.int64)
+    return np.fromiter(texts.numbers_containing(piece.encode()), np.int64)
 
 
 def _signatures(lines: str) -> tuple[Letters, Bytes]:

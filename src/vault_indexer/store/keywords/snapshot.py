@@ -197,7 +197,7 @@ class KeywordSnapshot:
         row_of_key = {key: row for row, key in enumerate(keys)}
         return positions, [row_of_key[key] for key in self._keys[positions].tolist()]
 
-    def holding(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
+    def keys_containing(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
         """Keys of the documents that hold any of the index terms in any of the fields, ascending."""
         held = self._places_of(terms, fields)
         if sum(map(len, held)) * _FEW < self._size:

@@ -173,11 +173,11 @@ class MilvusPublisher:
         }
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, limit: int) -> str:
     """The beginning of a text that has at most so many bytes in UTF-8."""
-    if len(text) * 4 <= most:
+    if len(text) * 4 <= limit:
         return text
-    return text.encode("utf-8")[:most].decode("utf-8", "ignore")
+    return text.encode("utf-8")[:limit].decode("utf-8", "ignore")
 
 
 def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:

@@ -31,9 +31,8 @@ _BATCH = 8192
 _SAMPLE = 32_768
 """So many vectors, spread evenly, decide the points. A rule of thumb."""
 
-_RAREST = 8
-"""Where fewer than one in so many vectors are allowed, or are to be looked at again, all are compared. A rule
-of thumb."""
+_MAX_RESCORED_SHARE = 1 / 8
+"""Where more than this share of all vectors would have to be compared exactly, all are. A rule of thumb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ class CodedVectors:
         wanted = self._rule.candidates(k)
         share = 1.0 if among is None else max(1, int(np.count_nonzero(among))) / len(among)
         count = int(wanted / share)
-        if count * _RAREST > self._vectors.ntotal:
+        if count > self._vectors.ntotal * _MAX_RESCORED_SHARE:
             return None
         positions = self._coded.search(query[None, :], count)[1][0]
         if among is not None:

@@ -239,18 +239,18 @@ def build_snapshot(
     seq: int,
     dimension: int,
     rows: Iterable[tuple[int, bytes]],
-    most: int | None = None,
+    limit: int | None = None,
     rule: IndexRule = RULE,
 ) -> VectorSnapshot:
     """A snapshot whose base holds all rows (key ascending, float16 bytes); zero vectors are left out.
 
-    The rows are taken once, some thousands at a time. There are at most `most` of them; without it `rows` is
+    The rows are taken once, some thousands at a time. There are at most `limit` of them; without it `rows` is
     as long as it says.
     """
     count = 0
-    most = len(rows) if most is None and isinstance(rows, Sized) else most or 0
-    vectors, room = _empty_base(dimension, most)
-    keys = np.empty(most, np.int64)
+    limit = len(rows) if limit is None and isinstance(rows, Sized) else limit or 0
+    vectors, room = _empty_base(dimension, limit)
+    keys = np.empty(limit, np.int64)
     for batch in _batches(rows):
         own, packed = _unpack(batch, dimension)
         end = count + len(own)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vault_indexer.store.vectors.coarse_index import CoarseVectors
 from vault_indexer.store.vectors.codes import CodedVectors, Codes
 from vault_indexer.store.vectors.note_means import NoteMeans
-from vault_indexer.store.vectors.rounding import RoundedVectors
 from vault_indexer.store.vectors.rows import exact_products, halves_of, selection
 from vault_indexer.store.vectors.rule import RULE, IndexRule
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
     Positions = NDArray[np.int64]
 
-_WORTH = 10_000
+_MIN_VECTORS = 10_000
 """Of fewer vectors a full pass is as fast."""
 
-_PATIENCE = 3
-"""The screen is made, beside, at this search: a process that asks once or twice would wait for it in vain. A
-rule of thumb."""
+_BUILD_AFTER_SEARCHES = 3
+"""The coarse index is built, in a thread, at this search: a process that asks once or twice would wait for it
+in vain. A rule of thumb."""
 
-_SPARE = 16
+_EXTRA_CANDIDATES = 16
 """So many more are taken from a full pass: FAISS adds up in another order, so of vectors that are equally
 near it may prefer any. A rule of thumb."""
 
@@ -35,24 +35,24 @@ SAMPLED = 256
 """So many vectors tell how near to a query the others are. A rule of thumb."""
 
 
-def spread_evenly(count: int, most: int) -> Positions:
-    """At most `most` of the numbers below `count`, spread evenly, ascending."""
-    return np.unique(np.linspace(0, max(0, count - 1), min(count, most)).astype(np.int64))
+def spread_evenly(count: int, limit: int) -> Positions:
+    """At most `limit` of the numbers below `count`, spread evenly, ascending."""
+    return np.unique(np.linspace(0, max(0, count - 1), min(count, limit)).astype(np.int64))
 
 
 class VectorPrefilter:
-    """The way to the best of a FAISS index (float16, by inner product): through its screen, once somebody has
-    searched often enough, else by a full pass. With the screen come the means of the notes. Thread-safe.
+    """Finds the best vectors of a FAISS index (float16, by inner product): through its coarse index, once
+    somebody has searched often enough, else by a full pass. With it come the means of the notes. Thread-safe.
 
     `keys` are the chunk keys of the rows, ascending; `halves` are the vectors as they lie in memory. With
-    `codes` the screen looks at these, as `rule` says, and the best of all are found nearly always instead of
-    always.
+    `codes` the coarse index holds these, as `rule` says, and the best of all are found nearly always instead
+    of always.
     """
 
     def __init__(
         self, vectors: Any, keys: Positions, codes: Codes | None = None, rule: IndexRule = RULE
     ) -> None:
-        self.screen: RoundedVectors | CodedVectors | None = None
+        self.coarse: CoarseVectors | CodedVectors | None = None
         self.means: NoteMeans | None = None
         self.codes = codes
         self.rule = rule
@@ -60,14 +60,14 @@ class VectorPrefilter:
         self._vectors = vectors
         self._keys = keys
         self._sample: tuple[Positions, Matrix] | None = None
-        self._waiting = _PATIENCE
+        self._waiting = _BUILD_AFTER_SEARCHES
         self._lock = threading.Lock()
 
     def make(self) -> None:
-        """Have screen and means from now on: 0.4 seconds for 84,462 vectors of 256 numbers."""
+        """Build the coarse index and the means: 0.4 seconds for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
-            self.screen = (
-                RoundedVectors(self._vectors, self.halves)
+            self.coarse = (
+                CoarseVectors(self._vectors, self.halves)
                 if self.codes is None
                 else CodedVectors(self._vectors, self.codes, self.rule)
             )
@@ -83,20 +83,20 @@ class VectorPrefilter:
     def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix]:
         """Positions and exact inner products of the k best (`among` those that it marks), in no order and
         maybe some more with them."""
-        screen = self.screen
-        if screen is None:
+        coarse = self.coarse
+        if coarse is None:
             self._count()
-        elif (found := screen.search(query, k, among)) is not None:
+        elif (found := coarse.search(query, k, among)) is not None:
             return found
-        found = self._vectors.search(query[None, :], k + _SPARE, params=selection(among))[1][0]
+        found = self._vectors.search(query[None, :], k + _EXTRA_CANDIDATES, params=selection(among))[1][0]
         positions = found[found >= 0]
         return positions, exact_products(self.halves, positions, query)
 
     def _count(self) -> None:
-        if self._vectors.ntotal < _WORTH:
+        if self._vectors.ntotal < _MIN_VECTORS:
             return
         with self._lock:
             self._waiting -= 1
             due = not self._waiting
         if due:
-            threading.Thread(target=self.make, name="indexer-screen", daemon=True).start()
+            threading.Thread(target=self.make, name="indexer-coarse", daemon=True).start()

@@ -71,12 +71,14 @@ class PatternSearch:
         self._budget.spend(costs.SCAN + costs.SCANNED_BYTE * (len(data) if at is None else at))
         return at is not None
 
-    def find(self, matcher: RegexMatcher, data: bytes, at: int = 0) -> Span | None:
+    def find(self, matcher: RegexMatcher, data: bytes, offset: int = 0) -> Span | None:
         """The first match in UTF-8 from a position on, as positions of bytes."""
         started = time.thread_time_ns()
-        found = matcher.find(data, at)
+        found = matcher.find(data, offset)
         measured = time.thread_time_ns() - started
-        self._spend_on(matcher, costs.SCAN + costs.SCANNED_BYTE * ((found[1] if found else len(data)) - at))
+        self._spend_on(
+            matcher, costs.SCAN + costs.SCANNED_BYTE * ((found[1] if found else len(data)) - offset)
+        )
         self._excess[matcher] += measured
         if self._excess[matcher] > 0:
             self._spend_on(matcher, self._excess[matcher])

@@ -8,7 +8,7 @@ from typing import Protocol
 from vault_indexer.model import JudgingPool
 
 
-class EvalDesk(Protocol):
+class FeedbackStore(Protocol):
     """Keeps what a person does in a face, as questions for `indexer eval`. Any thread may call it."""
 
     def record_click(self, query: str, path: str, rank: int) -> Path:

@@ -26,7 +26,7 @@ _RETRY_LATEST_S = 60.0
 index another process holds, is tried every `_RETRY_S`: that costs one call of the system."""
 
 
-class VaultHolder(Protocol):
+class VaultRuntime(Protocol):
     """A vault that a server answers for, whether or not it can be asked now."""
 
     @property
@@ -82,7 +82,7 @@ class ClosedVault:
         return VaultSummary(self.name, str(self.path), state_of(self.problem), 0, 0, str(self.problem))
 
 
-class KeptVault:
+class ManagedVault:
     """A vault that is opened in a thread of its own, and again whenever it could not be, or had to end.
 
     `open_service` opens it. `opened` is called with each new service before it answers, `closed` when it no

@@ -40,12 +40,12 @@ _REACHES = (10, 40)
 documentation with k = 60 the first sufficed for 955 of 1,000 questions and beginnings of questions, the
 second for all. The largest of 96 million errors was 7.2 deviations."""
 
-_FEWEST = 300
+_MIN_CANDIDATES = 300
 """So many are taken at least, and half of them looked at: fewer do not tell what the deviation is. A rule of
 thumb."""
 
-_RAREST = 16
-"""Where more than one in so many would be looked at again, a full pass is as fast. A rule of thumb."""
+_MAX_RESCORED_SHARE = 1 / 16
+"""Where a larger share would be looked at again, a full pass is as fast. A rule of thumb."""
 
 _DEVIATIONS = np.float32(8.0)
 
@@ -63,7 +63,7 @@ class _Best(NamedTuple):
     enough: np.float32
 
 
-class RoundedVectors:
+class CoarseVectors:
     """The vectors of a FAISS index, rounded. Thread-safe. `halves` are these vectors as
     they lie in memory."""
 
@@ -94,8 +94,8 @@ class RoundedVectors:
         share = 1.0 if among is None else np.count_nonzero(among) / len(among)
         odd = self._odd if among is None else self._odd[among[self._odd]]
         for reach in _REACHES:
-            count = int(max(_FEWEST, reach * k) / share) + len(self._odd)
-            if count * _RAREST > len(self._halves):
+            count = int(max(_MIN_CANDIDATES, reach * k) / share) + len(self._odd)
+            if count > len(self._halves) * _MAX_RESCORED_SHARE:
                 break
             rough, rows = (found[0] for found in self._coded.search(query[None, :], count))
             worst = rough[-1]
@@ -107,7 +107,7 @@ class RoundedVectors:
 
     def _best(self, query: Matrix, k: int, rough: Matrix, rows: Positions, odd: Positions) -> _Best | None:
         """The best of these rows (best rough product first) and of the odd ones; None if they are too few."""
-        few = max(2 * k, _FEWEST // 2)
+        few = max(2 * k, _MIN_CANDIDATES // 2)
         first = np.concatenate([rows[:few], odd])
         exact = exact_products(self._halves, first, query)
         if len(first) < k:

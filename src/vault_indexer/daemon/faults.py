@@ -10,7 +10,7 @@ from vault_indexer.errors import DiskFullError, IndexUnusableError
 
 
 class Cause(Enum):
-    """Where a trouble comes from. Each ends by itself: the end of one says nothing about the others."""
+    """Where a fault comes from. Each ends by itself: the end of one says nothing about the others."""
 
     CONFIG = "config"
     """The configuration was changed and cannot be used. Ends when it is read without a mistake."""
@@ -32,30 +32,30 @@ class Cause(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class Fault:
     """One line for the user. With `degraded` the index cannot be written at all."""
 
     text: str
     degraded: bool = False
 
 
-class Troubles:
-    """At most one trouble for each cause. The daemon's loop begins and ends them; any thread reads.
+class ActiveFaults:
+    """At most one fault for each cause. The daemon's loop begins and ends them; any thread reads.
 
     The order is that of `Cause`, whichever began first.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._active: dict[Cause, Trouble] = {}
+        self._active: dict[Cause, Fault] = {}
 
     def begin(self, cause: Cause, text: str, *, degraded: bool = False) -> bool:
-        """A trouble begins, or takes the place of the one of its cause. Returns whether that is news."""
-        trouble = Trouble(" ".join(text.split()), degraded)
+        """A fault begins, or takes the place of the one of its cause. Returns whether that is news."""
+        fault = Fault(" ".join(text.split()), degraded)
         with self._lock:
             before = self._active.get(cause)
-            self._active[cause] = trouble
-        return before != trouble
+            self._active[cause] = fault
+        return before != fault
 
     def begin_with(self, cause: Cause, what: str, error: Exception) -> bool:
         """The same with "`what`: the error"; an index that cannot be written is degraded."""
@@ -64,16 +64,16 @@ class Troubles:
         return self.begin(cause, f"{what}: {lines or type(error).__name__}", degraded=unwritable)
 
     def end(self, *causes: Cause) -> None:
-        """The troubles of these causes have ended."""
+        """The faults of these causes have ended."""
         with self._lock:
             for cause in causes:
                 self._active.pop(cause, None)
 
     def get(self, cause: Cause) -> str:
-        """The trouble of a cause ("" where there is none)."""
+        """The fault of a cause ("" where there is none)."""
         with self._lock:
-            trouble = self._active.get(cause)
-        return trouble.text if trouble else ""
+            fault = self._active.get(cause)
+        return fault.text if fault else ""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -84,4 +84,4 @@ class Troubles:
     def any_degraded(self) -> bool:
         """Whether the index cannot be written."""
         with self._lock:
-            return any(trouble.degraded for trouble in self._active.values())
+            return any(fault.degraded for fault in self._active.values())

@@ -17,7 +17,7 @@ from vault_indexer.text.tokens import ANALYZER
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Compatibility:
     """How a generation fits the configuration.
 
     `manifest` is what it was built with, as far as it tells; `reasons` say why it no longer fits (empty: it
@@ -47,7 +47,7 @@ def manifest_for(
     )
 
 
-def fit_of(generation: Generation, settings: Settings) -> Fit:
+def check_compatibility(generation: Generation, settings: Settings) -> Compatibility:
     """How the generation fits the settings.
 
     A manifest that cannot be read never fits, and is taken for the one that is wanted.
@@ -55,13 +55,13 @@ def fit_of(generation: Generation, settings: Settings) -> Fit:
     try:
         built = Manifest.from_toml(generation.read_manifest())
     except (ManifestError, OSError, UnicodeDecodeError) as error:
-        return Fit(_wanted(settings), (f"manifest.toml: {error}",))
+        return Compatibility(_wanted(settings), (f"manifest.toml: {error}",))
     wanted = _wanted(settings_for_index(settings, built.embedding_model))
     chosen = chunking_config(settings, strategies_in(built.chunking_config))
     wanted = wanted.model_copy(update={"chunking_config": chosen})
     if is_same_model(wanted.embedding_model, built.embedding_model):
         wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
-    return Fit(built, tuple(differences(built, wanted)))
+    return Compatibility(built, tuple(differences(built, wanted)))
 
 
 def _wanted(settings: Settings) -> Manifest:

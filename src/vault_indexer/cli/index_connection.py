@@ -34,7 +34,7 @@ class Index(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class IndexConnection:
     """What answers, and for which vault. `index_dir` is None where a daemon answers."""
 
     index: Index
@@ -42,6 +42,6 @@ class Reached:
     index_dir: Path | None = None
 
     @classmethod
-    def through(cls, info: DaemonInfo) -> Reached:
+    def through(cls, info: DaemonInfo) -> IndexConnection:
         """The daemon's index."""
         return cls(DaemonClient(info), Path(info.vault))

@@ -15,7 +15,7 @@ _ONCE_IN_S = 3600.0
 """An index that is deleted twice within an hour is deleted by something that will do it again."""
 
 
-class IndexPresence:
+class IndexFolderGuard:
     """Looks whether the files of the index are still there, and makes the folder again, once.
 
     A deleted file stays open: without this look, edits would go into files that nobody can find. The daemon's

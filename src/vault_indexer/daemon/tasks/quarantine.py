@@ -13,7 +13,7 @@ from vault_indexer.index.workers.job import Died, Failed
 log = logging.getLogger("vault_indexer.daemon")
 
 
-class SetAsideRetry(UpkeepTask):
+class QuarantineRetry(UpkeepTask):
     """Reads one note at a time in the generation's spare process, so that no edit waits for a note that ends
     it again or takes its whole budget. A note that was read is then indexed like an edit.
 

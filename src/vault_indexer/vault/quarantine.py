@@ -25,7 +25,7 @@ class _Wait:
     at_fault: bool = False
 
 
-class SetAsideNotes:
+class Quarantine:
     """The dirty set has one. The wait for a note begins with `first_s` seconds and doubles up to an hour; the
     first time that another note is indexed meanwhile ends it. One thread uses it; any may read `untried`."""
 

@@ -31,11 +31,11 @@ _BEGINNING_LINES = 3
 _BEGINNING_CHARS = 600
 
 
-class FolderDesk:
+class FolderFeedbackStore:
     """Keeps what the faces send in a folder of cases, in the files of `indexer eval`.
 
-    The server calls it through the port `serve.api.desk.EvalDesk`; any thread may. Writers of one folder wait
-    for one another, but a session of judging in the terminal does not.
+    The server calls it through the port `serve.api.feedback.FeedbackStore`; any thread may. Writers of one
+    folder wait for one another, but a session of judging in the terminal does not.
     """
 
     def __init__(self, service: VaultService) -> None:
