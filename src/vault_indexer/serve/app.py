@@ -142,7 +142,7 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
     found = {}
     for name in vaults.names:
         with suppress(VaultIndexerError):
-            found[name] = vaults.one(name).status()
+            found[name] = vaults.service(name).status()
     return found
 
 
@@ -262,7 +262,7 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
     from starlette.responses import JSONResponse
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
-        rebuilds = of_vaults.one(CHOSEN_VAULT.get())
+        rebuilds = of_vaults.of_vault(CHOSEN_VAULT.get())
         rebuilds.start(refit=bool(arguments["refit"]), force=bool(arguments["force"]))
         if not arguments["wait"]:
             return JSONResponse(encode(rebuilds.state()), status_code=202)
@@ -276,7 +276,7 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
         return JSONResponse(encode(ended.report))
 
     def state(_: Mapping[str, Value]) -> JSONResponse:
-        return JSONResponse(encode(of_vaults.one(CHOSEN_VAULT.get()).state()))
+        return JSONResponse(encode(of_vaults.of_vault(CHOSEN_VAULT.get()).state()))
 
     return {REBUILD.name: rebuild, REBUILD_STATE.name: state}
 

@@ -100,7 +100,7 @@ class Vaults:
             raise UsageError(f"no vault {name[:60]!r} is kept here: {_choices(holders)}")
         return holders[name]
 
-    def one(self, name: str = "") -> VaultService:
+    def service(self, name: str = "") -> VaultService:
         """The service of the vault of this name; without a name, of the only one.
 
         Raises UsageError if there is none, or several and no name; else as `VaultRuntime.service`.
@@ -125,7 +125,7 @@ class Vaults:
     ) -> SearchAnswer:
         """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
         if name or not self.are_several:
-            return self.one(name).search(request, is_cancelled=is_cancelled)
+            return self.service(name).search(request, is_cancelled=is_cancelled)
         return self._kept.ready(is_cancelled).search(request)
 
     def ask(
@@ -141,14 +141,14 @@ class Vaults:
     ) -> Iterator[AskEvent]:
         """The same as it arises. Raises as `VaultService.ask_events`."""
         if name or not self.are_several:
-            yield from self.one(name).ask_events(request, is_cancelled=is_cancelled)
+            yield from self.service(name).ask_events(request, is_cancelled=is_cancelled)
             return
         kept = self._kept
         yield from kept.ready(is_cancelled).ask_events(request, kept.answerer)
 
     def status(self, name: str = "") -> StatusReport:
         """The state of the vault of this name, the problem of the configuration included. Raises as `one`."""
-        report, problem = self.one(name).status(), self.problem
+        report, problem = self.service(name).status(), self.problem
         if not problem or problem in report.detail:
             return report
         return replace(report, detail="; ".join(filter(None, (report.detail, problem))))

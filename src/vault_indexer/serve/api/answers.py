@@ -104,7 +104,7 @@ class AnswerContext:
     def service(self) -> VaultService:
         """The vault that the request is about. Raises UsageError where it has to name one, and whatever keeps
         that vault from answering."""
-        return self.vaults.one(self.vault)
+        return self.vaults.service(self.vault)
 
     def search(self, request: SearchRequest) -> SearchAnswer:
         """Ranked hits of the vault that the request names, else of all. Raises as `VaultService.search`."""

@@ -24,8 +24,8 @@ class VaultRebuilds:
         self._lock = threading.Lock()
         self._by_name: dict[str, tuple[VaultRuntime, Rebuilds]] = {}
 
-    def one(self, name: str) -> Rebuilds:
-        """Those of the vault of this name, of the only one without a name. Raises as `Vaults.one`."""
+    def of_vault(self, name: str) -> Rebuilds:
+        """Those of the vault of this name, of the only one without a name. Raises as `Vaults.service`."""
         holder = self._vaults.holder(name)
         holder.service()
         with self._lock:
