@@ -22,7 +22,7 @@ from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.reader import IndexReader
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.warm_up import load_caches
 
 QUERIES = (

@@ -35,7 +35,7 @@ from vault_indexer.index.publication_owner import IdentityFile, NotOwnerError, t
 from vault_indexer.index.reading.inspection import Inspector, LateEmbedder
 from vault_indexer.service import VaultService
 from vault_indexer.store.milvus import MilvusConnection, MilvusVaults
-from vault_indexer.text.counts import which_vault
+from vault_indexer.text.phrases import which_vault
 from vault_indexer.vault.walk import root_identity
 
 

@@ -15,7 +15,7 @@ from cli_sandbox import Ran, Sandbox
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.names import STRATEGIES, complete_strategy
+from vault_indexer.cli.completed_names import STRATEGIES, complete_strategy
 from vault_indexer.config.tables.chunking_options import StrategyName
 
 BASH = shutil.which("bash")

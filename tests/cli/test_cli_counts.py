@@ -8,7 +8,7 @@ import pytest
 from cli_sandbox import Sandbox
 
 from vault_indexer.cli.output.progress import note_rate
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 ONE_OF_MANY = re.compile(r"(?<![\d,.])1 (\w+s)\b")
 """A plural after the number one."""

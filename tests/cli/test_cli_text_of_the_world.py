@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from vault_indexer.cli.output.rows import print_rows
+from vault_indexer.cli.output.columns import print_rows
 from vault_indexer.cli.output.terminal import text
 from vault_indexer.cli.parameters import complain
 from vault_indexer.errors import VaultIndexerError

@@ -31,8 +31,8 @@ from vault_indexer.index.pending_embeddings import PendingEmbeddings
 from vault_indexer.index.reading.prepare import text_digest
 from vault_indexer.index.writer import AT_ONCE, IndexWriter
 from vault_indexer.model import FileRow
+from vault_indexer.store.catalog.note_rows import PreparedNote, note_rows
 from vault_indexer.store.catalog.reader import CatalogReader
-from vault_indexer.store.catalog.rows import PreparedNote, note_rows
 from vault_indexer.store.catalog.writer import CatalogWriter
 
 MODEL = "test/model/2"

@@ -13,7 +13,7 @@ from parse_goldens import FIXTURES
 
 from vault_indexer.model import LinkKind
 from vault_indexer.parse import parse_note
-from vault_indexer.parse.links import markdown_target
+from vault_indexer.parse.link_syntax import markdown_target
 
 SPEC = json.loads((FIXTURES / "commonmark-0.31.2.json").read_text(encoding="utf-8"))
 EXCEPTIONS = {

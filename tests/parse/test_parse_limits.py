@@ -12,7 +12,7 @@ from vault_indexer.model import Element, ElementKind, Note
 from vault_indexer.parse import parse_canvas, parse_note
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, scan_blocks
 from vault_indexer.parse.inline import MAX_BRACKETS
-from vault_indexer.parse.links import MAX_FINDS, MAX_LINK, MAX_TAG
+from vault_indexer.parse.link_syntax import MAX_FINDS, MAX_LINK, MAX_TAG
 from vault_indexer.parse.notes import MAX_HEADER_PATH, MAX_HEADING, MAX_TAGS
 
 PIECES = (

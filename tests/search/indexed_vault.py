@@ -6,7 +6,7 @@ from pathlib import Path
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.search.reader import IndexReader
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.service import VaultService
 
 

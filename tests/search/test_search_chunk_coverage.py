@@ -19,9 +19,9 @@ from vault_indexer.model import SearchRequest
 from vault_indexer.ports import WordVectors
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, chunk_coverage
-from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, pack_words, unpack_words

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from linked_vault import NOTES
 
 from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.links.names import Name, find, names
+from vault_indexer.links.name_finder import Name, find, names
 from vault_indexer.model import Mention
 from vault_indexer.service import VaultService
 from vault_indexer.text.fold import fold, normalize

@@ -6,8 +6,8 @@ from contextlib import closing
 from pathlib import Path
 
 from vault_indexer.search.filters.scopes import NoteText, pieces
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query.ast import Scope
-from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.reader import CatalogReader
 

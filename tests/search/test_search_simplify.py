@@ -11,9 +11,9 @@ from vault_indexer.search.filters.candidates import holds, pattern_of
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.simplify import NOTHING, simplify
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Text, Within, Word, parse_query
 from vault_indexer.search.query.ast import outline
-from vault_indexer.search.reader import IndexReader
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, IndexReader]

@@ -10,7 +10,6 @@ import pytest
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
 from vault_indexer.model import Expand
-from vault_indexer.serve.api.answers import FUNCTIONS, AnswerContext
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     ENDPOINTS,
@@ -24,6 +23,7 @@ from vault_indexer.serve.api.endpoints import (
     Endpoint,
 )
 from vault_indexer.serve.api.openapi import answer_type
+from vault_indexer.serve.api.respond import FUNCTIONS, AnswerContext
 from vault_indexer.service import VaultService
 
 

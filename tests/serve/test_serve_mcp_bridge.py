@@ -30,8 +30,8 @@ from waiting import DEADLINE_S
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.model import DaemonState, IndexCounts, JsonValue, StatusReport
-from vault_indexer.serve.api.answers import AnswerContext
 from vault_indexer.serve.api.endpoints import ENDPOINTS
+from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp import protocol
 from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest, EvalRunner
 from vault_indexer.serve.mcp.bridge import Bridge, header_value

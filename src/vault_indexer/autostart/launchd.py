@@ -12,8 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from vault_indexer.autostart.names import refuse_control_characters, slug
 from vault_indexer.autostart.programs import ask, tell
+from vault_indexer.autostart.service_names import refuse_control_characters, slug
 from vault_indexer.autostart.supervisor import (
     END_S,
     NICE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from vault_indexer.autostart.names import refuse_control_characters, unit_name
 from vault_indexer.autostart.programs import ask, tell
+from vault_indexer.autostart.service_names import refuse_control_characters, unit_name
 from vault_indexer.autostart.supervisor import (
     CONFIGURATION_IS_WRONG,
     END_S,
@@ -20,7 +20,7 @@ from vault_indexer.autostart.supervisor import (
 )
 from vault_indexer.errors import ServiceError
 from vault_indexer.system import write_atomically
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 _SYSTEMCTL = ("systemctl", "--user")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9_./:=@+,-]+")

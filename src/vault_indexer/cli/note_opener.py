@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.output.hits import has_text
+from vault_indexer.cli.output.hit_list import has_text
 from vault_indexer.errors import UnavailableError, UsageError
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Annotated, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from vault_indexer.cli.names import complete_strategy
+from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.text.control_characters import clean
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.system import is_read, open_to_append
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 FILE_BYTES = 5_000_000
 FILES = 3

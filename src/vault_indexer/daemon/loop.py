@@ -44,7 +44,7 @@ from vault_indexer.index.workers.plan import upkeep_limits
 from vault_indexer.model import Progress, VectorUpgrade
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.exclusion_lists import IGNORE_FILE, OBSIDIAN_APP_FILE
 from vault_indexer.vault.walk import Scan

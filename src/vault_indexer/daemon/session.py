@@ -24,7 +24,7 @@ from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultInde
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.watch import VaultWatcher
 
 log = logging.getLogger("vault_indexer.daemon")

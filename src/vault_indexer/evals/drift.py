@@ -22,7 +22,7 @@ from vault_indexer.evals.links_snapshot import PageSource, check_page
 from vault_indexer.evals.notes import NoteSource
 from vault_indexer.evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
 from vault_indexer.text.control_characters import json_text
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 LABEL = "link-drift"
 """The label of the issue that a report becomes."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from vault_indexer.evals.results import BaselineDiff, Counts, LayerResult, SuiteReport, Summary
 from vault_indexer.text.control_characters import json_text
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 
 def json_report(report: SuiteReport) -> str:

@@ -13,9 +13,9 @@ from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.errors import BackendError, ProviderError, UsageError
 from vault_indexer.gateway.bodies import Bodies, BodySource
 from vault_indexer.gateway.calls import MilvusCalls
-from vault_indexer.gateway.hits import hits_of
 from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
 from vault_indexer.gateway.published import PublishedVaults
+from vault_indexer.gateway.published_hits import hits_of
 from vault_indexer.gateway.question import Question, parse_gateway_query
 from vault_indexer.gateway.users import full_name
 from vault_indexer.model import GatewayAnswer, first_per_note

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.links.excerpt import excerpt
-from vault_indexer.links.names import Name, find, names
+from vault_indexer.links.name_finder import Name, find, names
 from vault_indexer.links.prose import Prose
 from vault_indexer.model import Mention, MentionsAnswer, NoteRow, note_id_of
 from vault_indexer.parse.lines import Lines

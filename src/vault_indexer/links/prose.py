@@ -11,7 +11,7 @@ from functools import cached_property
 from vault_indexer.parse.blocks import Leaf, LeafKind, scan_blocks
 from vault_indexer.parse.frontmatter import read_frontmatter
 from vault_indexer.parse.inline import InlineScan, SpanKind
-from vault_indexer.parse.links import link_definitions
+from vault_indexer.parse.link_syntax import link_definitions
 
 _BEFORE_URL = 300
 _DEFINITION = re.compile(r"^[ >]*\[[^\]\r\n]+\]:.*(?:\n[ >]*\S+)?", re.MULTILINE)

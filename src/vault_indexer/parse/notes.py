@@ -24,7 +24,7 @@ from vault_indexer.parse.drawings import without_drawings
 from vault_indexer.parse.elements import finish_elements
 from vault_indexer.parse.frontmatter import property_aliases, property_tags, property_text, read_frontmatter
 from vault_indexer.parse.lines import Lines
-from vault_indexer.parse.links import (
+from vault_indexer.parse.link_syntax import (
     MAX_FINDS,
     block_id,
     frontmatter_links,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from vault_indexer.search.completion import complete_query
 from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault
 from vault_indexer.search.present import (
@@ -21,7 +22,6 @@ from vault_indexer.search.question import (
     share_held,
     unknown_words,
 )
-from vault_indexer.search.reader import IndexReader
 from vault_indexer.search.ready import FoundPassages, ReadyVault, ReadyVaults
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import is_common_word

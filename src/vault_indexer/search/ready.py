@@ -11,10 +11,10 @@ from pathlib import Path
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import IndexState, SearchAnswer, SearchRequest
 from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault
 from vault_indexer.search.question import QuestionWord, question_words
-from vault_indexer.search.reader import IndexReader
 from vault_indexer.store.catalog import CatalogReader
 
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.reader import IndexReader
+from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.store import Snapshot, SnapshotHolder
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.text.query import analyze_query

@@ -19,11 +19,11 @@ from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.errors import ProviderError, VaultIndexerError
 from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
-from vault_indexer.serve.api.answers import AnswerContext, answer, ask_events
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.api.events import StatusEvents
 from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
+from vault_indexer.serve.api.respond import AnswerContext, answer, ask_events
 from vault_indexer.serve.http.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.http.metrics import METRICS_PATH, DaemonMetrics
 from vault_indexer.serve.http.page_files import page_files, page_routes

@@ -13,7 +13,8 @@ import typer
 from vault_indexer.cli.connection.connect import ask_all, with_connection
 from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.connection.start_hint import hint_at_start
-from vault_indexer.cli.output.hits import (
+from vault_indexer.cli.output.columns import path_style, print_ends, print_row
+from vault_indexer.cli.output.hit_list import (
     FoldersOfHits,
     closest,
     first_notes,
@@ -23,7 +24,6 @@ from vault_indexer.cli.output.hits import (
     vault_prefix,
 )
 from vault_indexer.cli.output.query_words import QueryCommand, query_text
-from vault_indexer.cli.output.rows import path_style, print_ends, print_row
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import AllVaults, Output, VaultSelection, one_command

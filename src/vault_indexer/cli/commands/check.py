@@ -15,12 +15,12 @@ from vault_indexer.cli.connection.left_over import left_over_indices
 from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import KnownVault
-from vault_indexer.cli.output.rows import print_row
+from vault_indexer.cli.output.columns import print_row
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.serve.api.endpoints import HEALTH, STATUS, VERIFY
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import StatusReportJson, VaultHealthJson, VerificationJson

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.cli.connection.connect import with_connection
-from vault_indexer.cli.names import complete_strategy
+from vault_indexer.cli.output.columns import print_rows
 from vault_indexer.cli.output.query_words import QueryCommand
-from vault_indexer.cli.output.rows import print_rows
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import note_in_vault

@@ -51,7 +51,7 @@ from vault_indexer.evals import (
 )
 from vault_indexer.serve.api.endpoints import STATUS
 from vault_indexer.text.control_characters import clean
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 _UNFETCHED = 1
 _DRIFTED = 1

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 
 import typer
 
+from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.cli.connection.in_process import target_of
-from vault_indexer.cli.names import complete_strategy
 from vault_indexer.cli.output.eval_reports import ReportOutput, write_report
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import note, print_json
@@ -49,7 +49,7 @@ from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.search import Searcher
 from vault_indexer.store import Snapshot
 from vault_indexer.text.control_characters import clean, json_text
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:

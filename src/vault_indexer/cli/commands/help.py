@@ -15,8 +15,8 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, command_rows
+from vault_indexer.cli.output.columns import print_row
 from vault_indexer.cli.output.doc_pages import about, docs_folder, overview, page_names
-from vault_indexer.cli.output.rows import print_row
 from vault_indexer.cli.output.terminal import out
 from vault_indexer.cli.parameters import VaultSelection, one_command
 

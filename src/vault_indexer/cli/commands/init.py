@@ -30,7 +30,7 @@ from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.system import folder_slug
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
 _NOTICED_S = 30.0

@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from vault_indexer.bootstrap import make_inspector
+from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.cli.connection.in_process import target_of
-from vault_indexer.cli.names import complete_strategy
-from vault_indexer.cli.output.rows import cut_text, path_style
+from vault_indexer.cli.output.columns import cut_text, path_style
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json_line, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
@@ -18,7 +18,7 @@ from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
 from vault_indexer.index.reading.inspection import Inspection
 from vault_indexer.model import SkippedFile
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 SKIPPED = 1
 

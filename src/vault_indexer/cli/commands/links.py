@@ -12,8 +12,8 @@ import typer
 from vault_indexer.cli.connection.connect import ask_about, with_connection
 from vault_indexer.cli.connection.files_around import Around, print_files_around
 from vault_indexer.cli.index_connection import IndexConnection
+from vault_indexer.cli.output.columns import path_style, print_rows
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
-from vault_indexer.cli.output.rows import path_style, print_rows
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command

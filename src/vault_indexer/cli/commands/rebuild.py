@@ -12,7 +12,7 @@ from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, one_command
 from vault_indexer.errors import UsageError
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import RebuildReportJson

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vault_indexer.cli.connection.connect import ask_about
+from vault_indexer.cli.output.columns import path_style, print_rows
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
-from vault_indexer.cli.output.rows import path_style, print_rows
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command

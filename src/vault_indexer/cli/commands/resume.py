@@ -6,7 +6,7 @@ from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.serve.api.endpoints import RESUME
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 
 def resume(selection: VaultSelection, output: Output) -> None:

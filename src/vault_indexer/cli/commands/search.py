@@ -17,7 +17,7 @@ from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.connection.start_hint import hint_at_start
 from vault_indexer.cli.note_opener import open_note
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
-from vault_indexer.cli.output.hits import (
+from vault_indexer.cli.output.hit_list import (
     FoldersOfHits,
     hits_to_show,
     print_notes,

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.connection.multi_vault import asks_all
+from vault_indexer.cli.output.columns import print_row, shorten_path
 from vault_indexer.cli.output.progress import duration
-from vault_indexer.cli.output.rows import print_row, shorten_path
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.api.endpoints import STATUS
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import StatusReportJson

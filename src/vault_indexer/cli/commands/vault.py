@@ -35,7 +35,7 @@ from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.system import folder_slug
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
 if TYPE_CHECKING:

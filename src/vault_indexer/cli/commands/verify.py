@@ -10,7 +10,7 @@ from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.serve.api.endpoints import VERIFY
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 PROBLEMS = 1
 

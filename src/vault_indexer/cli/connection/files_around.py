@@ -11,13 +11,13 @@ import typer
 
 from vault_indexer.cli.connection.connect import ask_about
 from vault_indexer.cli.index_connection import IndexConnection
-from vault_indexer.cli.output.rows import path_style, print_rows
+from vault_indexer.cli.output.columns import path_style, print_rows
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import GRAPH
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import NoteGraphJson

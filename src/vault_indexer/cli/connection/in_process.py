@@ -31,10 +31,10 @@ from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.model import DaemonState, Progress
-from vault_indexer.serve.api.answers import AnswerContext, answer
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
+from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.service import VaultService
-from vault_indexer.text.counts import which_vault
+from vault_indexer.text.phrases import which_vault
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:

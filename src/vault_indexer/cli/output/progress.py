@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.output.terminal import err, note, styled
 from vault_indexer.text.control_characters import clean
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

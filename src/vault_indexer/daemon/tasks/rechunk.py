@@ -12,7 +12,7 @@ from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
 from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.index.writer import IndexWriter
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 _FIRST_S = 60.0
 _LATEST_S = 3600.0

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from vault_indexer.evals.ranking.comparison import ALL, Against, RankingReport, Slice, VariantRow
 from vault_indexer.evals.ranking.statistics import Interval
 from vault_indexer.text.control_characters import json_text
-from vault_indexer.text.counts import quantity
+from vault_indexer.text.phrases import quantity
 
 
 def as_json(report: RankingReport) -> str:

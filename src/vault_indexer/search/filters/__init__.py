@@ -5,7 +5,7 @@ from __future__ import annotations
 from vault_indexer.search.filters.candidates import holds, pattern_of
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.filters.evaluation import Evaluation
-from vault_indexer.search.filters.names import name_contains
+from vault_indexer.search.filters.path_filter import name_contains
 from vault_indexer.search.filters.text_pattern import TextPattern, plain, text_pattern
 
 __all__ = [

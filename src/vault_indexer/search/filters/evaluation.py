@@ -19,7 +19,7 @@ from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.candidates import TextCandidates, is_simple_word, notes_holding
 from vault_indexer.search.filters.matches import Ids, Matches
-from vault_indexer.search.filters.names import NameReader, path_condition
+from vault_indexer.search.filters.path_filter import NameReader, path_condition
 from vault_indexer.search.filters.properties import PropertyReader
 from vault_indexer.search.filters.scopes import task_states
 from vault_indexer.search.filters.text import TextReader

@@ -13,9 +13,9 @@ from vault_indexer.contract.codec import encode, schema_of
 from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue, NoteText, StrategyChange
-from vault_indexer.serve.api.answers import AnswerContext, answer
 from vault_indexer.serve.api.endpoints import NOTE
 from vault_indexer.serve.api.openapi import answer_type
+from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
 from vault_indexer.serve.mcp.budget import page
 from vault_indexer.serve.mcp.projection import Schema, kept_schema, merged_schema, project

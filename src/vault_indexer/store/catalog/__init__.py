@@ -6,9 +6,15 @@ from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
 from vault_indexer.store.catalog.catalog_cache import CatalogCache
 from vault_indexer.store.catalog.changes import Changes
 from vault_indexer.store.catalog.export import export_lines
+from vault_indexer.store.catalog.note_rows import (
+    PreparedNote,
+    block_spans,
+    note_rows,
+    pack_words,
+    unpack_words,
+)
 from vault_indexer.store.catalog.page_checksums import is_sound
 from vault_indexer.store.catalog.reader import CatalogReader, Row
-from vault_indexer.store.catalog.rows import PreparedNote, block_spans, note_rows, pack_words, unpack_words
 from vault_indexer.store.catalog.sqlite_errors import SqliteError, is_full, unusable
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 

@@ -32,7 +32,7 @@ from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
 from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages, LruCache, Outline
 from vault_indexer.store.catalog.changes import Changes
-from vault_indexer.store.catalog.rows import unpack_spans
+from vault_indexer.store.catalog.note_rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
 from vault_indexer.store.ranges import spread_ranges

@@ -11,6 +11,7 @@ from pathlib import Path
 from vault_indexer.errors import DamagedError
 from vault_indexer.model import FileRow, chunk_key
 from vault_indexer.store.catalog.changes import ADDED, EMBEDDED, REMOVED
+from vault_indexer.store.catalog.note_rows import NoteTableRows, PreparedNote, Values
 from vault_indexer.store.catalog.page_checksums import (
     PageSums,
     damaged_pages,
@@ -21,7 +22,6 @@ from vault_indexer.store.catalog.page_checksums import (
     save_sums,
     updated_checksums,
 )
-from vault_indexer.store.catalog.rows import NoteTableRows, PreparedNote, Values
 from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL, WORDS_DDL
 from vault_indexer.store.catalog.sqlite_errors import unusable
 

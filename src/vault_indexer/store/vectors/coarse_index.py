@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vault_indexer.store.vectors.codes import BITS, Codes, scannable
-from vault_indexer.store.vectors.rows import batches, exact_products
+from vault_indexer.store.vectors.faiss_rows import batches, exact_products
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:

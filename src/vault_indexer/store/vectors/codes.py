@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vault_indexer.store.vectors.rows import exact_products, halves_of
+from vault_indexer.store.vectors.faiss_rows import exact_products, halves_of
 from vault_indexer.store.vectors.rule import IndexRule
 
 if TYPE_CHECKING:

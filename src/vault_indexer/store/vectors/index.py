@@ -21,8 +21,8 @@ from vault_indexer.store.ranges import first_of_each, spread_ranges
 from vault_indexer.store.row_products import row_products
 from vault_indexer.store.vectors.base_file import BaseContent, read_base, write_base
 from vault_indexer.store.vectors.codes import Codes, encode
+from vault_indexer.store.vectors.faiss_rows import exact_products, halves_of
 from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
-from vault_indexer.store.vectors.rows import exact_products, halves_of
 from vault_indexer.store.vectors.rule import RULE, IndexRule
 from vault_indexer.system import back_by_huge_pages
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.ranges import first_of_each
-from vault_indexer.store.vectors.rows import exact_products
+from vault_indexer.store.vectors.faiss_rows import exact_products
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,8 +9,8 @@ import numpy as np
 
 from vault_indexer.store.vectors.coarse_index import CoarseVectors
 from vault_indexer.store.vectors.codes import CodedVectors, Codes
+from vault_indexer.store.vectors.faiss_rows import exact_products, halves_of, selection
 from vault_indexer.store.vectors.note_means import NoteMeans
-from vault_indexer.store.vectors.rows import exact_products, halves_of, selection
 from vault_indexer.store.vectors.rule import RULE, IndexRule
 
 if TYPE_CHECKING:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.filters.text.reader import TextReader
+from vault_indexer.search.filters.text.text_filter import TextReader
 
 __all__ = ["TextReader"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.output.rows import cut_text, path_style, print_ends, shorten_path
+from vault_indexer.cli.output.columns import cut_text, path_style, print_ends, shorten_path
 from vault_indexer.cli.output.terminal import note, out, text
 from vault_indexer.text.control_characters import clean
 
