@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from vault_indexer.text.scripts import SPACELESS
+from vault_indexer.text.scripts import SPACED_LETTER_OR_DIGIT
 
-_GLUED = re.compile(rf"[^\W_{SPACELESS}]")
+_GLUED = re.compile(SPACED_LETTER_OR_DIGIT)
 """A letter or digit of a script in which spaces separate words."""
 
 

@@ -13,13 +13,14 @@ import numpy as np
 
 from vault_indexer.providers.unit import unit_rows
 from vault_indexer.providers.wordllama_tokens import shared_tokens
+from vault_indexer.text.scripts import LETTER_OR_DIGIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from vault_indexer.ports import Vectors, WordNumbers
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(f"{LETTER_OR_DIGIT}+")
 
 _WORDS_KEPT = 256
 """44 kB each."""

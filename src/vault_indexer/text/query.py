@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.kana import other_kana
 from vault_indexer.text.language import detect_query
+from vault_indexer.text.scripts import LETTER
 from vault_indexer.text.stem import stem_with_marks
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm, TermClass
 from vault_indexer.text.tokens import LONGEST_TERM, RUN, WORD, compound_parts, concepts, run_terms
@@ -42,7 +43,7 @@ _MARKS_OPTIONAL = re.compile("[\u0400-\u1dff]")
 """Scripts whose marks writers leave out at will: Cyrillic (ё), Hebrew and Arabic (vowel points, hamza), Indic
 scripts (nukta). There a form without marks is as good as an inflected one."""
 
-_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_HYPHENATED = re.compile(f"{LETTER}+(?:-{LETTER}+)+")
 
 _OTHER_ENCODING = str.maketrans("șțşţ", "şţșț")
 """Romanian letters with a comma below; old keyboards and fonts have the Turkish ones with a cedilla."""

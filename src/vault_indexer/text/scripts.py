@@ -1,4 +1,8 @@
-"""Which characters make up a word, by script, as pieces of regular expressions."""
+"""What a word is: which characters make one up, by script, as pieces of regular expressions.
+
+Whoever divides text into words takes the pieces from here, so that search, snippets, filters, checks of
+answers and evaluation agree on letters.
+"""
 
 from __future__ import annotations
 
@@ -29,3 +33,13 @@ CLUSTER_MARKS = (
     "\u17b6-\u17d3\u17dd"
 )
 """What joins the character before it in those scripts."""
+
+LETTER = r"[^\W\d_]"
+"""A letter of any script."""
+
+LETTER_OR_DIGIT = r"[^\W_]"
+
+SPACED_LETTER = rf"[^\W\d_{SPACELESS}]"
+"""A letter of a script in which spaces separate words."""
+
+SPACED_LETTER_OR_DIGIT = rf"[^\W_{SPACELESS}]"

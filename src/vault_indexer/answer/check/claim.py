@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_indexer.answer.check.facts import Statement, conflict
-from vault_indexer.answer.check.lexicon import SPACELESS, WORD
+from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD
 from vault_indexer.answer.check.words import clauses, content_words, unheld_words
 from vault_indexer.text.language import detect_query
 from vault_indexer.text.sentences import sentences
@@ -125,13 +125,15 @@ def _check_clause(clause: str, text: str, statement: Statement) -> Finding:
     language = statement.language
     own = content_words(clause, language)
     unheld = unheld_words(own, statement.words, language)
-    least = LEAST_SHARE_OF_CHARACTERS if language in SPACELESS else LEAST_SHARE
+    least = LEAST_SHARE_OF_CHARACTERS if language in UNSPACED_LANGUAGES else LEAST_SHARE
     if len(own) > 1 and len(own) - len(unheld) < least * len(own):
         return Finding.dropped("its words are not those of what it cites")
     added = statement.added_limits(clause)
     if unheld or added:
         return Finding(
-            "unchecked", "", tuple(_runs(unheld, clause) if language in SPACELESS else unheld) + added
+            "unchecked",
+            "",
+            tuple(_runs(unheld, clause) if language in UNSPACED_LANGUAGES else unheld) + added,
         )
     return Finding("supported")
 

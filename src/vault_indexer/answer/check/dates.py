@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from vault_indexer.answer.check.lexicon import SPACELESS, Calendar, lexicon
+from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, Calendar, lexicon
 
 _ISO = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<day>\d{1,2})(?!\d)")
 _DOTTED = re.compile(r"(?<!\d)(?P<day>\d{1,2})\.\s?(?P<month>\d{1,2})\.\s?(?P<year>\d{4}|\d{2})(?!\d)")
@@ -74,7 +74,7 @@ def missing_date(own: Sequence[DateMention], stated: Sequence[DateMention], year
 
 def _all_mentions(text: str, language: str) -> Iterator[DateMention]:
     patterns = [_ISO, _DOTTED, _SLASHED, _TIME]
-    for pattern in [_IN_CHINESE, *patterns] if language in SPACELESS else patterns:
+    for pattern in [_IN_CHINESE, *patterns] if language in UNSPACED_LANGUAGES else patterns:
         yield from (_mention(match, text) for match in pattern.finditer(text))
     for pattern, forms in _calendar_patterns(language):
         for match in pattern.finditer(text):
@@ -105,7 +105,7 @@ def _calendar_patterns(language: str) -> list[tuple[re.Pattern[str], Mapping[str
     """A pattern for months with the numbers around them, and one for days and seasons, with what each form
     stands for."""
     own = lexicon(language)
-    border = ("", "") if language in SPACELESS else (r"(?<!\w)", r"(?!\w)")
+    border = ("", "") if language in UNSPACED_LANGUAGES else (r"(?<!\w)", r"(?!\w)")
     found: list[tuple[re.Pattern[str], Mapping[str, tuple[str, int]]]] = []
     tables: Sequence[tuple[Calendar, str]] = (
         ("months", "month"),

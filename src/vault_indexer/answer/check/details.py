@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterator
 from vault_indexer.answer.check.words import CODE, is_form
 from vault_indexer.search import function_words, is_common_word
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.scripts import SPACELESS
+from vault_indexer.text.scripts import SPACED_LETTER, SPACED_LETTER_OR_DIGIT
 from vault_indexer.text.stem import stem
 
-_LETTER = rf"[^\W\d_{SPACELESS}]"
-_WORD = re.compile(rf"{_LETTER}(?:[^\W_{SPACELESS}]|['’-](?={_LETTER}))*")
+_WORD = re.compile(rf"{SPACED_LETTER}(?:{SPACED_LETTER_OR_DIGIT}|['’-](?={SPACED_LETTER}))*")
 _NAME_BEHIND = re.compile(r"\s+(\S)")
 _START = re.compile(r"(?:^|[.!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
 _POSSESSIVE = re.compile(r"['’]s?\Z")

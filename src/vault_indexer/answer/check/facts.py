@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from vault_indexer.answer.check.dates import DateMention, find_dates, missing_date
 from vault_indexer.answer.check.details import capitalised_words, unknown_code, unknown_names
-from vault_indexer.answer.check.lexicon import SPACELESS, WordClass, blank, lexicon
+from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WordClass, blank, lexicon
 from vault_indexer.answer.check.numbers import Quantity, quantities
 from vault_indexer.answer.check.polarity import same_polarity
 from vault_indexer.answer.check.words import (
@@ -110,7 +110,7 @@ def _code_conflict(clause: str, statement: Statement) -> str:
 def _name_conflict(clause: str, statement: Statement) -> str:
     language = statement.language
     masked = blank(clause, ((one.start, one.end) for one in find_dates(clause, language)))
-    if language in SPACELESS:
+    if language in UNSPACED_LANGUAGES:
         masked = without_limits(masked, language)
     names = unknown_names(masked, statement.whole, statement.language)
     return f"the name {names[0]} is not in what it cites" if names else ""

@@ -11,19 +11,18 @@ from importlib.resources import files
 from typing import Literal
 
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.scripts import SPACELESS as SPACELESS_SCRIPTS
+from vault_indexer.text.scripts import SPACED_LETTER
 from vault_indexer.text.stem import stem
 
 _PACKAGE = "vault_indexer.answer.check.lexicons"
 _DEFAULT = "en"
-SPACELESS = ("zh", "ja")
+UNSPACED_LANGUAGES = ("zh", "ja")
 """Languages whose words are looked for as parts of the text."""
 
 _LEAST_STEM = 4
 """Shorter stems are compared as whole words: "neg" is of "negar" and of "negra"."""
 
-_LETTER = rf"[^\W\d_{SPACELESS_SCRIPTS}]"
-WORD = re.compile(rf"{_LETTER}+(?:['’-]{_LETTER}+)*")
+WORD = re.compile(rf"{SPACED_LETTER}+(?:['’-]{SPACED_LETTER}+)*")
 """A word of a script with spaces."""
 
 _CONTRACTED = re.compile(r"\b(\w+?)n['’]t\b")
@@ -80,7 +79,7 @@ class Phrases:
     @classmethod
     def read(cls, listed: Iterable[str], language: str, *, is_inflected: bool) -> Phrases:
         """From words and phrases as they are written."""
-        if language in SPACELESS:
+        if language in UNSPACED_LANGUAGES:
             return cls(frozenset(), frozenset(), any_of(listed))
         normal = [normalize(one) for one in listed]
         own = frozenset(tuple(fold(one).split()) for one in normal)
@@ -190,7 +189,7 @@ def _opposites(table: Mapping[str, str], language: str) -> dict[str, frozenset[s
     found: dict[str, set[str]] = {}
     for pair in read_list(table, "opposites"):
         one, _, other = pair.partition("/")
-        if language not in SPACELESS:
+        if language not in UNSPACED_LANGUAGES:
             one, other = stem(normalize(one), language), stem(normalize(other), language)
         found.setdefault(one, set()).add(other)
         found.setdefault(other, set()).add(one)

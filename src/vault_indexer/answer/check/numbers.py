@@ -14,12 +14,13 @@ from importlib.resources import files
 
 from vault_indexer.answer.check.lexicon import any_of, languages, lexicon
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.scripts import LETTER
 from vault_indexer.text.tokens import RUN
 
 _DIGITS = re.compile(r"\d+(?:[.,'’\u00a0\u202f ]\d{3}(?!\d))*(?:[.,]\d+)?")
 _GROUPS = re.compile(r"[.,'’\u00a0\u202f ](?=\d{3}(?!\d))")
-_WORD = re.compile(r"[^\W\d_]+")
-_SCALE = re.compile(r"\s*([^\W\d_]+)")
+_WORD = re.compile(f"{LETTER}+")
+_SCALE = re.compile(rf"\s*({LETTER}+)")
 _CHINESE = re.compile("[零〇一二三四五六七八九十百千万萬亿億两兩]+")
 _CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
@@ -72,7 +73,7 @@ _IN_SPANISH = {"once"}
 _LEAST_SCALE = 1_000
 
 _YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
-_UNIT = re.compile(r"[ \u00a0\u202f-]?([%$€£¥₽]|°[cCfF]?|[^\W\d_]+)")
+_UNIT = re.compile(rf"[ \u00a0\u202f-]?([%$€£¥₽]|°[cCfF]?|{LETTER}+)")
 _LONGEST_UNIT = 5
 _CURRENCY = re.compile(r"([$€£¥₽])\s?\Z")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from vault_indexer.answer.check.lexicon import (
-    SPACELESS,
+    UNSPACED_LANGUAGES,
     Lexicon,
     expand_contractions,
     lexicon,
@@ -39,7 +39,7 @@ def same_polarity(clause: str, evidence: Sequence[str], language: str) -> bool:
 
 
 def _is_turned(clause: str, evidence: str, own: Lexicon) -> bool:
-    if own.language in SPACELESS:
+    if own.language in UNSPACED_LANGUAGES:
         return _has_contrary_part(clause, evidence, own.opposites)
     here, there = _stems(clause, own.language), _stems(evidence, own.language)
     by_affix = _has_affix(here, there, own) != _has_affix(there, here, own)

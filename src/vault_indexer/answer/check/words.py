@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 
 from vault_indexer.answer.check.dates import find_dates
-from vault_indexer.answer.check.lexicon import SPACELESS, WORD, WordClass, blank, lexicon, tokens
+from vault_indexer.answer.check.lexicon import UNSPACED_LANGUAGES, WORD, WordClass, blank, lexicon, tokens
 from vault_indexer.answer.check.numbers import quantities
 from vault_indexer.search import function_words
 from vault_indexer.text.fold import fold, normalize
@@ -56,7 +56,7 @@ def content_words(text: str, language: str) -> dict[str, str]:
     plain = blank(plain, ((one.start, one.end) for one in find_dates(plain, language)))
     plain = blank(plain, ((one.start, one.end) for one in quantities(plain, language)))
     plain = without_limits(plain, language)
-    if language in SPACELESS:
+    if language in UNSPACED_LANGUAGES:
         words = {fold(normalize(word)): word for word in WORD.findall(plain)}
         return words | {char: char for run in RUN.findall(plain) for char in run}
     idle = function_words(language)
@@ -83,7 +83,7 @@ def is_held(own: str, known: Collection[str], language: str) -> bool:
     """Whether a stem is among the known ones, in any form or as a part of a compound."""
     if own in known:
         return True
-    if language in SPACELESS:
+    if language in UNSPACED_LANGUAGES:
         return False
     is_compounded = language in _LANGUAGES_OF_COMPOUNDS
     return any(is_form(own, one) or (is_compounded and _is_part(own, one)) for one in known)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import ProviderError
+from vault_indexer.text.scripts import LETTER
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -20,7 +21,7 @@ _PACKAGE = "vault_indexer.chunk.cutting.discourse_markers"
 _FOLDER_KEY = "chunking.discourse.markers_dir"
 _KEYS = ("continuation", "conclusion", "common")
 _DETECTED_FROM = 20_000
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(rf"{LETTER}+(?:['’]{LETTER}+)*")
 _OPENING = re.compile(r"[\s>*_\"'“‘«(\[¡¿-]*")
 
 

@@ -19,13 +19,13 @@ import numpy as np
 
 from vault_indexer.search.query import ByteScanner, byte_scanner, encode
 from vault_indexer.text.fold import NUKTAS, fold, normalize
-from vault_indexer.text.scripts import MARKS, SPACELESS
+from vault_indexer.text.scripts import MARKS, SPACED_LETTER_OR_DIGIT, SPACELESS
 from vault_indexer.text.tokens import LONGEST_TERM, WORD, run_terms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LETTER = rf"[^\W_{SPACELESS}]"
+_LETTER = SPACED_LETTER_OR_DIGIT
 _PIECE = re.compile(
     rf"(?P<word>{_LETTER}(?:{_LETTER}|[{MARKS}])*+)|(?P<run>[{SPACELESS}][{SPACELESS}{MARKS}]*+)"
 )

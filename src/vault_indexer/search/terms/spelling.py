@@ -16,6 +16,7 @@ from vault_indexer.store.keywords import edit_distances
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import analyze_query
+from vault_indexer.text.scripts import LETTER
 from vault_indexer.text.terms import QueryTerm
 
 CORRECTION_WEIGHT = 0.8
@@ -46,7 +47,7 @@ _MOST = 8
 """So many words of a query are corrected: each costs milliseconds, and with more it is no misspelt query. A
 rule of thumb."""
 
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(f"{LETTER}+")
 
 
 def find_corrections(
