@@ -1,8 +1,17 @@
 // Bundles the plugin into main.js. `--host` bundles the host page of the browser tests instead.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const host = process.argv.includes("--host");
 const target = process.argv.find((one) => one.startsWith("--outfile="))?.slice("--outfile=".length);
+
+/** A digest of the sources, written into main.js: a check without Node can tell that they fit each other. */
+function digestOfSources() {
+  const digest = createHash("sha256");
+  for (const name of readdirSync("src").sort()) digest.update(`${name}\n`).update(readFileSync(`src/${name}`));
+  return digest.digest("hex");
+}
 
 await build(
   host
@@ -18,6 +27,7 @@ await build(
     : {
         entryPoints: ["src/main.ts"],
         outfile: target ?? "main.js",
+        banner: { js: `// Built from sources with the digest ${digestOfSources()}` },
         bundle: true,
         format: "cjs",
         platform: "browser",

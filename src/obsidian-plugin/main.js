@@ -1,3 +1,4 @@
+// Built from sources with the digest ee029a95cfb8831805ca8a7183bb3ecd64e9e6e4f3c203a906e8040cc6287933
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

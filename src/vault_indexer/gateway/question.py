@@ -17,10 +17,9 @@ from vault_indexer.search.query import (
     All,
     Condition,
     Either,
+    Fact,
     InVault,
-    Language,
     Linked,
-    Modified,
     Node,
     Not,
     Phrase,
@@ -109,9 +108,9 @@ def _can_check(node: Node, now: datetime) -> bool:
             for regex in _expressions(inside):
                 compile_regex(regex.pattern, regex.column, match_case=regex.match_case)
             return True
-        case Language():
+        case Fact("lang", _, _):
             return True
-        case Modified(moment, _, _):
+        case Fact("before" | "after", moment, _):
             moment_ns(moment, now)
             return True
         case _:
@@ -142,10 +141,10 @@ def _holds(node: Node, found: FoundChunk, now: datetime) -> bool:
         case Within(scope, inside, _) if inside:
             name = found.path.rpartition("/")[2] if scope is Scope.FILE else found.path
             return holds(inside, partial(name_contains, name, plain(name)))
-        case Language(code, _):
+        case Fact("lang", code, _):
             return found.language == code
-        case Modified(moment, since, _):
-            return (found.modified_ns >= moment_ns(moment, now)) == since
+        case Fact("before" | "after" as operator, moment, _):
+            return (found.modified_ns >= moment_ns(moment, now)) == (operator == "after")
         case _:
             raise AssertionError(node)
 
@@ -167,8 +166,8 @@ def _name(node: Node) -> str:
             return "a property"
         case InVault():
             return "vault: is a parameter of a gateway, not a part of the query"
-        case Linked(direction, _, _):
-            return f"{direction}:"
+        case Linked(name, _, _) | Fact(name, _, _):
+            return f"{name}:"
         case Within(scope, _, _):
             return f"{scope}:"
         case _:

@@ -24,8 +24,8 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.query import (
     All,
     Either,
+    Fact,
     InVault,
-    Modified,
     Node,
     Not,
     Phrase,
@@ -185,8 +185,8 @@ def _holds(node: Node, path: str, mtime_ns: int, now: datetime) -> bool:
         case Within(scope, inside, _) if inside and scope in _FILE_SCOPES:
             name = path.rpartition("/")[2] if scope is Scope.FILE else path
             return holds(inside, partial(name_contains, name, fold_path(name)))
-        case Modified(moment, since, _):
-            return (mtime_ns >= _moment_ns(moment, now)) == since
+        case Fact("before" | "after" as operator, moment, _):
+            return (mtime_ns >= _moment_ns(moment, now)) == (operator == "after")
         case InVault():
             return node.is_here
         case _:
@@ -215,7 +215,7 @@ def _can_hold(node: Node) -> bool:
             return any(map(_can_hold, parts))
         case InVault():
             return node.is_here
-        case Word() | Phrase() | Regex() | Not() | Modified():
+        case Word() | Phrase() | Regex() | Not() | Fact("before" | "after", _, _):
             return True
         case _:
             return _names_a_file(node)

@@ -8,29 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from vault_indexer.model import Completion, Completions, JsonValue
+from vault_indexer.search.query import OPERATORS
 from vault_indexer.store.catalog import CatalogReader
-
-OPERATORS: Mapping[str, str] = {
-    "tag:": "notes with a tag or one below it",
-    "path:": "notes whose path contains the text",
-    "file:": "notes whose file name contains the text",
-    "lang:": "notes in a language, such as lang:es",
-    "before:": "notes changed before a day or a time ago, such as before:2026-02-01",
-    "after:": "notes changed since a day or a time ago, such as after:7d",
-    "links-to:": "notes with a link to a note",
-    "linked-from:": "notes that a note links to",
-    "content:": "the words in the text, not in title or properties",
-    "heading:": "a heading with the words",
-    "section:": "all words between two headings",
-    "line:": "all words in one line",
-    "block:": "all words in one block",
-    "task:": "a task with the word",
-    "task-todo:": "a task that is not done",
-    "task-done:": "a task that is done",
-    "vault:": "notes of one vault, where several are searched",
-    "match-case:": "the word in exactly this case",
-}
-"""The operators of the query language that a person is likely to look for."""
 
 _FOLDER = re.compile(r'(?<![\w-])path:("[^"]*|[^\s"()]*)$')
 _TAG = re.compile(r"(?<![\w-])(?:tag:#?|#)([^\s\"()#]*)$")
@@ -49,7 +28,7 @@ def complete_query(catalog: CatalogReader, text: str, limit: int) -> Completions
     if word is None:
         return Completions("", ())
     matching = (name for name in OPERATORS if name.startswith(word[1]))
-    items = [Completion(name, "operator", 0, OPERATORS[name]) for name in matching]
+    items = [Completion(f"{name}:", "operator", 0, OPERATORS[name]) for name in matching]
     return Completions(word[0], tuple(items[:limit]))
 
 

@@ -6,7 +6,7 @@ says where in the note: then only the chunks that touch such a place are left (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,10 +29,9 @@ from vault_indexer.search.query import (
     All,
     Direction,
     Either,
+    Fact,
     InVault,
-    Language,
     Linked,
-    Modified,
     Node,
     Not,
     Phrase,
@@ -50,6 +49,13 @@ if TYPE_CHECKING:
 
     Keys = NDArray[np.int64]
     Mask = NDArray[np.bool_]
+
+_FACTS: Mapping[str, tuple[str, Callable[[str, datetime], str | int]]] = {
+    "before": ("mtime_ns < ?", moment_ns),
+    "after": ("mtime_ns >= ?", moment_ns),
+    "lang": ("language = ?", lambda code, _now: code),
+}
+"""For each operator of a `Fact` the condition on a row of the table `notes`, and what its value is there."""
 
 
 class Bounds(NamedTuple):
@@ -220,11 +226,9 @@ class Evaluation:
         match node:
             case Property():
                 return self._properties.notes_with(node)
-            case Language(code, _):
-                return self._ids("SELECT note_id FROM notes WHERE language = ?", code)
-            case Modified(moment, since, _):
-                sql = f"SELECT note_id FROM notes WHERE mtime_ns {'>=' if since else '<'} ?"
-                return self._ids(sql, moment_ns(moment, self._now))
+            case Fact(operator, value, _):
+                condition, read = _FACTS[operator]
+                return self._ids(f"SELECT note_id FROM notes WHERE {condition}", read(value, self._now))
             case Linked():
                 return self._notes_linked(node)
             case Within(Scope.TAG, Word(text, _) | Phrase(text, _), _):
@@ -280,7 +284,7 @@ def _cost(node: Node) -> int:
             return 10 + _cost(operand)
         case All(parts) | Either(parts):
             return max(map(_cost, parts), default=0)
-        case Within(Scope.TAG) | Language() | Modified() | InVault():
+        case Within(Scope.TAG) | Fact() | InVault():
             return 1
         case Within(Scope.PATH | Scope.FILE) | Linked() | Property():
             return 2

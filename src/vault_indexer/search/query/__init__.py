@@ -9,10 +9,9 @@ from vault_indexer.search.query.ast import (
     Condition,
     Direction,
     Either,
+    Fact,
     InVault,
-    Language,
     Linked,
-    Modified,
     Node,
     Not,
     Null,
@@ -28,23 +27,23 @@ from vault_indexer.search.query.ast import (
     in_vault,
     ranking_words,
 )
-from vault_indexer.search.query.parser import parse_query
+from vault_indexer.search.query.parser import OPERATORS, parse_query
 from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
 from vault_indexer.search.query.scan import ByteScanner, byte_scanner
 from vault_indexer.search.query.values import iso_date, moment_ns, number
 
 __all__ = [
     "NAMES",
+    "OPERATORS",
     "All",
     "ByteScanner",
     "Compare",
     "Condition",
     "Direction",
     "Either",
+    "Fact",
     "InVault",
-    "Language",
     "Linked",
-    "Modified",
     "Node",
     "Not",
     "Null",

@@ -123,19 +123,12 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Modified:
-    """The file was last modified from the moment on (`since`), or before it."""
+class Fact:
+    """What the catalog knows of the note, by an operator with one value: when the file was last modified
+    (`before`, `after`: a moment), its language (`lang`: ISO 639-1)."""
 
-    moment: str
-    since: bool
-    column: int = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """The note is written in the language (ISO 639-1)."""
-
-    code: str
+    operator: str
+    value: str
     column: int = field(compare=False)
 
 
@@ -160,7 +153,7 @@ class InVault:
 Text = Word | Phrase | Regex
 """The leaves that are looked for in a text or name."""
 
-Node = Text | Not | All | Either | Within | Compare | Null | Property | Modified | Language | Linked | InVault
+Node = Text | Not | All | Either | Within | Compare | Null | Property | Fact | Linked | InVault
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +207,8 @@ def _outline_of_value(node: Node) -> str:
             return f"{op} {value}@{column}"
         case Null(column):
             return f"null@{column}"
-        case Modified(moment, since, column):
-            return f"{'after' if since else 'before'}@{column}({moment})"
-        case Language(code, column):
-            return f"lang@{column}({code})"
+        case Fact(operator, value, column):
+            return f"{operator}@{column}({value})"
         case Linked(direction, target, column):
             return f"{direction}@{column}({target})"
         case InVault(name, column):

@@ -23,10 +23,9 @@ from vault_indexer.search.query.ast import (
     Condition,
     Direction,
     Either,
+    Fact,
     InVault,
-    Language,
     Linked,
-    Modified,
     Node,
     Not,
     Null,
@@ -65,6 +64,32 @@ _ESCAPE = re.compile(r"\\([\"\\])")
 _SPACES = re.compile(r"\s*")
 _NAME_SEARCH = re.compile(r"\[\s*(?:/[^\]\n]+/|\([^\]\n]+\))\s*(?:\]|:[^\]\n]*\])(?!\()")
 """`[/stat.*/]` and `[(a OR b):x]`: Obsidian looks for the names of properties so."""
+
+OPERATORS: Mapping[str, str] = MappingProxyType(
+    {
+        "tag": "notes with a tag or one below it",
+        "path": "notes whose path contains the text",
+        "file": "notes whose file name contains the text",
+        "lang": "notes in a language, such as lang:es",
+        "before": "notes changed before a day or a time ago, such as before:2026-02-01",
+        "after": "notes changed since a day or a time ago, such as after:7d",
+        "links-to": "notes with a link to a note",
+        "linked-from": "notes that a note links to",
+        "content": "the words in the text, not in title or properties",
+        "heading": "a heading with the words",
+        "section": "all words between two headings",
+        "line": "all words in one line",
+        "block": "all words in one block",
+        "task": "a task with the word",
+        "task-todo": "a task that is not done",
+        "task-done": "a task that is done",
+        "vault": "notes of one vault, where several are searched",
+        "match-case": "the word in exactly this case",
+        "ignore-case": "the word in any case, inside match-case:",
+    }
+)
+"""The operators of the query language, each with what it finds: parser and completion know those of this
+table and no others. How one is read stands in `_NAMED`, `_CASE` or `_VALUES`."""
 
 _CASE = MappingProxyType({"match-case": True, "ignore-case": False})
 _NAMED = MappingProxyType({scope.value: scope for scope in Scope})
@@ -194,7 +219,7 @@ class _Parser:
             case "<" | ">" if end == "]":
                 return self._comparison()
         operator = _OPERATOR.match(self.text, self.at)
-        if operator and end != "]" and operator[1] in _OPERATORS:
+        if operator and end != "]" and operator[1] in OPERATORS:
             return self._operator(operator[1], operator.end(), end, strict=strict)
         return self._word(end)
 
@@ -408,16 +433,16 @@ def _check_tags(inside: Node) -> None:
 def _time_filter(name: str, value: Word | Phrase, column: int) -> Node:
     if not is_moment(value.text):
         raise QueryError(f"{name}: takes {MOMENTS}, not {value.text!r}", value.column)
-    return Modified(value.text, name == "after", column)
+    return Fact(name, value.text, column)
 
 
-def _language(_name: str, value: Word | Phrase, column: int) -> Node:
+def _language(name: str, value: Word | Phrase, column: int) -> Node:
     code = value.text.lower()
     if not re.fullmatch(r"[a-z]{2,3}", code):
         raise QueryError(
             f"lang: takes a code of two or three letters, such as es, not {value.text!r}", value.column
         )
-    return Language(code, column)
+    return Fact(name, code, column)
 
 
 def _link_filter(name: str, value: Word | Phrase, column: int) -> Node:
@@ -441,5 +466,3 @@ _VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyT
         "vault": _vault_filter,
     }
 )
-
-_OPERATORS = frozenset({*_NAMED, *_CASE, *_VALUES})
