@@ -8,15 +8,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from cli_sandbox import Ran, Sandbox
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.completed_names import STRATEGIES, complete_strategy
-from vault_indexer.config.tables.chunking_options import StrategyName
+from vault_indexer.cli.completed_names import complete_strategy
 
 BASH = shutil.which("bash")
 
@@ -82,8 +80,7 @@ def test_the_script_of_the_command_completion_completes_names_too(sandbox: Sandb
     assert shown.out.split() == ["search", "serve", "service", "hierarchical", "query-language"], shown
 
 
-def test_the_names_to_complete_are_those_of_the_configuration() -> None:
-    assert set(STRATEGIES) == set(get_args(StrategyName))
+def test_the_last_strategy_of_a_list_is_completed() -> None:
     assert complete_strategy("token,mark") == ["token,markdown"]
 
 

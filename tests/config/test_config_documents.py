@@ -10,7 +10,14 @@ import tomli
 from config_sandbox import Sandbox
 
 from vault_indexer.config import Settings
-from vault_indexer.config.documents import ADVANCED_PAGE, example_config, keys_of_page, main, page_with_tables
+from vault_indexer.config.documents import (
+    ADVANCED_PAGE,
+    example_config,
+    keys_of_page,
+    main,
+    page_with_sections,
+    page_with_tables,
+)
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.values import toml_text
 
@@ -130,3 +137,11 @@ def test_the_messages_on_the_page_are_the_real_ones(sandbox: Sandbox) -> None:
     problems = sandbox.problems(env={"INDEXER_WATCH_MODE": "pol"})
     told = "\n".join(str(problem) for problem in problems).replace(str(sandbox.vault), "/notes")
     assert f"```\n{told}\n```" in PAGE.read_text(encoding="utf-8")
+
+
+def test_a_strategy_without_a_section_gets_one() -> None:
+    page = "## Keys\n\n#### chunking.contextual\n\n<!-- begin: keys chunking.contextual -->\n"
+    found = page_with_sections(page)
+    assert found.count("#### chunking.word\n\n") == 1
+    assert found.index("<!-- end: keys chunking.custom -->\n") < found.index("#### chunking.contextual\n")
+    assert page_with_sections(found) == found

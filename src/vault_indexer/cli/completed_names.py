@@ -1,29 +1,13 @@
-"""Names that a shell completes: constants, so that completing loads nothing heavy."""
+"""Names that a shell completes."""
 
 from __future__ import annotations
 
-STRATEGIES = (
-    "header_based",
-    "none",
-    "markdown",
-    "paragraph",
-    "word",
-    "token",
-    "recursive",
-    "boundary",
-    "discourse",
-    "semantic",
-    "hierarchical",
-    "parent_child",
-    "code",
-    "llm",
-    "agentic",
-    "custom",
-)
-"""As `config` names them; a test compares the two. That package brings pydantic along."""
+from typing import get_args
 
 
 def complete_strategy(incomplete: str) -> list[str]:
     """What begins with the last name of a list with commas, behind the names before it."""
+    from vault_indexer.config.tables.chunking_options import StrategyName  # brings pydantic along
+
     before, comma, last = incomplete.rpartition(",")
-    return [f"{before}{comma}{name}" for name in STRATEGIES if name.startswith(last)]
+    return [f"{before}{comma}{name}" for name in get_args(StrategyName) if name.startswith(last)]

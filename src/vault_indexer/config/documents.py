@@ -27,6 +27,8 @@ _CHUNKING = "chunking."
 _PUBLIC = "public"
 """The block of the keys that most people need, whatever their table."""
 
+_LAST_SECTION = "#### chunking.contextual\n"
+
 _STARTER = """\
 # Your configuration of vault-indexer. Every line is optional; "indexer config show --all" prints every key.
 
@@ -91,6 +93,17 @@ def keys_of_page(page: Path) -> list[Key]:
     """The keys with a row on a page: the public ones and those of chunking, or all others."""
     is_first = page.name == PAGE.name
     return [key for key in SCHEMA.values() if (key.is_public or key.name.startswith(_CHUNKING)) == is_first]
+
+
+def page_with_sections(page: str) -> str:
+    """The page with a section for each strategy that has options: one that is missing, with the first
+    paragraph of the docstring of its options, before the section that stands last."""
+    for table in dict.fromkeys(name.rpartition(".")[0] for name in SCHEMA if name.startswith(_CHUNKING)):
+        begin = f"<!-- begin: keys {table} -->\n"
+        if table.count(".") == 1 and begin not in page:
+            section = f"#### {table}\n\n{_meaning(table)}\n\n{begin}<!-- end: keys {table} -->\n\n"
+            page = page.replace(_LAST_SECTION, section + _LAST_SECTION)
+    return page
 
 
 def page_with_tables(page: str, keys: Iterable[Key]) -> str:
@@ -207,6 +220,7 @@ def main() -> None:
     """Write the example file and the tables of both pages, below the current folder."""
     try:
         EXAMPLE.write_text(example_config(), encoding="utf-8")
+        PAGE.write_text(page_with_sections(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
         for page in (PAGE, ADVANCED_PAGE):
             text = page_with_tables(page.read_text(encoding="utf-8"), keys_of_page(page))
             page.write_text(text, encoding="utf-8")
