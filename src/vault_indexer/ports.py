@@ -57,7 +57,8 @@ class WordVectors(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of length 1 (or all zero for a text without a known token)."""
+    """Turns texts into vectors of length 1 (or all zero for a text without a known token). Any thread
+    may ask."""
 
     @property
     def model(self) -> EmbeddingModel:

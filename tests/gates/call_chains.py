@@ -1,4 +1,4 @@
-"""Chains of functions as docs/architecture.md writes them, followed through the package's source.
+"""Chains of functions as docs/internals/architecture.md writes them, followed through the package's source.
 
 A chain is a list of steps, one a line: `package.module:function`, `package.module:Class` or
 `package.module:Class.method`, with a remark after two spaces. Each step uses the next one. A blank line ends

@@ -1,4 +1,4 @@
-"""The flows of docs/architecture.md are what the code does: each step exists and uses the next."""
+"""The flows of docs/internals/architecture.md are what the code does: each step exists and uses the next."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from call_chains import broken_steps, flows, read_flow
 from python_source import PACKAGE, ROOT, module, modules
 
-FLOWS = flows((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+FLOWS = flows((ROOT / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8"))
 CODE = '''
 class Box:
     def __init__(self) -> None:

@@ -58,7 +58,7 @@ def test_every_test_the_docs_name_exists() -> None:
 def test_contributing_names_files_that_exist_and_is_linked() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = set(TOP_FILE.findall(text)) | set(MARKDOWN_LINK.findall(text))
-    assert {"pyproject.toml", "CHANGELOG.md", "docs/architecture.md"} <= named
+    assert {"pyproject.toml", "CHANGELOG.md", "docs/internals/architecture.md"} <= named
     assert sorted(path for path in named if not (ROOT / path).exists()) == []
     assert "(CONTRIBUTING.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert "`CONTRIBUTING.md`" in (ROOT / "docs" / "Home.md").read_text(encoding="utf-8")

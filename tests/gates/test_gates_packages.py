@@ -53,8 +53,8 @@ def contract_layers() -> list[str]:
     return layers
 
 
-def architecture() -> str:
-    return (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+def internals(page: str) -> str:
+    return (ROOT / "docs" / "internals" / page).read_text(encoding="utf-8")
 
 
 def sort_key(name: str) -> tuple[int, str]:
@@ -112,15 +112,15 @@ def test_all_is_true(name: str) -> None:
     assert public - set(exported) == set()
 
 
-def test_every_package_has_its_heading_in_the_architecture() -> None:
+def test_every_package_has_its_heading_on_the_page_of_packages() -> None:
     names = {re.sub(r"[()\s]", "", name) for layer in contract_layers() for name in layer.split("|")}
     present = {name for name in names if (PACKAGE / name).is_dir() or (PACKAGE / f"{name}.py").is_file()}
-    headings = "\n".join(re.findall(r"^## .*$", architecture(), re.MULTILINE))
+    headings = "\n".join(re.findall(r"^## .*$", internals("packages.md"), re.MULTILINE))
     assert {name for name in present if f"`{name}" not in headings} == set()
 
 
 def test_the_architecture_draws_the_contract() -> None:
-    drawn = re.search(r"```text layers\n(.*?)```", architecture(), re.DOTALL)
+    drawn = re.search(r"```text layers\n(.*?)```", internals("architecture.md"), re.DOTALL)
     assert drawn is not None
     assert [line.strip() for line in drawn.group(1).splitlines()] == contract_layers()
 

@@ -66,7 +66,8 @@ def options_for(path: str, frontmatter: Mapping[str, JsonValue], settings: Chunk
 class ChoosingChunker:
     """A chunker that splits each note as the note itself, a rule or the settings choose.
 
-    Raises UsageError or ProviderError at the first note that wants a model which is not there.
+    Raises UsageError or ProviderError at the first note that wants a model which is not there. One thread
+    uses it.
     """
 
     def __init__(

@@ -131,7 +131,8 @@ Outcome = Prepared | Embedded | Finished | int | Failed
 
 
 class NoteWorker:
-    """Handles jobs one after the other; owns the segments it writes. `meter` hears of each note's reading."""
+    """Handles jobs one after the other, in the thread of a worker process; owns the segments it writes.
+    `meter` hears of each note's reading."""
 
     def __init__(self, preparer: Callable[[], Preparer], meter: NoteMeter | None = None) -> None:
         self._make = preparer

@@ -72,10 +72,12 @@ class PathRules(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The predicate. `fingerprint` changes with the rules, and `lists` are those of the vault that count.
+    """Decides whether a path is indexed, linkable or ignored, for walker and watcher alike. Any thread may
+    ask.
 
-    `problems` names what in the vault is not understood; then the former list of that file counts. Where the
-    former lists are unknown, `known` says what an index does with each file: others stay out of it.
+    `fingerprint` changes with the rules, and `lists` are those of the vault that count. `problems`
+    names what in the vault is not understood; then the former list of that file counts. Where the former
+    lists are unknown, `known` says what an index does with each file: others stay out of it.
     """
 
     exclude: tuple[GitignorePatterns, ...] = ()

@@ -55,7 +55,7 @@ class Upkeep:
     """Implements BackgroundTask: one slot, in which one of several tasks has work under way.
 
     The first task that has anything to do gets the slot. The outcome of a generation that is no longer the
-    active one does not count.
+    active one does not count. The daemon's loop owns it and calls it from its thread.
     """
 
     def __init__(self, vault_sync: VaultSync, tasks: Sequence[UpkeepTask]) -> None:

@@ -93,8 +93,8 @@ class UnmeteredEmbedder:
 
 
 class Preparer:
-    """Prepares notes of one vault by one configuration. Known vectors come from the first of `caches` that
-    has them."""
+    """Reads, parses, splits and embeds notes of one vault by one configuration. Known vectors come from the
+    first of `caches` that has them. A `NoteWorker` owns it; one thread uses it."""
 
     def __init__(
         self,

@@ -220,7 +220,8 @@ def _no_json(method: str, headers: Headers) -> Refusal | None:
 
 
 class Guard:
-    """ASGI middleware around the whole application."""
+    """ASGI middleware around the whole application, on the server's event loop: Host, Origin, token,
+    load, time."""
 
     def __init__(self, app: App, rules: GuardRules) -> None:
         self._app = app

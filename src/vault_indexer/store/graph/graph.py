@@ -79,7 +79,8 @@ class LinkText(NamedTuple):
 
 
 class LinkGraph:
-    """The resolved links of one catalog state; unresolved ones and links to oneself are no edges."""
+    """The resolved links of one catalog state; unresolved ones and links to oneself are no edges.
+    A snapshot owns it; any thread may ask."""
 
     def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog

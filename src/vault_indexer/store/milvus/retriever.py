@@ -37,7 +37,7 @@ class MilvusRetriever:
 
     A question reads the states of its vaults first, and then only the rows of their active editions; vaults
     of the scope that are published elsewhere, or not at all, are left out. The expression that limits a
-    question to its scope is made in `_filter`, which every question goes through.
+    question to its scope is made in `_filter`, which every question goes through. Any thread may ask.
     """
 
     def __init__(self, vaults: MilvusVaults, collection: str) -> None:
