@@ -18,6 +18,7 @@ from urllib.parse import urlencode, urlsplit
 from speed.figures import children_of, resident_mb
 from speed.material import HITS, Material, silent
 from vault_indexer.bootstrap import open_daemon
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.model import SearchRequest
@@ -113,7 +114,7 @@ class OverHttp:
 
     def rebuild(self) -> None:
         """As `indexer rebuild` has it done."""
-        self._client.rebuild(_unseen, refit=True)
+        self._client.rebuild(_unseen, RebuildOptions())
 
     def state(self) -> tuple[str, int, int]:
         """As `GET /v1/status` tells."""

@@ -1,4 +1,4 @@
-// Built from sources with the digest ee029a95cfb8831805ca8a7183bb3ecd64e9e6e4f3c203a906e8040cc6287933
+// Built from sources with the digest 17681d07e3448eeb3adfe6032805e9356c258d4a68691982522e486aa1f773d0
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

@@ -18,7 +18,7 @@ from vault_indexer.contract.bounds import (
     check_query,
 )
 from vault_indexer.contract.parameters import check_bounds
-from vault_indexer.contract.requests import LinksRequest, RelatedRequest
+from vault_indexer.contract.requests import LinksRequest, RebuildOptions, RelatedRequest
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.index.reading.note import note_from
 from vault_indexer.index.vault_health import vault_health
@@ -62,6 +62,7 @@ from vault_indexer.model import (
     SearchRequest,
     StatusReport,
     UnresolvedTarget,
+    UpgradeState,
     VaultHealth,
 )
 from vault_indexer.parse.reading_view import property_view, reading_view
@@ -97,6 +98,9 @@ def _never() -> bool:
 
 def _no_chunker(_: str) -> Chunker:
     raise UsageError("the chunking strategy can only be changed through the daemon")
+
+
+_AS_USUAL = RebuildOptions()
 
 
 class IndexSession(Protocol):
@@ -151,15 +155,17 @@ class IndexSession(Protocol):
         """Resume indexing. Raises DaemonError where no daemon runs."""
         ...
 
+    def pause_upgrade(self, paused: bool) -> None:
+        """Make no vectors of a better model, or go on. Raises DaemonError where no daemon runs."""
+        ...
+
     def wait_fresh(self, deadline_s: float) -> bool:
         """Wait until all changes of the vault up to now are in; False if the deadline passed first."""
         ...
 
-    def rebuild(
-        self, report: Callable[[Progress], None], *, refit: bool, force: bool = False
-    ) -> RebuildReport:
+    def rebuild(self, report: Callable[[Progress], None], options: RebuildOptions) -> RebuildReport:
         """Build the next generation and activate it. Raises VaultIndexerError; VaultError where the vault has
-        suddenly lost its notes and `force` is false."""
+        suddenly lost its notes and `options.force` is false."""
         ...
 
     def status(self) -> StatusReport:
@@ -531,11 +537,19 @@ class VaultService:
         return self._session.status()
 
     def rebuild(
-        self, report: Callable[[Progress], None], *, refit: bool = True, force: bool = False
+        self, report: Callable[[Progress], None], options: RebuildOptions = _AS_USUAL
     ) -> RebuildReport:
         """Rebuild the index beside the active one, then activate it. Raises VaultError where the vault has
-        suddenly lost its notes, unless `force` is true."""
-        return self._session.rebuild(report, refit=refit, force=force)
+        suddenly lost its notes, unless `options.force` is true."""
+        provider = self.settings.embedding.provider
+        if options.better and provider != "auto":
+            raise UsageError(f'embedding.provider is "{provider}": only "auto" changes to a better model')
+        return self._session.rebuild(report, options)
+
+    def pause_upgrade(self, paused: bool) -> UpgradeState:
+        """Make no vectors of a better model until it is said again, or go on."""
+        self._session.pause_upgrade(paused)
+        return UpgradeState(self._session.status().upgrade)
 
     def export(self) -> Iterator[str]:
         """All that the index holds, as canonical JSON lines."""

@@ -17,6 +17,7 @@ from tcp_proxy import TcpProxy, tcp_proxy
 from vault_at_work import Place, daemon, holding, opened, place, wait_for
 
 from vault_indexer.bootstrap import take_over_publication
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import LockedError
 from vault_indexer.index.publication_owner import IdentityFile
 from vault_indexer.model import SearchRequest
@@ -189,7 +190,7 @@ def test_a_rebuild_is_published_beside_and_leaves_nothing_behind(published: Publ
     with daemon(published.where) as service:
         wait_for(lambda: all_published(service))
         before = published.state()
-        service.rebuild(lambda _: None, refit=False)
+        service.rebuild(lambda _: None, RebuildOptions(refit=False))
         wait_for(lambda: (published.state() or before) != before and all_published(service))
         after = published.state()
         assert before is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,11 @@ from reliability_lab import in_one_process
 from vault_at_work import Place, daemon, hits, holding, opened, place, wait_for
 
 from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import Work
+from vault_indexer.errors import UsageError
 from vault_indexer.index.workers.job import Failed
 from vault_indexer.model import VectorUpgrade
 from vault_indexer.providers import better_model
@@ -132,6 +134,41 @@ class ByHand:
             self.now += 0.01
             self.task.accept(current, done[0], outcome(done[1]))
         return self.task.progress
+
+
+def test_none_are_made_while_they_are_paused(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with taken(where) as current:
+        by_hand = ByHand()
+        by_hand.task.paused = True
+        assert by_hand.portion(current) is not None
+        shown = by_hand.task.progress
+        assert shown is not None
+        assert (shown.done, shown.total, shown.waits_for) == (0, 3, "paused: indexer embed --resume goes on")
+        by_hand.task.paused = False
+        by_hand.portion(current)
+    assert missing(where) == 0
+
+
+@pytest.mark.parametrize("opening", [opened, daemon])
+def test_a_rebuild_uses_the_better_model_where_that_is_asked_for(
+    tmp_path: Path, opening: Callable[..., AbstractContextManager[VaultService]]
+) -> None:
+    where = built_static(tmp_path)
+    where.configure("[index]\nworkers = 1\n[embedding]\nmax_upgrade_hours = 0\n")
+    with opening(where) as service:
+        wait_for(lambda: service.status().state == "ready")
+        assert model_of(service) == "wordllama"
+        service.rebuild(lambda _: None, RebuildOptions(better=True))
+        assert model_of(service) == "multilingual"
+
+
+def test_a_model_that_somebody_chose_is_not_changed(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    with opened(where, {"embedding.provider": "wordllama"}) as service:
+        with pytest.raises(UsageError, match=r'embedding\.provider is "wordllama": only "auto"'):
+            service.rebuild(lambda _: None, RebuildOptions(better=True))
+        assert model_of(service) == "wordllama"
 
 
 def test_what_is_made_is_kept_and_never_made_again(tmp_path: Path) -> None:

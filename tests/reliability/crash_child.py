@@ -12,6 +12,7 @@ from file_operations import do_one
 from reliability_lab import OPTIONS, assembly_of, unheard
 
 from vault_indexer.bootstrap import resolve_target
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
 
@@ -31,7 +32,7 @@ def main(mode: str, vault: Path, index: Path, seed: int) -> None:
     say("ack", session.status().seq, session.status().generation, "")
     while True:
         if mode == "publish":
-            session.rebuild(unheard, refit=False)
+            session.rebuild(unheard, RebuildOptions(refit=False))
         if mode == "build":
             session.close()
             return

@@ -22,6 +22,7 @@ from reliability_lab import (
     unheard,
 )
 
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, write_daemon
 from vault_indexer.daemon.local_session import LocalSession
 
@@ -192,8 +193,8 @@ def test_verify_repair_mends_a_catalog_that_sqlite_calls_sound(sample: Sample, t
 def test_a_pointer_that_names_an_older_generation_by_mistake_is_not_believed(tmp_path: Path) -> None:
     vault = make_vault(tmp_path / "vault", random.Random(1), 4)
     with opened(assembly_of(vault, tmp_path / "index")) as session:
-        session.rebuild(unheard, refit=False)
-        session.rebuild(unheard, refit=False)
+        session.rebuild(unheard, RebuildOptions(refit=False))
+        session.rebuild(unheard, RebuildOptions(refit=False))
     pointer = tmp_path / "index/CURRENT"
     text = pointer.read_text()
     assert text.startswith("0003 ")

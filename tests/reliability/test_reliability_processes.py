@@ -31,6 +31,7 @@ from reliability_lab import (
 )
 
 from vault_indexer.bootstrap import open_daemon, open_index, resolve_target
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
@@ -86,7 +87,7 @@ def test_a_second_daemon_says_who_holds_the_index(daemon: DaemonSession, target:
 def test_ten_searches_a_rebuild_and_edits_at_once(
     daemon: DaemonSession, vault: Path, target: Target, tmp_path: Path
 ) -> None:
-    rebuilding = threading.Thread(target=lambda: daemon.rebuild(unheard, refit=False))
+    rebuilding = threading.Thread(target=lambda: daemon.rebuild(unheard, RebuildOptions(refit=False)))
     rebuilding.start()
     searches = [cli_search(vault, tmp_path / "index", "kestrel") for _ in range(10)]
     for number in range(10):

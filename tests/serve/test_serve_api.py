@@ -12,6 +12,7 @@ import pytest
 from serve_api import Api, end, serve
 from waiting import DEADLINE_S, wait_until
 
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import (
@@ -81,7 +82,7 @@ def test_a_rebuild_that_is_waited_for_reports(api: Api) -> None:
     assert report.json["notes"] == 2
     started = api.post("/v1/rebuild", b'{"wait": false}')
     assert started.status == 202
-    assert client(api).rebuild(lambda _: None, refit=True)["notes"] == 2
+    assert client(api).rebuild(lambda _: None, RebuildOptions())["notes"] == 2
 
 
 def test_the_client_raises_our_errors(api: Api) -> None:

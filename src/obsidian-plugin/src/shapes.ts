@@ -584,6 +584,11 @@ export interface Verification {
   problems: Problem[];
 }
 
+/** How far the vectors of a better model are; null where there is none to change to. */
+export interface UpgradeState {
+  upgrade: VectorUpgrade | null;
+}
+
 /** Whether indexing is paused, and how many changes wait for its end; `paused_until` may be empty. */
 export interface PauseState {
   paused: boolean;

@@ -71,6 +71,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("stop", "stop", "Stop the daemon.", "Run"),
     Command("mcp", "mcp", "Answer agents, over standard input and output.", "Run"),
     Command("serve", "serve", "Run the daemon in the foreground.", ADVANCED),
+    Command("embed", "embed", "Show, make or pause better vectors.", ADVANCED),
     Command("pause", "pause", "Pause indexing in the daemon.", ADVANCED),
     Command("resume", "resume", "Resume indexing in the daemon.", ADVANCED),
     Command("service", "service", "Let the system start the daemon at login.", ADVANCED),

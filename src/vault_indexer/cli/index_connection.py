@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.contract.parameters import Value
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.client import DaemonClient
@@ -26,9 +27,7 @@ class Index(Protocol):
         """The answer of an endpoint. Raises VaultIndexerError."""
         ...
 
-    def rebuild(
-        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildReportJson:
+    def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
         """Rebuild the index; `show` is called with the progress. Raises VaultIndexerError."""
         ...
 

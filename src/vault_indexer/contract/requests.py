@@ -302,17 +302,27 @@ class JudgeRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RebuildRequest:
-    """Rebuild the index."""
+class RebuildOptions:
+    """What a rebuild may do."""
 
-    wait: Annotated[
-        bool, Says(help="Answer when the rebuild has ended; otherwise as soon as it has started.")
-    ] = True
     refit: Annotated[bool, Says(help="Weigh words anew if the number of notes has changed much.")] = True
     force: Annotated[
         bool,
         Says(help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then."),
     ] = False
+    better: Annotated[
+        bool,
+        Says(help='Use the better model that `embedding.provider = "auto"` stands for, at once.'),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildRequest(RebuildOptions):
+    """Rebuild the index."""
+
+    wait: Annotated[
+        bool, Says(help="Answer when the rebuild has ended; otherwise as soon as it has started.")
+    ] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,6 +330,13 @@ class VerifyRequest:
     """Compare the vault with the index."""
 
     repair: Annotated[bool, Says(help="Repair what differs.")] = False
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedRequest:
+    """Have the vectors of the better model made while the daemon is idle, or not."""
+
+    paused: Annotated[bool, Says(help="Make none until this is false, or the daemon starts again.")] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,12 +226,13 @@ class Assembly:
         return IndexReader(holder, Searcher(embedder, self.settings.search), embedder.model.key)
 
     def build_next(
-        self, report: Report, *, refit: bool, newest_only: bool = False
+        self, report: Report, *, refit: bool, newest_only: bool = False, better: bool = False
     ) -> tuple[Generation, RebuildReport]:
-        """Build in this process and its workers; known vectors come from the generations that exist."""
+        """Build in this process and its workers; known vectors come from the generations that exist. With
+        `better` it has the better model of `auto`, however long that takes."""
         rules = self._rules()
         found = self._scan(rules)
-        generation, done = self._with_model_for(found)._build(
+        generation, done = self._with_model_for(found, better=better)._build(
             found, report, refit=refit, newest_only=newest_only
         )
         problems = (
@@ -261,11 +262,11 @@ class Assembly:
         assembly = self._with_model_for(found)
         return make_embedder(assembly.settings, assembly._weights(found, refit=False))
 
-    def _with_model_for(self, found: Scan) -> Assembly:
+    def _with_model_for(self, found: Scan, *, better: bool = False) -> Assembly:
         """The same, with a model for the languages of the vault where the configuration says `auto`."""
         current = self._predecessor.current()
         sound = current if current is not None and is_sound(current.catalog) else None
-        return replace(self, settings=settings_for_build(self.settings, found, sound))
+        return replace(self, settings=settings_for_build(self.settings, found, sound, better=better))
 
     def _embedder_of_index(self, settings: Settings, weights: bytes | None) -> Embedder:
         """The embedder of a generation. Raises IndexUnusableError if the configuration says `auto` and the

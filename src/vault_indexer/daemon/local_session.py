@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from vault_indexer.config import Settings
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import LLM_CACHE, Assembly, OpenGeneration
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
@@ -161,12 +162,16 @@ class LocalSession(_AssemblySession):
             self._complete(_ignore_progress)
         return True
 
-    def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:
+    def pause_upgrade(self, paused: bool) -> None:  # noqa: ARG002 - refused
+        """Refused: raises DaemonError."""
+        raise DaemonError(WITHOUT_DAEMON)
+
+    def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
         """Build here and now."""
         with self._busy, self._index_errors():
-            if not force:
+            if not options.force:
                 self._open().check_losses()
-            done = self._switch(report, refit=refit)
+            done = self._switch(report, refit=options.refit, better=options.better)
             self._complete(report)
             return done
 
@@ -205,8 +210,8 @@ class LocalSession(_AssemblySession):
     def _index_errors(self) -> AbstractContextManager[None]:
         return index_errors(self._assembly.index_dir.root)
 
-    def _switch(self, report: Report, *, refit: bool) -> RebuildReport:
-        generation, result = self._assembly.build_next(report, refit=refit)
+    def _switch(self, report: Report, *, refit: bool, better: bool = False) -> RebuildReport:
+        generation, result = self._assembly.build_next(report, refit=refit, better=better)
         self._open().activate(generation, result)
         return result
 
@@ -290,7 +295,11 @@ class ReadOnlySession(_AssemblySession):
         """Freshness cannot be promised."""
         return False
 
-    def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:  # noqa: ARG002 - refused
+    def pause_upgrade(self, paused: bool) -> None:  # noqa: ARG002 - refused
+        """Refused: raises the error that says who writes the index."""
+        raise self._busy
+
+    def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:  # noqa: ARG002 - refused
         """Refused: raises LockedError."""
         raise self._busy
 

@@ -508,6 +508,10 @@ class IndexLoop:
         self._upgrade.rules = _upgrade_rules(assembly)
         self._note_exclusions()
 
+    def pause_upgrade(self, paused: bool) -> None:
+        """Make no vectors of a better model, or go on. Any thread."""
+        self._upgrade.paused = paused
+
     def _build_upgraded(self) -> None:
         """Have the index built with the better model, whose vectors are all there."""
         self._rebuild.request(BuildRequest())

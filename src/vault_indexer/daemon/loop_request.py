@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport
 
@@ -21,8 +22,7 @@ class BuildRequest:
     """Have the next generation built."""
 
     report: Callable[[Progress], None] = lambda _progress: None
-    refit: bool = False
-    force: bool = False
+    options: RebuildOptions = field(default_factory=lambda: RebuildOptions(refit=False))
     answer: Future[RebuildReport] = field(default_factory=Future)
 
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from vault_indexer.config import Settings
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
@@ -153,9 +154,13 @@ class DaemonSession:
         indexing is paused."""
         return self._loop.wait_for_scan(deadline_s)
 
-    def rebuild(self, report: Report, *, refit: bool, force: bool = False) -> RebuildReport:
+    def pause_upgrade(self, paused: bool) -> None:
+        """Make no vectors of a better model, or go on."""
+        self._loop.pause_upgrade(paused)
+
+    def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
         """Have the next generation built, and wait until it is active."""
-        request = BuildRequest(report, refit=refit, force=force)
+        request = BuildRequest(report, options)
         self._loop.request(request)
         return request.answer.result()
 

@@ -553,6 +553,13 @@ class VectorUpgrade:
 
 
 @dataclass(frozen=True, slots=True)
+class UpgradeState:
+    """How far the vectors of a better model are; null where there is none to change to."""
+
+    upgrade: VectorUpgrade | None
+
+
+@dataclass(frozen=True, slots=True)
 class StatusReport:
     """The state of an index and of the process that keeps it.
 

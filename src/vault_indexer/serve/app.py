@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,6 +17,7 @@ from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.codec import encode
 from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.parameters import Value, request_of
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import ProviderError, VaultIndexerError
 from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
@@ -263,7 +264,8 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
         rebuilds = of_vaults.of_vault(CHOSEN_VAULT.get())
-        rebuilds.start(refit=bool(arguments["refit"]), force=bool(arguments["force"]))
+        names = (field.name for field in fields(RebuildOptions))
+        rebuilds.start(RebuildOptions(**{name: bool(arguments[name]) for name in names}))
         if not arguments["wait"]:
             return JSONResponse(encode(rebuilds.state()), status_code=202)
         ended = rebuilds.wait(stopping)

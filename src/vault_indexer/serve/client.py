@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from vault_indexer.contract.parameters import Value
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import (
     ConfigError,
@@ -54,11 +56,9 @@ class DaemonClient:
             "Answer", self._request(endpoint, parameters, None if endpoint.is_long_lived else _TIMEOUT_S)
         )
 
-    def rebuild(
-        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildReportJson:
+    def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
         """Start a rebuild, or join the one that is running, and watch it until it ends."""
-        self._request(REBUILD, {"wait": False, "refit": refit, "force": force}, _TIMEOUT_S)
+        self._request(REBUILD, {"wait": False, **asdict(options)}, _TIMEOUT_S)
         while True:
             state = self.ask(REBUILD_STATE)
             if state["error"]:

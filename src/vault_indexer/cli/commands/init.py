@@ -25,6 +25,7 @@ from vault_indexer.cli.vault_folder import (
 )
 from vault_indexer.config import NamedVault, add_vault, starter_config
 from vault_indexer.config.edits.toml import replace_config
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
@@ -130,7 +131,7 @@ def _index(connection: IndexConnection) -> None:
         note(f"Already indexed: {quantity(found['notes'], 'note')}.")
         return
     with showing() as show:
-        report = connection.index.rebuild(show, refit=True)
+        report = connection.index.rebuild(show, RebuildOptions())
     skipped = quantity(len(report["skipped"]), "file")
     note(f"Indexed {quantity(report['notes'], 'note')} in {duration(report['seconds'])}.")
     if report["skipped"]:

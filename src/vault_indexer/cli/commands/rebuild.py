@@ -11,6 +11,7 @@ from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, one_command
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import UsageError
 from vault_indexer.text.phrases import quantity
 
@@ -37,16 +38,17 @@ def rebuild(
                 "or set [chunking] strategy in the configuration"
             )
         with showing() as show:
-            return connection.index.rebuild(show, refit=not keep_weights, force=force)
+            return connection.index.rebuild(show, RebuildOptions(refit=not keep_weights, force=force))
 
     report = with_connection(selection, build)
     if output.json:
         print_json(report)
         return
-    _print_report(report)
+    print_report(report)
 
 
-def _print_report(report: RebuildReportJson) -> None:
+def print_report(report: RebuildReportJson) -> None:
+    """What a rebuild did, for a person; what was skipped goes to standard error."""
     done = f"Indexed {quantity(report['notes'], 'note')}"
     out().print(text((done, "bold"), (f" in {duration(report['seconds'])}.", "")))
     skipped = report["skipped"]

@@ -21,7 +21,7 @@ from vault_indexer.serve.api.endpoints import STATUS
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import StatusReportJson
+    from vault_indexer.serve.api.shapes import StatusReportJson, VectorUpgradeJson
 
 _NAMED = 10
 _NAME_WIDTH = len("not running")
@@ -99,7 +99,7 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
         ("warning", found["detail"], "yellow"),
         ("watching", found["watching"], ""),
         ("model", str(model["provider"]) if isinstance(model, dict) else "", ""),
-        ("", _upgrade(found), ""),
+        ("", upgrade_in_words(found.get("upgrade")), ""),
         ("index", f"{size}, {_from_home(found['index_dir'])}", ""),
     ]
     return [row for row in rows if row[1]]
@@ -118,9 +118,8 @@ def _state(found: StatusReportJson) -> tuple[str, str]:
     )
 
 
-def _upgrade(found: StatusReportJson) -> str:
+def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:
     """How far the vectors of a better model are, or why they are not made; "" where none are to come."""
-    upgrade = found.get("upgrade")
     if not upgrade:
         return ""
     share = 100 * upgrade["done"] // max(1, upgrade["total"])

@@ -26,6 +26,7 @@ from vault_indexer.cli.vault_folder import (
 from vault_indexer.config import NamedVault
 from vault_indexer.contract.codec import encode
 from vault_indexer.contract.parameters import Value
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
@@ -86,12 +87,10 @@ class InProcess:
             self._remember()
             return _answer(endpoint, Vaults.of(service), arguments)
 
-    def rebuild(
-        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildReportJson:
+    def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
         """Rebuild in this process, whether or not there is an index."""
         with closing(open_to_rebuild(self._target)) as service:
-            report = service.rebuild(_encoded(show), refit=refit, force=force)
+            report = service.rebuild(_encoded(show), options)
             self._remember()
             return cast("RebuildReportJson", encode(report))
 
@@ -120,11 +119,9 @@ class AllInProcess:
             vaults = open_named(self._named, self._config_file, _encoded(show), opened)
             return _answer(endpoint, vaults, arguments)
 
-    def rebuild(
-        self, show: Callable[[ProgressJson], None], *, refit: bool, force: bool = False
-    ) -> RebuildReportJson:
+    def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
         """Refused: raises UsageError."""
-        del show, refit, force
+        del show, options
         raise UsageError(which_vault(one.name for one in self._named))
 
 

@@ -37,8 +37,8 @@ class BuilderProcess:
     one is replaced, and the build begins again. Raises ProcessError or OSError if no process can be started.
     """
 
-    def __init__(self, assembly: Assembly, *, refit: bool, newest_only: bool) -> None:
-        build = partial(assembly.build_next, refit=refit, newest_only=newest_only)
+    def __init__(self, assembly: Assembly, *, refit: bool, newest_only: bool, better: bool = False) -> None:
+        build = partial(assembly.build_next, refit=refit, newest_only=newest_only, better=better)
         self._run = partial(_build, build=build, limits=limits_of(assembly.settings.index))
         self._held = False
         self._tries = 1

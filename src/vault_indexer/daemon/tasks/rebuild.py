@@ -165,23 +165,26 @@ class RebuildTask:
             return
         log.info("building: %s", "; ".join(self.reasons) or "as requested")
         is_first = self._vault_sync.current is None
-        refit = is_first or any(request.refit for request in self._started)
+        refit = is_first or any(request.options.refit for request in self._started)
+        better = any(request.options.better for request in self._started)
         soon = is_first and not self._started  # nothing else answers searches meanwhile
         try:
-            self._builder = BuilderProcess(self._vault_sync.assembly, refit=refit, newest_only=soon)
+            self._builder = BuilderProcess(
+                self._vault_sync.assembly, refit=refit, newest_only=soon, better=better
+            )
         except BaseException:
             self._slot.release(self)
             raise
 
     def _refuse_losses(self) -> None:
         """Fail the requests that would delete the notes of a vault that has suddenly lost them."""
-        cautious = [request for request in self._started if not request.force]
+        cautious = [request for request in self._started if not request.options.force]
         if not cautious:
             return
         try:
             self._vault_sync.check_losses()
         except VaultError as error:
-            self._started = [request for request in self._started if request.force]
+            self._started = [request for request in self._started if request.options.force]
             for request in cautious:
                 request.answer.set_exception(error)
 

@@ -37,6 +37,7 @@ _TEXTS_PER_S = 90.0
 
 _RETRY_S, _RETRY_LATEST_S = 5.0, 600.0
 _LOOK_AGAIN_S = 300.0
+PAUSED = "paused: indexer embed --resume goes on"
 _RULES_AGAIN_S = 60.0
 """To ask for the source of power can take a process."""
 
@@ -68,6 +69,8 @@ class UpgradeTask(UpkeepTask):
     ) -> None:
         """`slot` is had for each portion; it is shared with other vaults."""
         self.rules = rules
+        self.paused = False
+        """Whether whoever runs the daemon wants none made. Any thread sets it."""
         self.progress: VectorUpgrade | None = None
         self._complete = complete
         self._clock = clock
@@ -97,6 +100,9 @@ class UpgradeTask(UpkeepTask):
         """Implements UpkeepTask."""
         if current.upgrade is None:
             self.progress, self._portions.fault = None, ""
+            return None
+        if self.paused:
+            self._rest(current)
             return None
         if self._clock() < self._rested_at or not self._portions.retry.is_due:
             return None
@@ -138,11 +144,9 @@ class UpgradeTask(UpkeepTask):
         """Look for what is missing, and whether it may be made now. Where nothing is missing, the index can
         be changed to the model."""
         assert current.upgrade is not None
-        model = current.upgrade.model.key
+        self._count(current)
         with current.writer.holder.lease() as snapshot:
-            self._total = snapshot.catalog.embedded_count()
-            self._missing = snapshot.catalog.owed_count(model)
-            listed = snapshot.catalog.owed_newest(model, _LISTED + len(self._failed))
+            listed = snapshot.catalog.owed_newest(current.upgrade.model.key, _LISTED + len(self._failed))
         self._listed.extend(key for key in listed if key not in self._failed)
         waits_for = self._reason_to_wait() if self._listed else ""
         self._show(current, waits_for)
@@ -157,6 +161,21 @@ class UpgradeTask(UpkeepTask):
             log.info("all chunks have vectors of %s: the index changes to it", current.upgrade.model.name)
             self._complete()
         return False
+
+    def _rest(self, current: OpenGeneration) -> None:
+        """Say once that none are made, and free the memory of the model."""
+        assert current.upgrade is not None
+        if self.progress is None or self.progress.waits_for != PAUSED:
+            self._count(current)
+            self._show(current, PAUSED)
+            current.upgrade.pool.close()
+            self._portions.retry.reset()  # it goes on at once
+
+    def _count(self, current: OpenGeneration) -> None:
+        assert current.upgrade is not None
+        with current.writer.holder.lease() as snapshot:
+            self._total = snapshot.catalog.embedded_count()
+            self._missing = snapshot.catalog.owed_count(current.upgrade.model.key)
 
     def _reason_to_wait(self) -> str:
         if self._seconds_left() > self.rules.most_s:

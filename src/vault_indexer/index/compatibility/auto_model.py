@@ -12,11 +12,16 @@ from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.vault.walk import Scan
 
 
-def settings_for_build(settings: Settings, found: Scan, current: Generation | None) -> Settings:
-    """The settings with the model for a build of these notes, where they say `auto`. `current` is the
-    generation that the next one replaces (None: there is none, or it cannot be read)."""
+def settings_for_build(
+    settings: Settings, found: Scan, current: Generation | None, *, better: bool = False
+) -> Settings:
+    """The settings with the model for a build of these notes, where they say `auto`: with `better` the best
+    that there is. `current` is the generation that the next one replaces (None: there is none, or it cannot
+    be read)."""
     if settings.embedding.provider != "auto":
         return settings
+    if better and (best := better_model()) is not None:
+        return _with_provider(settings, best.provider)
     text_bytes = sum(file.stat.size for file in found.files if is_indexed(file))
     indexed = _indexed_texts(current) if current is not None else None
     return _with_provider(settings, choose_provider(text_bytes, indexed))

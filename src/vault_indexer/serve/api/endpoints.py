@@ -21,6 +21,7 @@ from vault_indexer.contract.requests import (
     ClickRequest,
     ClustersRequest,
     CompleteRequest,
+    EmbedRequest,
     ExplainRequest,
     GraphRequest,
     JudgePoolRequest,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
         SearchAnswerJson,
         StatusReportJson,
         UnresolvedLinksJson,
+        UpgradeStateJson,
         VaultHealthJson,
         VaultListJson,
         VerificationJson,
@@ -403,6 +405,17 @@ VERIFY: Endpoint[VerificationJson] = Endpoint(
     builds_index=False,
 )
 
+EMBED: Endpoint[UpgradeStateJson] = Endpoint(
+    name="embed",
+    method="POST",
+    path="/v1/embed",
+    help="Pause the making of better vectors, or go on with it.",
+    request=EmbedRequest,
+    answer="UpgradeState",
+    answer_help="How far the better vectors are.",
+    needs_daemon=True,
+)
+
 PAUSE: Endpoint[PauseStateJson] = Endpoint(
     name="pause",
     method="POST",
@@ -469,6 +482,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     REBUILD,
     REBUILD_STATE,
     VERIFY,
+    EMBED,
     PAUSE,
     RESUME,
     VAULTS,

@@ -16,6 +16,7 @@ from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
     BodiesRequest,
     ClickRequest,
+    EmbedRequest,
     ExplainRequest,
     JudgePoolRequest,
     JudgeRequest,
@@ -49,6 +50,7 @@ from vault_indexer.model import (
     SearchRequest,
     StatusReport,
     UnresolvedLinks,
+    UpgradeState,
     VaultList,
     Verification,
 )
@@ -57,6 +59,7 @@ from vault_indexer.serve.api.endpoints import (
     ASK,
     BODIES,
     CLICK,
+    EMBED,
     EXPLAIN,
     JUDGE,
     JUDGE_POOL,
@@ -229,6 +232,10 @@ def _verify(context: AnswerContext, request: VerifyRequest) -> Verification:
     return Verification(not problems, problems)
 
 
+def _embed(context: AnswerContext, request: EmbedRequest) -> UpgradeState:
+    return context.service.pause_upgrade(request.paused)
+
+
 def _pause(context: AnswerContext, request: PauseRequest) -> PauseState:
     return _pause_state(context.service.pause(request.seconds))
 
@@ -261,6 +268,7 @@ FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
     JUDGE_POOL.name: _judge_pool,
     JUDGE.name: _judge,
     VERIFY.name: _verify,
+    EMBED.name: _embed,
     PAUSE.name: _pause,
     RESUME.name: _resume,
     VAULTS.name: _vaults,

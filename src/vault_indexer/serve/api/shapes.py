@@ -676,6 +676,12 @@ class VerificationJson(TypedDict):
     problems: list[ProblemJson]
 
 
+class UpgradeStateJson(TypedDict):
+    """How far the vectors of a better model are; null where there is none to change to."""
+
+    upgrade: VectorUpgradeJson | None
+
+
 class PauseStateJson(TypedDict):
     """Whether indexing is paused, and how many changes wait for its end; `paused_until` may be empty."""
 

@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import ErrorReport, Progress, RebuildReport, RebuildRun
 from vault_indexer.serve.http.responses import error_report
@@ -47,15 +48,13 @@ class Rebuilds:
         self._report: RebuildReport | None = None
         self._error: ErrorReport | None = None
 
-    def start(self, *, refit: bool, force: bool = False) -> None:
+    def start(self, options: RebuildOptions) -> None:
         """Begin one, unless one runs: then that is the one."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return
             self._progress, self._report, self._error = None, None, None
-            self._thread = threading.Thread(
-                target=self._run, args=(refit, force), name="rebuild", daemon=True
-            )
+            self._thread = threading.Thread(target=self._run, args=(options,), name="rebuild", daemon=True)
             self._thread.start()
 
     def wait(self, stopping: Callable[[], bool]) -> RebuildRun:
@@ -73,9 +72,9 @@ class Rebuilds:
             running = self._thread is not None and not ended
             return RebuildRun(running, self._progress, self._report, self._error)
 
-    def _run(self, refit: bool, force: bool) -> None:
+    def _run(self, options: RebuildOptions) -> None:
         try:
-            report = self._service().rebuild(self._record_progress, refit=refit, force=force)
+            report = self._service().rebuild(self._record_progress, options)
         except VaultIndexerError as error:
             self._record_failure(error_report(error))
         except Exception:  # noqa: BLE001 - logged, and told to whoever waits
