@@ -49,6 +49,8 @@ def test_a_sentence_without_a_word_of_the_question_is_no_quote_even_where_none_h
     quotes = choose_quotes(sentences(), [HIT], [word("gulls"), word("roof")], 3)
     assert [one.readable for one in quotes] == ["Gulls nest on the roof."]
     assert choose_quotes(sentences(), [HIT], [word("zeppelin")], 3) == []
+    assert choose_quotes(sentences(), [HIT], [], 3) == []  # a question of words that say nothing
+    assert choose_quotes(sentences(), [HIT], [word("gulls"), word("zeppelin")], 3) == []  # one of two
 
 
 def test_the_place_of_a_hit_counts_once_against_the_budget_and_each_sentence_by_itself() -> None:

@@ -175,3 +175,14 @@ def test_the_block_of_the_last_line_of_a_file_is_known(tmp_path: Path) -> None:
         first = asked.ask("What colour is the crane painted, red?").sentences[0]
     assert first.text == "The crane is painted red."
     assert first.citations[0].block == "crane"
+
+
+def test_the_block_of_the_first_line_of_a_file_is_known(tmp_path: Path) -> None:
+    notes = {
+        "Harbour.md": "The crane is painted red. ^crane\n\nIt lifts forty tons.\n",
+        "Other.md": "# Other\n\nNothing of that kind.",
+    }
+    with asked_vault(tmp_path, notes) as asked:
+        first = asked.ask("What colour is the crane painted, red?").sentences[0]
+    assert first.text == "The crane is painted red."
+    assert first.citations[0].block == "crane"

@@ -14,6 +14,7 @@ from vault_indexer.answer.check.details import unknown_names
 from vault_indexer.answer.check.lexicon import languages, lexicon
 from vault_indexer.answer.check.numbers import numbers_in, quantities
 from vault_indexer.answer.check.polarity import count_negations, same_polarity
+from vault_indexer.answer.check.words import is_form
 
 PARAPHRASES = read_paraphrases()
 BRIDGE = (
@@ -359,3 +360,19 @@ def test_a_form_of_a_name_shares_its_beginning_and_most_of_its_length(
     sentence: str, evidence: str, unknown: list[str]
 ) -> None:
     assert unknown_names(sentence, evidence, "en") == unknown
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "is_one"),
+    [
+        ("hand", "handlers", True),  # four letters more
+        ("hand", "handlings", False),  # five
+        ("cat", "cats", False),  # three letters shared
+        ("cats", "catsup", True),
+    ],
+)
+def test_two_words_of_one_form_share_four_letters_and_differ_in_four_at_most(
+    word: str, other: str, is_one: bool
+) -> None:
+    assert is_form(word, other) is is_one
+    assert is_form(other, word) is is_one

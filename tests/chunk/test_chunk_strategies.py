@@ -11,6 +11,7 @@ from chunk_laws import build, note_of
 from code_sources import PYTHON, SOURCES
 
 from vault_indexer.chunk.cutting import discourse_markers
+from vault_indexer.chunk.cutting.grammars import parser_for, read_code
 from vault_indexer.chunk.cutting.markers import detect, load_markers
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 from vault_indexer.errors import ProviderError, UsageError
@@ -149,6 +150,15 @@ def test_recursive_drops_blank_separators_unless_kept() -> None:
 
 
 # --- boundary
+
+
+def test_boundary_adds_its_overlap_on_top_but_for_tokens_which_get_room_for_it() -> None:
+    overlap = {"mode": "characters", "value": 100}
+    text = PROSE * 60
+    for unit, is_same in (("characters", True), ("tokens", False)):
+        options = {"split_on": "sentence", "max_chunk_size": 200, "min_chunk_size": 0, "size_unit": unit}
+        pieces = [len(cut("boundary", text, **options, overlap=one)) for one in ({"value": 0}, overlap)]
+        assert (pieces[0] == pieces[1]) is is_same, (unit, pieces)
 
 
 def test_boundary_splits_on_what_is_asked_for() -> None:
@@ -344,6 +354,16 @@ def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
         assert any(chunk.body.startswith(opening) for chunk in chunks), opening
     assert all(chunk.extra.get("fallback") is None for chunk in chunks)
     assert {chunk.extra.get("language") for chunk in chunks} == {None, language}
+
+
+def test_code_knows_only_values_that_are_functions_as_such() -> None:
+    source = b"let later;\nconst five = 5;\nconst two = () => 2;\nconst three = function () { return 3 };\n"
+    parser = parser_for("javascript")
+    assert parser is not None
+    code = read_code(parser, "javascript", source, with_comments=False)
+    assert code is not None
+    found = [source[one.start : one.end].split()[1] for one in code.definitions]
+    assert found == [b"two", b"three"]
 
 
 def test_code_of_a_source_file_is_known_by_its_ending() -> None:

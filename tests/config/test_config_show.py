@@ -9,8 +9,10 @@ import pytest
 from config_sandbox import Sandbox
 
 from vault_indexer import config
-from vault_indexer.config import Settings, as_json, rows, starter_config
+from vault_indexer.config import Settings, as_json, missing_settings, rows, starter_config
 from vault_indexer.config.schema import SCHEMA
+
+OPENAI = "[llm]\nprovider = 'openai'\nmodel = 'm'\n"
 
 
 def test_a_row_for_every_key_in_order(sandbox: Sandbox) -> None:
@@ -126,3 +128,22 @@ def test_each_pattern_names_the_file_that_it_comes_from(sandbox: Sandbox) -> Non
         ),
         "files.include": (["a/"], f"file {sandbox.vault_file}"),
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "keys"),
+    [
+        ("", {}, []),
+        ('[embedding]\nprovider = "ollama"', {}, ["embedding.model"]),
+        ('[embedding]\nprovider = "ollama"\nmodel = "m"', {}, []),
+        (f"{OPENAI}api_key_env = 'MY_KEY'", {}, ["llm.url", "llm.api_key_env"]),
+        (f"{OPENAI}api_key_env = 'MY_KEY'\nurl = 'http://127.0.0.1/v1'", {"MY_KEY": "x"}, []),
+        ('[llm]\napi_key_env = "MY_KEY"', {}, []),  # no provider asks for it
+        ('[chunking]\nstrategy = "llm"', {}, ["llm.provider"]),
+    ],
+)
+def test_what_a_provider_cannot_do_without_is_named(
+    sandbox: Sandbox, text: str, environ: dict[str, str], keys: list[str]
+) -> None:
+    sandbox.write(user=text)
+    assert [one.key for one in missing_settings(sandbox.load(env=environ), environ)] == keys

@@ -13,9 +13,8 @@ from waiting import PROCESS_S
 
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, write_daemon
 
-pytestmark = pytest.mark.long
 
-
+@pytest.mark.long
 def test_the_recorded_command_starts_the_daemon_again(tmp_path: Path) -> None:
     sandbox = make(tmp_path)
     assert sandbox.indexer("start", "--wait", str(PROCESS_S)).code == 0

@@ -17,3 +17,4 @@ def test_both_vaults_are_searched_unless_one_is_named(tmp_path: Path) -> None:
         assert house.hits("tomatoes", "&vault=work")[0] == ("", "Budget.md")
         assert {vault for vault, _ in house.hits("tomatoes -vault:work")} == {"garden"}
         assert house.ask("/v1/events").status == 422
+        assert house.ask("/v1/search?q=tomatoes&vault=work&vault=garden").status == 422

@@ -12,11 +12,13 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 from cli_sandbox import Sandbox
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Request, expect
 
 CHROMIUM = Path("/usr/bin/chromium")
 WAIT_MS = 90_000
 """Reaching it means that it never happens: the machine may be busy."""
+
+expect.set_options(timeout=WAIT_MS)  # its own limit of 5 s is too short for a first search on a busy machine
 
 NOTES: Mapping[str, str] = {
     "Home.md": (

@@ -90,6 +90,7 @@ def nodes(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
         ("x^2", paragraph("x^2")),
         ("==a *b*==", [{"t": "p", "l": 1, "c": [{"t": "mark", "c": ["a ", {"t": "em", "c": ["b"]}]}]}]),
         ("a #b/c d%%e%%", [{"t": "p", "l": 1, "c": ["a ", {"t": "tag", "text": "b/c"}, " d"]}]),
+        ("a %%b%% c", [{"t": "p", "l": 1, "c": ["a  c"]}]),
         (
             "> [!tip] Do *it*\n> now",
             [

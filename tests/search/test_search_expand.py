@@ -95,6 +95,13 @@ def test_a_section_is_the_innermost_that_holds_the_hit(found: str, tokens: int, 
         assert (passage.text, passage.kind) == (expected, "section")
 
 
+def test_the_own_text_of_a_section_holds_a_hit_that_ends_with_it() -> None:
+    note = parse_note("n.md", TEXT.encode())
+    hit = TEXT.index("b three"), TEXT.index("### C")
+    passage = expand(note.text, note.headings, hit, Expansion("section", 14), words)
+    assert (passage.text.rstrip(), passage.kind) == (part("## B", "b three"), "section")
+
+
 def test_of_a_long_section_as_much_as_fits_around_the_hit() -> None:
     text = "# A\n\n" + "\n\n".join(f"p{n} word" for n in range(100)) + "\n\n# B\n\nother\n"
     passage = around("p50 word", "section", tokens=11, text=text)

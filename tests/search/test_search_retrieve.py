@@ -58,12 +58,25 @@ def test_a_filter_that_leaves_only_the_weakest_of_many_still_finds_them(opened: 
     assert {row.path for row in rows.values()} == set(weak)
 
 
-def test_a_phrase_at_two_places_finds_both_chunks_and_none_between(opened: Open) -> None:
+def test_a_phrase_at_two_places_leaves_both_chunks_and_none_before_between_or_behind(opened: Open) -> None:
     filler = "walnut boards dry in the shed for years. " * 40
-    parts = ["# One\n\nthe quick marten", f"# Two\n\n{filler}", "# Three\n\nthe quick marten"]
-    with opened({"Note.md": "\n\n".join(parts), "Other.md": "# Other\n\na slow marten"}) as (service, _):
-        found = service.search(SearchRequest('"quick marten"', limit=20)).results
-    assert sorted(hit.header_path for hit in found) == ["One", "Three"]
+    texts = {
+        "One": filler,
+        "Two": "the quick marten",
+        "Three": filler,
+        "Four": "the quick marten",
+        "Five": filler,
+    }
+    note = "\n\n".join(f"# {heading}\n\n{text}" for heading, text in texts.items())
+    with (
+        opened({"Note.md": note, "Other.md": "a slow marten"}) as (_, reader),
+        reader.holder.lease() as snapshot,
+    ):
+        conditions = parse_query('"quick marten"').conditions
+        chosen = ChunkFilter(snapshot, conditions, datetime(2024, 6, 1, tzinfo=UTC), QueryDeadline(600))
+        chosen.settle()
+        found = snapshot.catalog.chunks(chosen.keys.tolist()).values()
+        assert sorted(row.chunk.header_path for row in found) == ["Four", "Two"]
 
 
 @pytest.mark.parametrize(
@@ -160,3 +173,16 @@ def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(opened
     behind = sorted(reason for one in found.values() if not one.rank for reason in one.reasons)
     assert behind == [f"rank {rank} of the fusion; only the first 2 are reranked" for rank in range(3, 10)]
     assert found[answer.results[0].path].shown
+
+
+def test_the_ranking_by_link_counts_from_one_and_gives_each_rank_once(opened: Open) -> None:
+    notes = {
+        "Ferry.md": "The ferry timetable of summer. [[Island]] [[Harbour]] [[Quay]]",
+        "Island.md": "Sheep and a chapel.",
+        "Harbour.md": "Two piers of granite.",
+        "Quay.md": "Bollards.",
+    }
+    with opened(notes) as (service, _):
+        found = by_path(service, "ferry timetable")
+    ranks = {path: hit.why.graph.rank for path, hit in found.items() if hit.why.graph}
+    assert sorted(ranks.values()) == [1, 2, 3], ranks

@@ -1,17 +1,24 @@
 """A search whose answer nobody waits for any more ends."""
 
 import asyncio
+import json
 import signal
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from serve_api import Answer, Api, serve
 
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.config.settings import ServerSettings
+from vault_indexer.serve.app import ServerOptions, make_app
 from vault_indexer.serve.http.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
+from vault_indexer.vaults import Vaults
 
 LIMIT_S = 60
 
@@ -61,6 +68,101 @@ def test_the_work_ends_when_its_time_is_over() -> None:
         return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
 
     assert run_guard(0.01, stay) == [504]
+
+
+@pytest.fixture(scope="module")
+def vaults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vaults]:
+    """One small vault, in this process."""
+    root = tmp_path_factory.mktemp("cancelled")
+    (root / "vault").mkdir()
+    (root / "vault" / "Bread.md").write_text("# Bread\n\nFlour, water, salt and a ripe starter.\n", "utf-8")
+    options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": "wordllama"}
+    target = resolve_target(root / "vault", root / "index", None, environ={}, options=options)
+    with closing(open_index(target, lambda _: None)) as service:
+        yield Vaults.of(service)
+
+
+def ask_in_process(
+    vaults: Vaults, stopping: Callable[[], bool], gone: threading.Event, **request: Any
+) -> tuple[int, dict[str, Any]]:
+    """Status and body of the answer to a client that leaves when `gone` is set. `request` is of ASGI; without
+    it, that of a search."""
+    app = make_app(vaults, ServerOptions("t", 1, ServerSettings(), stopping))
+    body, sent, asked = request.pop("body", b""), list[Message](), threading.Event()
+    headers = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t"), *request.pop("headers", [])]
+    headers.append((b"content-length", b"%d" % len(body)))
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/v1/search",
+        "query_string": b"q=bread",
+        "headers": headers,
+        **request,
+    }
+
+    async def receive() -> Message:
+        if body and not asked.is_set():
+            asked.set()
+            return {"type": "http.request", "body": body, "more_body": False}
+        await asyncio.to_thread(gone.wait, LIMIT_S)
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if message["type"] == "http.response.body" and not message.get("more_body"):
+            gone.set()  # the answer is there, and `receive` may end
+
+    async def ask() -> None:
+        await app(scope, receive, send)
+
+    asyncio.run(ask())
+    return sent[0]["status"], json.loads(b"".join(one.get("body", b"") for one in sent))
+
+
+def test_a_server_that_stops_gives_its_searches_up(vaults: Vaults) -> None:
+    status, body = ask_in_process(vaults, lambda: True, threading.Event())
+    assert (status, body["error"]["kind"]) == (503, "query_cancelled")
+    status, _ = ask_in_process(vaults, lambda: False, threading.Event())
+    assert status == 200
+
+
+def call_search(vaults: Vaults, stopping: Callable[[], bool]) -> dict[str, Any]:
+    """The result of the tool `search`."""
+    call = {"name": "search", "arguments": {"q": "bread"}}
+    status, body = ask_in_process(
+        vaults,
+        stopping,
+        threading.Event(),
+        method="POST",
+        path="/mcp",
+        query_string=b"",
+        headers=[(b"content-type", b"application/json"), (b"accept", b"application/json, text/event-stream")],
+        body=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}).encode(),
+    )
+    assert status == 200, body
+    return dict(body["result"])
+
+
+def test_a_server_that_stops_gives_up_what_its_tools_search(vaults: Vaults) -> None:
+    assert "Bread.md" in str(call_search(vaults, lambda: False))
+    result = call_search(vaults, lambda: True)
+    assert result["isError"] is True
+    assert "the search was cancelled" in str(result["content"])
+
+
+def test_the_search_of_a_client_that_has_gone_is_given_up(vaults: Vaults) -> None:
+    gone = threading.Event()
+
+    def stopping() -> bool:
+        """The search asks this as it works: the client leaves, and the search goes on once that is known."""
+        given_up = GIVEN_UP.get()
+        gone.set()
+        assert given_up is not None
+        assert given_up.wait(LIMIT_S)
+        return False
+
+    status, body = ask_in_process(vaults, stopping, gone)
+    assert (status, body["error"]["kind"]) == (503, "query_cancelled")
 
 
 def heavy_vault(root: Path) -> None:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
+from typing import cast
 
 from serve_api import Api
 
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import IndexCounts, StatusReport
-from vault_indexer.serve.api.events import StatusEvents
+from vault_indexer.serve.api.events import MAX_STREAMS, StatusEvents
+
+
+def report(notes: int) -> StatusReport:
+    return StatusReport("", "", "", 1, 1, 0, IndexCounts(notes, 0, 0, 0))
 
 
 def stream(*notes: int) -> list[int]:
@@ -20,7 +26,7 @@ def stream(*notes: int) -> list[int]:
         seen = next(looks, None)
         if seen is None:
             raise UnavailableError("the vault has gone")
-        return StatusReport("", "", "", 1, 1, 0, IndexCounts(seen, 0, 0, 0))
+        return report(seen)
 
     async def read() -> list[int]:
         events = StatusEvents(look, lambda: False)
@@ -41,6 +47,22 @@ def test_no_event_comes_once_the_server_stops() -> None:
     assert asyncio.run(read()) == []
 
 
+def test_one_stream_more_is_let_in_when_one_has_ended() -> None:
+    async def open_and_close() -> list[bool]:
+        events = StatusEvents(lambda: report(1), lambda: False)
+        streams = [cast("AsyncGenerator[str, None]", events.stream()) for _ in range(MAX_STREAMS)]
+        for one in streams:
+            await anext(one)
+        full = [events.is_full()]
+        await streams[0].aclose()
+        full.append(events.is_full())
+        for one in streams[1:]:
+            await one.aclose()
+        return full
+
+    assert asyncio.run(open_and_close()) == [True, False]
+
+
 def test_the_first_event_is_the_status(api: Api) -> None:
     connection = api.connect()
     headers = {"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
@@ -52,3 +74,17 @@ def test_the_first_event_is_the_status(api: Api) -> None:
     told = json.loads(response.readline().removeprefix(b"data: "))
     connection.close()
     assert (told["vault"], told["notes"]) == (str(api.vault), api.ask("/v1/status").json["notes"])
+
+
+def test_a_stream_too_many_is_refused(api: Api) -> None:
+    headers = {"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
+    connections = [api.connect() for _ in range(MAX_STREAMS)]
+    try:
+        for one in connections:
+            one.request("GET", "/v1/events", headers=headers)
+            assert one.getresponse().readline() == b"event: status\n"
+        refused = api.ask("/v1/events")
+        assert (refused.status, refused.kind) == (503, "busy")
+    finally:
+        for one in connections:
+            one.close()

@@ -371,3 +371,28 @@ def test_a_commit_record_of_another_version_is_refused_by_name(index: KeywordInd
     record.write_bytes(b"%08x\n%s\n" % (zlib.crc32(body), body))
     with pytest.raises(IndexUnusableError, match="not a commit record of this version"):
         KeywordIndex.open(folder)
+
+
+def test_rounded_scores_of_common_words_find_what_exact_ones_find(index: KeywordIndex, folder: Path) -> None:
+    texts = [f"{'oak ' * (key % 5 + 1)}{'elm ' * (key % 3)}{'moss ' * key}" for key in range(60)]
+    index.apply([note(key, text) for key, text in enumerate(texts, 1)], [], 1)
+    terms = [QueryTerm.plain("oak"), QueryTerm.plain("elm", 0.5)]
+    exact = index.snapshot().search(terms, FieldWeights(), 7)
+    rounded = KeywordIndex.open(folder, rounded_from=0).snapshot().search(terms, FieldWeights(), 7)
+    assert rounded.keys.tolist() == exact.keys.tolist()
+    assert rounded.scores.tobytes() == exact.scores.tobytes()
+
+
+def test_what_an_interrupted_commit_has_left_goes_with_the_next_one(
+    index: KeywordIndex, folder: Path
+) -> None:
+    index.apply([note(1, "red fox")], [], 1)
+    (folder / "left.seg").write_bytes(b"half a segment")
+    (folder / "left.build").mkdir()
+    (folder / "other.txt").write_text("of somebody else")
+    later = KeywordIndex.open(folder)
+    later.apply([note(2, "red hen")], [], 2)
+    assert not (folder / "left.seg").exists()
+    assert not (folder / "left.build").exists()
+    assert (folder / "other.txt").exists()
+    assert hits(KeywordIndex.open(folder).snapshot(), "red") == [1, 2]

@@ -138,6 +138,11 @@ def test_in_a_vietnamese_query_with_marks_a_word_without_is_meant_so() -> None:
     assert "~ma" in alone.classes[0].terms
 
 
+def test_in_a_vietnamese_query_without_any_marks_each_word_may_have_been_meant_with_some() -> None:
+    for term in analyze_query("anh cho em trong khi", ["vi"]):
+        assert f"~{term.word}" in term.classes[0].terms
+
+
 def test_in_other_languages_a_word_without_marks_may_have_been_meant_with_some() -> None:
     for query, language in (("Käse uber den Tisch", "de"), ("la garcon et la forêt", "fr")):
         terms = [term.classes[0].terms for term in analyze_query(query, [language])][1]

@@ -190,5 +190,6 @@ def _parse(path: Path) -> DaemonInfo | None:
 
 def _texts(value: object) -> tuple[str, ...]:
     """A list of texts as a tuple; empty for anything else."""
-    good = isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return tuple(value) if good and isinstance(value, list) else ()
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return tuple(value)
+    return ()

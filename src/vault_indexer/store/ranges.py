@@ -23,7 +23,7 @@ def spread_ranges(
     taken = np.minimum(lengths, limit)
     owners = np.repeat(np.arange(len(firsts)), taken)
     within = np.arange(len(owners)) - np.repeat(taken.cumsum() - taken, taken)
-    return owners, firsts[owners] + within * lengths[owners] // np.maximum(taken[owners], 1)
+    return owners, firsts[owners] + within * lengths[owners] // taken[owners]
 
 
 def first_of_each(ordered: NDArray[np.integer]) -> Mask:

@@ -9,7 +9,7 @@ if sys.platform == "linux":
 
     def c_function(name: str) -> ctypes._NamedFuncPointer | None:
         """The function, or None where the C library has none of that name."""
-        return getattr(ctypes.CDLL(None, use_errno=True), name, None)
+        return getattr(ctypes.CDLL(None), name, None)
 
 else:
 

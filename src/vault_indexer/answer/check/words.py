@@ -14,8 +14,8 @@ from vault_indexer.text.tokens import RUN
 
 _LEAST_SHARED = 4
 _LONGEST_ENDING = 4
-"""An inflected or derived form ("Germany", "German") shares at least 4 letters and half of the longer word,
-and at most 4 letters differ."""
+"""An inflected or derived form ("Germany", "German") shares at least 4 letters, and the longer word has at
+most 4 more: so it shares half of that, too."""
 
 _LEAST_PART = 5
 _LANGUAGES_OF_COMPOUNDS = ("de", "nl", "sv", "da", "nb", "no")
@@ -97,7 +97,7 @@ def is_form(word: str, other: str) -> bool:
             break
         shared += 1
     longest = max(len(word), len(other))
-    return shared >= _LEAST_SHARED and longest - shared <= _LONGEST_ENDING and shared * 2 >= longest
+    return shared >= _LEAST_SHARED and longest - shared <= _LONGEST_ENDING
 
 
 def _is_part(word: str, other: str) -> bool:

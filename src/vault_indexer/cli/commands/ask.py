@@ -30,6 +30,7 @@ from vault_indexer.cli.parameters import AllVaults, Output, VaultSelection, one_
 from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.contract.parameters import Value
 from vault_indexer.serve.api.endpoints import ASK
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -132,8 +133,8 @@ def _print_answer(answer: AskAnswerJson, folders: FoldersOfHits) -> None:
 
 
 def _dropped(answer: AskAnswerJson) -> str:
-    count = len(answer["dropped"])
-    return f"dropped {count} sentence{'s' if count > 1 else ''} of the model that your notes do not support:"
+    count = quantity(len(answer["dropped"]), "sentence")
+    return f"dropped {count} of the model that your notes do not support:"
 
 
 def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folders: FoldersOfHits) -> None:

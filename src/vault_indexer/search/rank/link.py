@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_indexer.model import GraphReason, NoteRow, note_id_of
+from vault_indexer.model import NoteRow, note_id_of
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.anchor_text import STRONGEST, match_anchor_text
@@ -34,6 +34,13 @@ NEIGHBOUR_SCORE = 0.2
 """A neighbour is a hint: on judged queries it moved no measure, so it only breaks near ties and fills up."""
 
 
+class LinkScore(NamedTuple):
+    """How far links to a chunk's note say what the query says, in (0, 1], and the notes with such links."""
+
+    score: float
+    via: tuple[str, ...]
+
+
 def link(table: Candidates, request: RankRequest) -> None:
     """The ranking by link, from the strongest rows of the other two rankings, in all the vaults."""
     if not request.settings.weights.graph:
@@ -42,17 +49,17 @@ def link(table: Candidates, request: RankRequest) -> None:
     if len(request.queries) > 1:
         found.sort(key=lambda item: (-item[1].score, item[0]))
     rows = table.rows_at(np.array([key for key, _ in found], np.int64))
-    for rank, (row, (_, reason)) in enumerate(zip(rows.tolist(), found, strict=True), start=1):
-        table.link_rank[row], table.link[row], table.via[row] = rank, reason.score, reason.via
+    for rank, (row, (_, one)) in enumerate(zip(rows.tolist(), found, strict=True), start=1):
+        table.link_rank[row], table.link[row], table.via[row] = rank, one.score, one.via
 
 
-def _linked(table: Candidates, request: RankRequest) -> dict[int, GraphReason]:
-    """What links say of chunks, by key."""
+def _linked(table: Candidates, request: RankRequest) -> dict[int, LinkScore]:
+    """What links say of chunks, by key, best first in each vault."""
     strongest = table.best_first(fused_scores(table, request.settings))
     note_of, vault_of = table.note[strongest].tolist(), table.vault[strongest]
     first = list(dict.fromkeys(note_of))
     linking, seeds = set(first[:STRONGEST]), set(first[:SEEDS])
-    found: dict[int, GraphReason] = {}
+    found: dict[int, LinkScore] = {}
     for number, query in enumerate(request.queries):
         own = np.flatnonzero(vault_of == number).tolist()
         key_of = dict(zip(own, table.local_key[strongest[own]].tolist(), strict=True))
@@ -73,7 +80,7 @@ def _note_ids(keys: Iterable[int]) -> list[int]:
 
 def by_link_text(
     snapshot: Snapshot, notes: Mapping[int, NoteRow], strongest: Sequence[int], terms: Sequence[QueryTerm]
-) -> dict[int, GraphReason]:
+) -> dict[int, LinkScore]:
     """For each of the strongest notes to which links with words of the query lead: its best chunk.
 
     `strongest` are chunk keys, best first, `notes` their notes by id.
@@ -81,22 +88,17 @@ def by_link_text(
     best = {notes[note_id_of(key)].path: key for key in reversed(strongest) if note_id_of(key) in notes}
     languages = {note.path: note.language for note in notes.values()}
     found = match_anchor_text(snapshot, languages, terms)
-    return {best[one.path]: GraphReason(rank, one.weight, one.via) for rank, one in enumerate(found, start=1)}
+    return {best[one.path]: LinkScore(one.weight, one.via) for one in found}
 
 
-def by_link(
-    query: PreparedQuery, seeds: Sequence[str], graph: Mapping[int, GraphReason]
-) -> dict[int, GraphReason]:
+def by_link(query: PreparedQuery, seeds: Sequence[str], graph: Mapping[int, LinkScore]) -> dict[int, LinkScore]:
     """The ranking by link: notes to which links with the query's words lead (`graph`), then those a link away
     from the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
     known = {note_id_of(key) for key in graph}
     likely = neighbours_of(query.snapshot, seeds)[:NEIGHBOURS]
     nearest = _nearest(query.snapshot, [neighbour.path for neighbour in likely], query.vector, query.chosen)
     added = [one for one in likely if one.path in nearest and note_id_of(nearest[one.path]) not in known]
-    return dict(graph) | {
-        nearest[one.path]: GraphReason(rank, NEIGHBOUR_SCORE * one.weight, one.via)
-        for rank, one in enumerate(added, start=len(graph) + 1)
-    }
+    return dict(graph) | {nearest[one.path]: LinkScore(NEIGHBOUR_SCORE * one.weight, one.via) for one in added}
 
 
 def _nearest(
