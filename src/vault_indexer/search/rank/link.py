@@ -91,14 +91,18 @@ def by_link_text(
     return {best[one.path]: LinkScore(one.weight, one.via) for one in found}
 
 
-def by_link(query: PreparedQuery, seeds: Sequence[str], graph: Mapping[int, LinkScore]) -> dict[int, LinkScore]:
+def by_link(
+    query: PreparedQuery, seeds: Sequence[str], graph: Mapping[int, LinkScore]
+) -> dict[int, LinkScore]:
     """The ranking by link: notes to which links with the query's words lead (`graph`), then those a link away
     from the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
     known = {note_id_of(key) for key in graph}
     likely = neighbours_of(query.snapshot, seeds)[:NEIGHBOURS]
     nearest = _nearest(query.snapshot, [neighbour.path for neighbour in likely], query.vector, query.chosen)
     added = [one for one in likely if one.path in nearest and note_id_of(nearest[one.path]) not in known]
-    return dict(graph) | {nearest[one.path]: LinkScore(NEIGHBOUR_SCORE * one.weight, one.via) for one in added}
+    return dict(graph) | {
+        nearest[one.path]: LinkScore(NEIGHBOUR_SCORE * one.weight, one.via) for one in added
+    }
 
 
 def _nearest(
