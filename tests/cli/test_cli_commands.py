@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from cli_sandbox import Sandbox
 from test_cli_views import EACH
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, program_of
+from vault_indexer.cli.commands.check import difference_in_words
+from vault_indexer.cli.commands.status import LANGUAGES
+from vault_indexer.providers.choose import languages_of_provider
+
+if TYPE_CHECKING:
+    from vault_indexer.serve.api.shapes import ProblemJson
 
 HELP_OF_EACH = """
 import sys
@@ -91,6 +98,34 @@ def test_check_says_what_is_wrong_one_line_each(reader: Sandbox) -> None:
     assert ran.out.splitlines()[3].startswith("    3 chunks            ")
     found = reader.indexer("check", "--json").data
     assert found["ok"] is False
+
+
+def test_check_names_an_orphan_and_says_a_warning_once(copied: Sandbox) -> None:
+    copied.write("Alone.md", "# Alone\n")
+    copied.write(".indexer.toml", "[search]\nrrf_k = 30\n")
+    ran = copied.indexer("check")
+    assert "    1 orphan            Alone.md" in ran.out.splitlines()
+    assert ran.err.count("search.rrf_k is no longer a setting") == 1
+
+
+def test_a_difference_is_said_without_words_of_the_code() -> None:
+    gone = "in the index, not in the vault"
+    assert difference_in_words({"store": "vault", "kind": "ghost", "detail": gone}) == gone
+    extra = {"store": "keywords", "kind": "ghost", "detail": "2 chunks, among them 4, 5"}
+    assert difference_in_words(cast("ProblemJson", extra)) == "words, left over: 2 chunks, among them 4, 5"
+
+
+def test_inspect_suggests_the_note_that_is_meant(reader: Sandbox) -> None:
+    ran = reader.indexer("inspect", "Bred")
+    assert (ran.code, ran.err) == (1, "Bred: no such note in the vault; did you mean Kitchen/Bread.md?\n")
+
+
+def test_what_a_model_knows_is_said_as_the_providers_say_it() -> None:
+    known = {name: len(languages_of_provider(name)) for name in LANGUAGES}
+    assert known["wordllama"] == known["minilm"] == 1
+    assert known["multilingual"] + 1 == 16, "Chinese counts twice"
+    assert 95 <= known["e5"] <= 100
+    assert LANGUAGES["multilingual"] == "16 languages"
 
 
 def test_a_mistake_in_the_configuration_is_a_line_of_check(sandbox: Sandbox) -> None:

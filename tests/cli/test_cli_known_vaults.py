@@ -52,6 +52,10 @@ def test_of_several_known_vaults_one_is_chosen(sandbox: Sandbox) -> None:
     assert asked.code == 2
     assert asked.err == "indexer: Which vault? Add --vault vault or --vault vault-2.\n"
     assert sandbox.run("search", "telescope", "--vault", "vault-2").code == 0
+    shown = sandbox.run("status").out.splitlines()
+    assert [line.split()[0] for line in shown] == ["vault", "vault-2", "not"], "each in a line"
+    assert [line.split()[0] for line in sandbox.run("vault", "list").out.splitlines()] == ["vault", "vault-2"]
+    assert sandbox.run("check").out.count("agrees with the vault: 3 notes") == 2
     assert not own_config(sandbox).exists(), "what is known needs no configuration"
 
 
@@ -121,6 +125,25 @@ def test_check_knows_left_over_indices(sandbox: Sandbox) -> None:
     assert "!   left-over index" not in found.out, "it is in use again"
     assert sandbox.run("vault", "remove", "vault", "--delete-index").code == 0
     assert not list((sandbox.root / "state" / "vault-indexer").glob("vault-*"))
+
+
+def test_check_knows_a_left_over_index_where_no_vault_is_left(sandbox: Sandbox) -> None:
+    assert sandbox.run("rebuild", "--vault", "vault").code == 0
+    sandbox.vault.rename(sandbox.root / "gone")
+    found = sandbox.run("check")
+    assert found.code == 1
+    (line,) = found.out.splitlines()
+    assert line.startswith("!   left-over index")
+    assert line.endswith(f"{sandbox.vault} is gone (indexer vault remove {sandbox.vault} --delete-index)")
+    assert sandbox.run("vault", "remove", str(sandbox.vault), "--delete-index").err == "Deleted the index.\n"
+    assert sandbox.run("check").complains("No vault here")
+
+
+def test_a_first_search_says_what_was_indexed(sandbox: Sandbox) -> None:
+    (sandbox.vault / ".obsidian").mkdir()
+    first = sandbox.run("search", "telescope", cwd=sandbox.vault)
+    assert first.err.splitlines()[-1] == "Indexed 3 notes (first use)."  # behind the progress of a slow build
+    assert "Index" not in sandbox.run("search", "telescope", cwd=sandbox.vault).err
 
 
 def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:

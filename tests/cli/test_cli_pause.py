@@ -46,7 +46,7 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
     notices = fresh.data["notices"]
     assert isinstance(notices, list)
     assert notices[0] == "results may be out of date: indexing is paused"
-    assert "indexing is paused until `indexer resume`: 1 change pending" in notices[1]
+    assert "indexing is paused until `indexer resume`: 1 change is not searched yet" in notices[1]
     assert not found_in(fresh, "zeppelin")
 
     for command in (("rebuild",), ("verify",), ("verify", "--repair")):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -41,8 +42,19 @@ COMMANDS = (
     "help advanced",
     "--help",
     "init",
+    "pause",
+    "resume",
+    "eval run",
+    "gateway",
+    "completion bash",
+    "help",
     "stop",
 )
+AT_WORK = ("rebuild", "start", "status", "open --print", "stop")
+"""Those that build, start and end something; `serve` and `mcp` answer programs and end with them."""
+
+_TOGETHER = 12
+"""So many commands in one process: a terminal waits only so long for one."""
 
 # One process for all commands.
 EACH = """
@@ -58,8 +70,14 @@ for command in sys.argv[1].split("|"):
         print(f"[exit status {status}]", end="\u241d", file=stream, flush=True)
 """
 STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
+CLEARED = re.compile(r".*\x1b\[2K|\x1b\[\?25[lh]|\x1b\[1A")
+"""What a bar has drawn and wiped away, and the moves of the cursor."""
+
 SIZE = re.compile(r"\d+ kB")
 TIME = re.compile(r"in [\d.]+ s\b")
+ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
+SECRET = re.compile(r"(?<=token=)[\w-]+")
+PROCESS = re.compile(r"process \d+")
 LONG = "Garden/A rainy year on the hill/What brown rot and slugs have taught us, and the neighbours.md"
 
 
@@ -82,9 +100,14 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 
 def parts(text: str) -> list[str]:
     """What each command printed, as it is in the file."""
-    plain = TIME.sub("in N s", SIZE.sub("N kB", STYLES.sub("", text)))
-    plain = re.sub(r"/\S*/views\d+", "~", plain)
-    return [part.lstrip("\n") for part in plain.split("\u241d")[:-1]]
+    return [part.lstrip("\n") for part in hidden(text).split("\u241d")[:-1]]
+
+
+def hidden(text: str) -> str:
+    """Without styles, and with letters for what differs from run to run."""
+    plain = TIME.sub("in N s", SIZE.sub("N kB", CLEARED.sub("", STYLES.sub("", text))))
+    plain = SECRET.sub("SECRET", ADDRESS.sub("127.0.0.1:PORT", PROCESS.sub("process N", plain)))
+    return re.sub(r"/\S*/views\d+", "~", plain)
 
 
 def compare(name: str, sections: list[str]) -> None:
@@ -96,14 +119,43 @@ def compare(name: str, sections: list[str]) -> None:
     assert text == golden.read_text(encoding="utf-8")
 
 
+def at_a_terminal(sandbox: Sandbox, commands: Sequence[str], columns: int) -> list[str]:
+    """What each command shows."""
+    found = []
+    for start in range(0, len(commands), _TOGETHER):
+        some = commands[start : start + _TOGETHER]
+        found += parts(sandbox.terminal("|".join(some), code=EACH, columns=columns).out)[::2]
+    return found
+
+
+@pytest.mark.long
+def test_views_of_a_daemon(demo: Sandbox) -> None:
+    sections = ["# Commands that build, start and end\n"]
+    try:
+        for columns in (60, 80, 120):
+            sections.append(f"## At a terminal of {columns} columns\n")
+            shown = zip(AT_WORK, at_a_terminal(demo, AT_WORK, columns), strict=True)
+            sections += [f"### {command}\n\n```text\n{text}\n```\n" for command, text in shown]
+        sections.append("## In a pipe\n")
+        for command in AT_WORK:
+            ran = demo.indexer(*command.split())
+            shown_in_pipe = hidden(ran.out + ran.err)
+            sections.append(f"### {command}\n\n```text\n{shown_in_pipe}```\n")
+    finally:
+        demo.indexer("stop")
+    compare("daemon", sections)
+
+
 @pytest.mark.parametrize(
     "columns", [pytest.param(60, marks=pytest.mark.long), 80, pytest.param(120, marks=pytest.mark.long)]
 )
 def test_views_at_a_terminal(demo: Sandbox, columns: int) -> None:
-    shown = parts(demo.terminal("|".join(COMMANDS), code=EACH, columns=columns).out)[::2]
+    shown = at_a_terminal(demo, COMMANDS, columns)
     for text in shown:
         data = [
-            line for line in text.splitlines() if not line.startswith(("No ", "  indexer ", "Start"))
+            line
+            for line in text.splitlines()
+            if not line.startswith(("No ", "  indexer ", "Start", "indexer: "))
         ]  # standard error wraps itself
         assert all(len(line) <= columns for line in data), text
     sections = [

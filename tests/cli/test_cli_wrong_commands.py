@@ -127,6 +127,18 @@ def test_rebuild_refuses_an_emptied_folder(copied: Sandbox) -> None:
     assert (forced.code, forced.data["notes"]) == (0, 0)
 
 
+def test_check_repairs_nothing_of_an_emptied_folder(copied: Sandbox) -> None:
+    empty(copied)
+    for options in ((), ("--repair",)):
+        ran = copied.indexer("check", *options)
+        assert ran.code == 1
+        (line,) = [one for one in ran.out.splitlines() if one.startswith("!   vault ")]
+        assert "the vault looks empty (3 files expected). The index is kept." in line
+        assert line.endswith("indexer rebuild --force")
+        assert "differ" not in ran.out
+    assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
+
+
 @pytest.mark.long
 def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied: Sandbox) -> None:
     assert copied.indexer("start", "--wait", str(PROCESS_S)).code == 0

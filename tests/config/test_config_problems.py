@@ -329,6 +329,12 @@ def test_a_former_key_is_ignored_with_a_warning(sandbox: Sandbox) -> None:
     assert not FORMER.keys() & loaded.origins.keys()
 
 
+def test_a_former_key_names_what_does_the_same(sandbox: Sandbox) -> None:
+    sandbox.write(user='[search]\nfusion = "rrf"')
+    (warning,) = sandbox.load().warnings
+    assert warning.endswith(". For rrf, write search.rerank = 0")
+
+
 def test_code_and_measurements_may_set_what_no_file_can(sandbox: Sandbox) -> None:
     assert sandbox.load(options={"search.rrf_k": "7"}).settings.search.rrf_k == 7
     tuned = sandbox.load(env={"INDEXER_TUNING": "[search]\nrrf_k = 7\n[watch]\npoll_s = 2"}).settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -103,3 +104,14 @@ def test_the_demo_finds_by_link_what_does_not_match(demo_index: Path) -> None:
     assert why["graph"] is not None
     assert why["keyword"] is None
     assert rank(why["vector"]) > 5
+
+
+def test_the_picture_of_the_readme_shows_what_the_search_prints_today() -> None:
+    """`benchmarks/search_picture.py` draws it anew."""
+    views = (ROOT / "tests/cli/fixtures/views-80.md").read_text(encoding="utf-8")
+    printed = views.partition("## search unwell kitten\n")[2].partition("[exit")[0]
+    drawn = (ROOT / "docs/search.svg").read_text(encoding="utf-8").partition("antifreeze")[0]
+    texts = [text.replace("&#160;", " ").strip() for text in re.findall(r">([^<>]+)</text>", drawn)]
+    notes = [text for text in texts if text.endswith(".md")]
+    assert len(notes) == 3
+    assert notes == [line.split("  ")[0] for line in printed.splitlines() if ".md  " in line]

@@ -30,7 +30,7 @@ from vault_indexer.vaults import OpenVault, Vaults
 
 FOLDER = Path(__file__).parent / "fixtures" / "answers"
 TOLERANCE = 0.0015
-_NEW = "rebuilt: there is no index yet"
+_NEW = "(first use)"
 _DECIMAL = re.compile(r"\d*\.\d+")
 
 QUERIES = """

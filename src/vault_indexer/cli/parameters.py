@@ -16,7 +16,7 @@ from typing import Annotated, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from vault_indexer.cli.completed_names import complete_strategy
+from vault_indexer.cli.completed_names import complete_strategy, strategies
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.text.control_characters import clean
 
@@ -91,7 +91,13 @@ _STRATEGY_VARIABLE = "INDEXER_CHUNKING_STRATEGY"
 
 
 def _use_strategy(name: str) -> str:
-    """As if the variable were set: for this process and those that it starts."""
+    """As if the variable were set: for this process and those that it starts. A wrong name is an error of
+    the option, not of a variable that nobody has set."""
+    if name and name not in strategies():
+        raise typer.BadParameter(
+            f"there is no strategy {clean(name)}. It is one of: {', '.join(strategies())}",
+            param_hint="--strategy",
+        )
     if name:
         os.environ[_STRATEGY_VARIABLE] = name
     return name

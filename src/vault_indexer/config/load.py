@@ -101,7 +101,6 @@ def _load(
     active, problems = _check_values(item for item in parsed if item not in added)
     beside, more = _check_values(added)
     problems.extend(more)
-    replaced = _replace_former(active)
     settings, disagreements = _assemble(active, {problem.key for problem in problems})
     if settings is None or problems or disagreements:
         raise ConfigError([*problems, *disagreements])
@@ -117,7 +116,7 @@ def _load(
         vault,
         looked_at,
         MappingProxyType({name: value.origin for name, value in beside.items()}),
-        (*former, *replaced, *unknown_variables(environ, _key_variables([*sources, chosen], environ))),
+        (*former, *unknown_variables(environ, _key_variables([*sources, chosen], environ))),
     )
 
 
@@ -184,18 +183,6 @@ def _check_values(
         if not wrong:
             active[item.key] = _ActiveValue(value, item.origin)
     return active, problems
-
-
-def _replace_former(active: dict[str, _ActiveValue]) -> tuple[str, ...]:
-    """Give the values of keys of the last version to those that replace them; what the user should write."""
-    former = active.get("search.fusion")
-    if former is None or not former.value:
-        return ()
-    advice = "remove it"
-    if former.value == "rrf":
-        active.setdefault("search.rerank", _ActiveValue(0, former.origin))
-        advice = "write search.rerank = 0 instead"
-    return (f"{former.origin}: search.fusion = {toml_text(former.value)} is no longer used: {advice}",)
 
 
 def _assemble(

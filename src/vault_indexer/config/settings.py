@@ -259,9 +259,8 @@ class SearchSettings(Table):
         " the fusion of the rankings by meaning, word and link. 0 turns it off; the order is that of the"
         " fusion then, by ranks alone",
     )
-    fusion: Literal["", "convex", "rrf"] = Field(
-        default="",
-        description="no longer used. Remove it; for rrf write search.rerank = 0",
+    fusion: Annotated[Literal["", "convex", "rrf"], TUNING] = Field(
+        default="", description="has no effect: a file of an earlier version may name it"
     )
     rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks"), TUNING] = Field(
         default=60,

@@ -27,7 +27,12 @@ class FormerKey:
     origin: str
 
     def __str__(self) -> str:
-        return f"{self.key} is no longer a setting; ignored ({self.origin})"
+        instead = f". {_INSTEAD[self.key]}" if self.key in _INSTEAD else ""
+        return f"{self.key} is no longer a setting; ignored ({self.origin}){instead}"
+
+
+_INSTEAD: Mapping[str, str] = MappingProxyType({"search.fusion": "For rrf, write search.rerank = 0"})
+"""What to write instead of a former key, where something does what it did."""
 
 
 Parsed = RawValue | ConfigProblem | FormerKey

@@ -28,6 +28,7 @@ from vault_indexer.errors import (
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
+from vault_indexer.text.phrases import quantity
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -96,7 +97,8 @@ class LocalSession(_AssemblySession):
             self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
         elif reasons and build:
             self._switch(report, refit=vault_sync.current is None)
-            self._done.append(f"Index rebuilt: {'; '.join(reasons)}")
+            if existed:
+                self._done.append(f"Index rebuilt: {'; '.join(reasons)}")
             if damaged:
                 self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
         elif vault_sync.current is None:
@@ -105,6 +107,10 @@ class LocalSession(_AssemblySession):
             vault_sync.sync(EVERYTHING)
         if build:
             self._complete(report)
+        if build and not existed and vault_sync.current is not None:
+            with vault_sync.current.writer.holder.lease() as snapshot:
+                notes = quantity(snapshot.catalog.counts().notes, "note")
+            self._done.append(f"Indexed {notes} (first use).")
 
     def open_as_is(self) -> tuple[VaultSync, tuple[str, ...]]:
         """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
@@ -226,7 +232,9 @@ class LocalSession(_AssemblySession):
 
         def report_remaining(remaining: int) -> None:
             seconds = time.perf_counter() - started
-            report(Progress("vectors", counts.notes, counts.notes, counts.chunks - remaining, seconds))
+            made = counts.chunks - remaining
+            notes = counts.notes * made // max(1, counts.chunks)
+            report(Progress("vectors", notes, counts.notes, made, seconds))
 
         try:
             current.writer.complete(report_remaining)

@@ -251,8 +251,8 @@ class DaemonSession:
     def _pause_text(self) -> str:
         until, pending = self._loop.paused_until, self.pending()
         ends = f"until {_utc(until)}" if until else "until `indexer resume`"
-        waiting = quantity(pending, "change") if pending else "no change"
-        return f"indexing is paused {ends}: {waiting} pending"
+        waiting = f"{quantity(pending, 'change')} {'is' if pending == 1 else 'are'} not searched yet"
+        return f"indexing is paused {ends}" + (f": {waiting}" if pending else "")
 
     def _build_text(self) -> str:
         if self.paused:

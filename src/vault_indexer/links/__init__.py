@@ -7,7 +7,7 @@ from vault_indexer.links.clusters import cluster_map
 from vault_indexer.links.mentions import mentions
 from vault_indexer.links.neighbourhood import MAX_DEPTH, MAX_NODES, neighbourhood
 from vault_indexer.links.note_links import links_of, orphans, unresolved_links
-from vault_indexer.links.note_names import note_of, part_of, path_of, vault_path
+from vault_indexer.links.note_names import nearest_note, note_of, part_of, path_of, vault_path
 from vault_indexer.links.related import related_notes
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "cluster_map",
     "links_of",
     "mentions",
+    "nearest_note",
     "neighbourhood",
     "note_of",
     "orphans",

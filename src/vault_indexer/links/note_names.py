@@ -38,17 +38,17 @@ def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
         return matches[0]
     if matches:
         raise UsageError(f"note {note!r} is ambiguous: {', '.join(sorted(matches)[:5])}")
-    near = _nearest(folded, snapshot.catalog.note_paths())
+    near = nearest_note(folded, snapshot.catalog.note_paths())
     hint = f"; did you mean {near}?" if near else ""
     raise UnknownNoteError(f"no such note in the index: {note!r}{hint}")
 
 
-def _nearest(name: str, paths: Iterable[str]) -> str:
+def nearest_note(name: str, paths: Iterable[str]) -> str:
     """The note whose name is written most like this one, "" if none is."""
     from rapidfuzz.fuzz import ratio
     from rapidfuzz.process import extractOne
 
-    wanted = name.rpartition("/")[2]
+    wanted = doc_id_of(name).rpartition("/")[2].casefold()
     names = {path: doc_id_of(path).rpartition("/")[2].casefold() for path in paths}
     found = extractOne(wanted, names, scorer=ratio, score_cutoff=_ALIKE)
     return str(found[2]) if found else ""

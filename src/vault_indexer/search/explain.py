@@ -8,6 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
+from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.model import Explanation, NoteRow, Why
 from vault_indexer.search.attachments import name_query
 from vault_indexer.search.deadline import WorkBudget
@@ -55,7 +56,10 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
 def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
     """For a note that was ranked: why the answer does not show it."""
     if not place.shown:
-        yield f"the answer has at most {limit} hits and ends before it: ask for more"
+        more = place.rank is not None and place.rank <= MAX_LIMIT
+        yield f"the list ends at {limit}" + (
+            f": ask for {place.rank} or more (-n {place.rank})" if more else ""
+        )
 
 
 def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -> Iterator[str]:

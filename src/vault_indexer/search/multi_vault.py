@@ -253,5 +253,5 @@ def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
         said += [notice for notices in of_filters for notice in notices]
     if len(groups) > 1:
         names = "; ".join(", ".join(one.vault.name for one in group) for group in groups)
-        said.append(f"the vaults have different embedding models ({names}): their hits are merged by rank")
+        said.append(f"the vaults use different models ({names}), so their notes are mixed by place")
     return tuple(dict.fromkeys(said))

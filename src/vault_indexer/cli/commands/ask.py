@@ -54,7 +54,7 @@ class Ask:
     limit: Annotated[
         int,
         typer.Option(
-            "--limit", "-n", **ASK.parameter("limit").range, help="Passages to read; 0: as configured."
+            "--limit", "-n", **ASK.parameter("limit").range, help="Read at most N passages [10].", metavar="N"
         ),
     ] = 0
     no_model: Annotated[bool, typer.Option("--no-model", help="Quote notes, even with a language model.")] = (

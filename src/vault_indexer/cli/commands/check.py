@@ -3,33 +3,43 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from vault_indexer.cli.commands.config import mistakes_of
+from vault_indexer.cli.commands.config import CheckedConfig, checked_config
 from vault_indexer.cli.connection.connect import with_connection
 from vault_indexer.cli.connection.left_over import left_over_indices
-from vault_indexer.cli.connection.multi_vault import asks_all
+from vault_indexer.cli.connection.multi_vault import vaults_meant
 from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import KnownVault
-from vault_indexer.cli.output.columns import print_row
-from vault_indexer.cli.output.terminal import out, print_json
+from vault_indexer.cli.output.columns import from_home, print_row
+from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import vaults_in_config
-from vault_indexer.serve.api.endpoints import HEALTH, STATUS, VERIFY
+from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_to_choose
+from vault_indexer.serve.api.endpoints import HEALTH, ORPHANS, STATUS, VERIFY
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import StatusReportJson, VaultHealthJson, VerificationJson
+    from vault_indexer.serve.api.shapes import (
+        OrphansJson,
+        ProblemJson,
+        StatusReportJson,
+        VaultHealthJson,
+        VerificationJson,
+    )
 
 PROBLEMS = 1
 
 _NAME_WIDTH = 18
 _NAMED = 3
 _GOOD, _BAD, _FACT = "ok", "!", ""
+_LOST = "degraded"
+_PARTS = {"vectors": "meaning", "keywords": "words", "graph": "links"}
+_KINDS = {"ghost": "left over"}
 _STYLES = {_GOOD: "green", _BAD: "yellow", _FACT: ""}
 
 
@@ -50,13 +60,9 @@ def check(
 
     It compares the index with every note, so it takes as long as reading all notes.
     """
-    if asks_all(selection, os.environ):
-        vaults = vaults_in_config(selection, os.environ)
-        places = {name: replace(selection, vault=vaults[name]) for name in sorted(vaults)}
-    else:
-        places = {"": selection}
+    places = _places(selection) if _is_there_a_vault(selection) or not left_over_indices() else {}
     reports = {name: _check_one(one, repair=repair) for name, one in places.items()}
-    unused = left_over_indices()
+    unused = left_over_indices()  # what was checked is in use again
     left_over = [Line(_BAD, "left-over index", _left_over(one)) for one in unused]
     lines = [line for report in reports.values() for line in report.lines] + left_over
     if output.json:
@@ -69,30 +75,63 @@ def check(
     return PROBLEMS if any(line.mark == _BAD for line in lines) else 0
 
 
+def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
+    """What to check, by the name of the vault; a single one needs no name."""
+    vaults = vaults_meant(selection, os.environ)
+    return {name: replace(selection, vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
+
+
+def _is_there_a_vault(selection: VaultSelection) -> bool:
+    """Whether there is more to check than left-over indices."""
+    return named_or_enclosing_vault(selection, os.environ) is not None or bool(
+        vaults_to_choose(selection, os.environ)
+    )
+
+
 class _Report(NamedTuple):
     lines: Sequence[Line]
     data: Mapping[str, object]
 
 
 def _check_one(selection: VaultSelection, *, repair: bool) -> _Report:
-    mistakes, files = mistakes_of(selection)
-    problems = [asdict(one) for one in mistakes]
-    if mistakes:
-        lines = [Line(_BAD, "configuration", str(one)) for one in mistakes]
+    config = checked_config(selection)
+    problems = [asdict(one) for one in config.problems]
+    if problems:
+        print_warnings(config.warnings)
+        lines = [Line(_BAD, "configuration", str(one)) for one in config.problems]
         return _Report(lines, {"configuration": problems})
 
     def ask(connection: IndexConnection) -> _Report:
-        verified = connection.index.ask(VERIFY, repair=repair)
-        status, health = connection.index.ask(STATUS), connection.index.ask(HEALTH)
+        if connection.index_dir is None:  # else they are printed where this process reads the configuration
+            print_warnings(config.warnings)
+        status = connection.index.ask(STATUS)
+        is_lost = status["state"] == _LOST  # then a repair would delete what the index has
+        verified = connection.index.ask(VERIFY, repair=repair and not is_lost)
+        if repair and not is_lost:
+            status = connection.index.ask(STATUS)
+        health = connection.index.ask(HEALTH)
         lines = [
-            Line(_GOOD, "configuration", ", ".join(files) or "defaults, no file"),
-            *_index_lines(verified, status, repair=repair),
+            _config_line(config),
+            *([_lost_line(status)] if is_lost else _index_lines(verified, status, repair=repair)),
             *_note_lines(status, health),
         ]
+        if health["orphans"]:
+            lines.append(_orphan_line(connection.index.ask(ORPHANS, limit=_NAMED)))
+        lines.append(_chunk_line(health))
         data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
         return _Report(lines, data)
 
     return with_connection(selection, ask)
+
+
+def _config_line(config: CheckedConfig) -> Line:
+    return Line(_GOOD, "configuration", ", ".join(map(from_home, config.files)) or "defaults, no file")
+
+
+def _lost_line(status: StatusReportJson) -> Line:
+    is_kept = status["detail"].endswith("The index is kept.")
+    how = " Bring the notes back, or accept the loss: indexer rebuild --force" if is_kept else ""
+    return Line(_BAD, "vault", f"{status['detail']}{how}")
 
 
 def _index_lines(verified: VerificationJson, status: StatusReportJson, *, repair: bool) -> Iterator[Line]:
@@ -101,8 +140,18 @@ def _index_lines(verified: VerificationJson, status: StatusReportJson, *, repair
         return
     count = quantity(len(verified["problems"]), "difference")
     yield Line(_BAD, "index", f"{count} repaired" if repair else f"{count} (--repair mends them)")
-    for problem in verified["problems"][:_NAMED]:
-        yield Line(_BAD, problem["kind"], f"{problem['store']}: {problem['detail']}")
+    found = Counter(map(difference_in_words, verified["problems"]))
+    for difference, times in found.most_common(_NAMED):
+        yield Line(_BAD, "difference", f"{difference} ({times:,} times)" if times > 1 else difference)
+
+
+def difference_in_words(problem: ProblemJson) -> str:
+    """A difference as a person says it: of a file the detail is a sentence, of a part of the index it is what
+    that lacks or has too much of."""
+    if problem["store"] not in _PARTS:
+        return problem["detail"]
+    kind = _KINDS.get(problem["kind"], problem["kind"])
+    return f"{_PARTS[problem['store']]}, {kind}: {problem['detail']}"
 
 
 def _note_lines(status: StatusReportJson, health: VaultHealthJson) -> Iterator[Line]:
@@ -113,11 +162,18 @@ def _note_lines(status: StatusReportJson, health: VaultHealthJson) -> Iterator[L
         wanted = ", ".join(f"{one['target']} {one['count']}" for one in health["wanted"][:_NAMED])
         found = f"{wanted}{_more(health['wanted_count'])} (indexer links --broken)"
         yield Line(_BAD, quantity(status["unresolved"], "broken link"), found)
-    if health["orphans"]:
-        found = "without any link (indexer links --orphans)"
-        yield Line(_FACT, quantity(health["orphans"], "orphan"), found)
+
+
+def _orphan_line(orphans: OrphansJson) -> Line:
+    named = ", ".join(one["path"] for one in orphans["orphans"])
+    found = f"{named}{_more(orphans['count'])}"
+    more = " (indexer links --orphans)" if orphans["count"] > _NAMED else ""
+    return Line(_FACT, quantity(orphans["count"], "orphan"), found + more)
+
+
+def _chunk_line(health: VaultHealthJson) -> Line:
     sizes = f"{health['median']:,} characters in the middle, {health['largest']:,} at most"
-    yield Line(_FACT, quantity(health["chunks"], "chunk"), sizes)
+    return Line(_FACT, quantity(health["chunks"], "chunk"), sizes)
 
 
 def _more(count: int) -> str:
@@ -126,14 +182,15 @@ def _more(count: int) -> str:
 
 def _left_over(known: KnownVault) -> str:
     why = "was removed" if known.folder.is_dir() else "is gone"
-    return f"{known.index_dir}: {known.vault} {why} (indexer vault remove {known.vault} --delete-index)"
+    remedy = f"indexer vault remove {known.vault} --delete-index"
+    return f"{from_home(known.index_dir)}: {known.vault} {why} ({remedy})"
 
 
 def _print(reports: dict[str, _Report], left_over: Sequence[Line]) -> None:
     console = out()
     for name, report in reports.items():
         if name:
-            print_row(console, name, "", "")
+            console.print(text((name, "bold")))
         for line in report.lines:
             _print_line(line)
     for line in left_over:

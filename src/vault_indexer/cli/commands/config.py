@@ -6,11 +6,11 @@ import os
 import shlex
 import subprocess
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from vault_indexer.cli.output.terminal import note, out, print_json, text
+from vault_indexer.cli.output.terminal import note, out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.cli.vault_folder import (
     config_of,
@@ -27,19 +27,30 @@ from vault_indexer.vault.ignore import load_ignore_rules
 PROBLEMS = 2
 
 
-def mistakes_of(selection: VaultSelection) -> tuple[tuple[ConfigProblem, ...], list[str]]:
-    """Every mistake in the configuration and in the exclusions of the vault, and the files that were read."""
+class CheckedConfig(NamedTuple):
+    """The mistakes in the configuration and in the exclusions of the vault, its warnings, and the files that
+    were read."""
+
+    problems: tuple[ConfigProblem, ...]
+    warnings: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+def checked_config(selection: VaultSelection) -> CheckedConfig:
+    """Read the configuration as a command would, and find every mistake."""
     try:
         loaded = _load(selection)
         _check_exclusions(loaded)
     except ConfigError as error:
-        return error.problems, []
-    return tuple(missing_settings(loaded, os.environ)), [str(path) for path in loaded.files]
+        return CheckedConfig(error.problems)
+    files = tuple(str(path) for path in loaded.files)
+    return CheckedConfig(tuple(missing_settings(loaded, os.environ)), loaded.warnings, files)
 
 
 def check(selection: VaultSelection, output: Output) -> int:
     """Print every mistake of the configuration with its place, its value and what is allowed."""
-    problems, files = mistakes_of(selection)
+    problems, warnings, files = checked_config(selection)
+    print_warnings(warnings)
     if problems and not output.json:
         raise ConfigError(problems)
     if output.json:
@@ -72,6 +83,7 @@ def show(
 ) -> None:
     """Show the values that differ from the defaults, where each comes from, and the files that count."""
     loaded = _load(selection)
+    print_warnings(loaded.warnings)
     if output.json:
         print_json(as_json(loaded))
         return
@@ -133,10 +145,7 @@ def _load(selection: VaultSelection) -> LoadedConfig:
     if vault is None and not names_vaults(selection, os.environ):
         vault = only_vault(selection, os.environ)
     options = {"index.dir": selection.index_dir} if selection.index_dir else {}
-    loaded = load(vault, config_file=selection.config, environ=os.environ, options=options)
-    for warning in loaded.warnings:
-        note(f"Warning: {warning}")
-    return loaded
+    return load(vault, config_file=selection.config, environ=os.environ, options=options)
 
 
 app = typer.Typer(no_args_is_help=True)

@@ -1,27 +1,30 @@
-"""A command made of a row of the table of endpoints, for those without a module of their own."""
+"""The old commands `health`, `chunks` and `clusters`, made of their rows of the table of endpoints."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.cli.connection.connect import with_connection
-from vault_indexer.cli.output.columns import print_rows
+from vault_indexer.cli.output.chunk_rows import print_chunk
+from vault_indexer.cli.output.columns import print_row, print_rows
 from vault_indexer.cli.output.query_words import QueryCommand
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.parameters import Parameter, Value
-from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.serve.api.endpoints import CHUNKS, CLUSTERS, HEALTH, Endpoint
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from rich.text import Text
+    from rich.console import Console
 
 _METAVARS = {"note": "NOTE", "query": "QUERY"}
 
@@ -29,7 +32,7 @@ _METAVARS = {"note": "NOTE", "query": "QUERY"}
 def command_of(endpoint: Endpoint[Any]) -> typer.Typer:
     """The `app` of the command. Required parameters are its arguments, the others its options.
 
-    It prints the answer as JSON with `--json`, else each key of it with its value or its rows.
+    It prints the answer as JSON with `--json`, else as a person reads it.
     """
 
     def run(selection: VaultSelection, output: Output, **given: object) -> None:
@@ -40,7 +43,7 @@ def command_of(endpoint: Endpoint[Any]) -> typer.Typer:
         if output.json:
             print_json(answer)
         else:
-            print_answer(answer)
+            print_answer(endpoint.name, answer)
 
     run.__doc__ = endpoint.help
     own = [_command_parameter(parameter) for parameter in endpoint.parameters]
@@ -55,34 +58,43 @@ def command_of(endpoint: Endpoint[Any]) -> typer.Typer:
     return one_command(run, QueryCommand if takes_query else None)
 
 
-def print_answer(answer: Mapping[str, object]) -> None:
-    """An answer for a person: a line for each value, and a heading and rows for each list."""
-    console = out()
-    for name, value in answer.items():
-        if isinstance(value, list):
-            console.print(text((f"{_words(name)}: ", ""), (f"{len(value):,}", "bold")))
-            print_rows(console, _rows(value), head=2)
-        else:
-            console.print(text((f"{_words(name)}  ", "dim"), (_cell(value), "")))
+def print_answer(name: str, answer: Mapping[str, Any]) -> None:
+    """The answer of an endpoint for a person."""
+    _VIEWS[name](out(), answer)
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
+def _print_health(console: Console, health: Mapping[str, Any]) -> None:
+    sizes = f"{health['median']:,} characters in the middle, {health['largest']:,} at most"
+    print_row(console, quantity(health["notes"], "note"), "", "")
+    print_row(console, quantity(health["chunks"], "chunk"), sizes, "")
+    print_row(console, quantity(health["orphans"], "orphan"), "", "")
+    wanted = ", ".join(f"{one['target']} {one['count']}" for one in health["wanted"])
+    print_row(console, f"{quantity(health['wanted_count'], 'target')} of broken links", wanted, "")
 
 
-def _rows(entries: Sequence[object]) -> list[tuple[Text, ...]]:
-    rows = [list(one.values()) if isinstance(one, dict) else [one] for one in entries]
-    return [(text((" ", "")), *(text((_cell(value), "")) for value in row)) for row in rows]
+def _print_chunks(console: Console, answer: Mapping[str, Any]) -> None:
+    counts = f"  {quantity(len(answer['chunks']), 'chunk')}, {answer['strategy']}"
+    console.print(text((answer["path"], "cyan"), (counts, "dim")))
+    for one in answer["chunks"]:
+        print_chunk(console, one["start_line"], one["end_line"], one["header_path"], one["content"])
 
 
-def _cell(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, dict):
-        return ", ".join(f"{name or 'unknown'} {_cell(one)}" for name, one in value.items())
-    if isinstance(value, list):
-        return ", ".join(map(_cell, value))
-    return "" if value is None else str(value)
+def _print_clusters(console: Console, answer: Mapping[str, Any]) -> None:
+    rows = [
+        (
+            text((one["name"], "cyan")),
+            text((quantity(one["notes"], "note"), "")),
+            text((f"{quantity(one['links'], 'link')} among them", "dim")),
+        )
+        for one in answer["clusters"]
+    ]
+    print_rows(console, rows, head=2)
+
+
+_VIEWS: Mapping[str, Callable[[Console, Mapping[str, Any]], None]] = MappingProxyType(
+    {HEALTH.name: _print_health, CHUNKS.name: _print_chunks, CLUSTERS.name: _print_clusters}
+)
+"""Each command of this module, by the name of its endpoint."""
 
 
 def _command_parameter(parameter: Parameter) -> inspect.Parameter:

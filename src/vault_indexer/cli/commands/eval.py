@@ -135,7 +135,7 @@ def run(  # noqa: PLR0913 - one for each group of options
         Path | None, typer.Option("--baseline", metavar="FILE", help="A JSON report to compare with.")
     ] = None,
 ) -> int:
-    """Run golden cases. The exit status is how many failed or could not be decided, at most 125."""
+    """Run golden cases. The exit status is 1 if one failed or could not be decided."""
     layers = _layers(layer)
     fetch = _fetcher(cited_urls(load_cases(folders.cases)), yes=yes) if live else None
     settings = target_of(selection).config.settings

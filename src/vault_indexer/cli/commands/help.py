@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
@@ -47,7 +49,7 @@ def show_help(
     folder = docs_folder()
     text = about(folder, topic) if topic else overview(folder)
     if sys.stdout.isatty():
-        _page(_formatted(text) if topic else text)
+        _page(_formatted(text) if topic else _fitted(text, out().width))
     else:
         sys.stdout.write(text)
 
@@ -60,6 +62,21 @@ def _formatted(markdown: str) -> str:
     with console.capture() as captured:
         console.print(Markdown(markdown, hyperlinks=False))
     return captured.get()
+
+
+def _fitted(text: str, width: int) -> str:
+    """The list of pages in so many columns: what is said of a page is wrapped below itself."""
+    blocks = []
+    for block in text.strip("\n").split("\n\n"):
+        lines = block.split("\n") if block.startswith(" ") else [" ".join(block.split("\n"))]
+        heads = [re.match(r" +\S+ +", line) for line in lines]
+        hangs = [" " * (len(head[0]) if head else 0) for head in heads]
+        shown = (
+            textwrap.fill(line, width, subsequent_indent=hang)
+            for line, hang in zip(lines, hangs, strict=True)
+        )
+        blocks.append("\n".join(shown))
+    return "\n\n".join(blocks) + "\n"
 
 
 def _page(text: str) -> None:

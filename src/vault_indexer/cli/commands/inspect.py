@@ -9,21 +9,20 @@ import typer
 from vault_indexer.bootstrap import make_inspector
 from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.cli.connection.in_process import target_of
-from vault_indexer.cli.output.columns import cut_text, path_style
+from vault_indexer.cli.output.chunk_rows import print_chunk
+from vault_indexer.cli.output.columns import path_style
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json_line, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError
-from vault_indexer.index.reading.inspection import Inspection
+from vault_indexer.index.reading.inspection import Inspection, Inspector
+from vault_indexer.links import nearest_note
 from vault_indexer.model import SkippedFile
 from vault_indexer.text.phrases import quantity
 
 SKIPPED = 1
-
-_LINES_WIDTH = 9
-_SIZE_WIDTH = 6
 
 
 def inspect(
@@ -55,13 +54,20 @@ def inspect(
     named = [note_in_vault(note, target.vault) for note in notes or []]
     for found in inspector.inspect(inspector.all_notes() if every else named):
         if isinstance(found, SkippedFile):
-            say(f"{found.path}: {found.reason}")
+            say(f"{found.path}: {found.reason}{_hint(found.path, inspector)}")
             status = SKIPPED
         elif output.json:
             print_json_line(encode(found.answer()))
         else:
             _print_note(found, path_style(target.vault, found.note.path))
     return status
+
+
+def _hint(named: str, inspector: Inspector) -> str:
+    """The note that is probably meant by a name that no file of the vault has."""
+    paths = inspector.all_notes()
+    near = "" if named in paths else nearest_note(named, paths)
+    return f"; did you mean {near}?" if near else ""
 
 
 def _print_note(found: Inspection, style: str) -> None:
@@ -73,15 +79,7 @@ def _print_note(found: Inspection, style: str) -> None:
     )
     console.print(text((found.note.path, style), (f"  {', '.join(filter(None, counts))}", "dim")))
     for chunk in found.chunks:
-        lines = f"{chunk.start_line}-{chunk.end_line}"
-        size = f"{len(chunk.content):,}"
-        head = f"{chunk.header_path}: " if chunk.header_path else ""
-        row = text(
-            (f"{lines:>{_LINES_WIDTH}}  {size:>{_SIZE_WIDTH}}  ", "dim"),
-            (head, "green"),
-            (" ".join(chunk.content.split()), ""),
-        )
-        console.print(cut_text(row, console.width, (0, 0)), no_wrap=True, crop=False)
+        print_chunk(console, chunk.start_line, chunk.end_line, chunk.header_path, chunk.content)
     for one in found.diagnostics:
         say(f"{found.note.path}:{one.line}: {one.detail}")
 

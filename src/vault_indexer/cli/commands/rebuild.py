@@ -25,7 +25,7 @@ _NAMED = 20
 def rebuild(
     selection: VaultSelection,
     output: Output,
-    keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Do not weigh words anew.")] = False,
+    keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of words.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Rebuild even if the vault looks empty.")] = False,
     strategy: Strategy = "",
 ) -> None:

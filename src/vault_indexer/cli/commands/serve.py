@@ -19,6 +19,7 @@ from vault_indexer.cli.connection.daemon_command import indexer_command, place_o
 from vault_indexer.cli.connection.in_process import NO_VAULTS, target_of
 from vault_indexer.cli.connection.multi_vault import keeps_all
 from vault_indexer.cli.known_vaults import remember_vault
+from vault_indexer.cli.output.columns import from_home
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of, is_pinned
@@ -52,6 +53,7 @@ from vault_indexer.serve.server import (
 )
 from vault_indexer.service import VaultService
 from vault_indexer.system import keep_to_one_thread, limit_malloc_arenas, missing_limits
+from vault_indexer.text.phrases import quantity
 from vault_indexer.vaults import ManagedVault, Vaults, VaultSupervisor, VaultTable
 
 
@@ -93,7 +95,9 @@ def _serve_one(selection: VaultSelection) -> None:
         if not is_pinned(selection):
             write_index_pointer(target.vault, target.index_dir)
             remember_vault(target.vault, target.index_dir)
-        note(f"Watching {target.vault} at {info.url}. Ctrl-C stops.")
+        notes = service.status().counts.notes
+        count = f" ({quantity(notes, 'note')})" if notes else ""  # none while it is built for the first time
+        note(f"Watching {from_home(str(target.vault))}{count} at {info.url}. Ctrl-C stops.")
 
     with (
         ended_by_signals(),

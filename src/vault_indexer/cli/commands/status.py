@@ -10,18 +10,25 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.connection.connect import ask
-from vault_indexer.cli.connection.multi_vault import asks_all
-from vault_indexer.cli.output.columns import print_row, shorten_path
-from vault_indexer.cli.output.progress import duration
+from vault_indexer.cli.connection.multi_vault import vaults_meant
+from vault_indexer.cli.output.columns import from_home, print_row, shorten_path
+from vault_indexer.cli.output.progress import duration, stage_in_words
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import vaults_in_config
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.api.endpoints import STATUS
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import StatusReportJson, VectorUpgradeJson
+
+LANGUAGES = {
+    "wordllama": "English",
+    "minilm": "English",
+    "multilingual": "16 languages",
+    "e5": "100 languages",
+}
+"""What a model knows, in words; a test compares it with `providers`, which loads too much for this."""
 
 _NAMED = 10
 _NAME_WIDTH = len("not running")
@@ -32,8 +39,8 @@ _KILO = 1000
 
 def status(selection: VaultSelection, output: Output) -> None:
     """Show how current the index is and whether the daemon runs. Of several vaults, one line each."""
-    if asks_all(selection, os.environ):
-        _show_all(vaults_in_config(selection, os.environ), selection, output)
+    if vaults := vaults_meant(selection, os.environ):
+        _show_all(vaults, selection, output)
         return
     found = ask(selection, STATUS)
     if output.json:
@@ -93,14 +100,14 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
     size = _size(Path(found["index_dir"]))
     running = str(daemon["url"]) if daemon["running"] else "indexed at each search"
     rows = [
-        (_from_home(found["vault"]), counts, style),
+        (from_home(found["vault"]), counts, style),
         ("running" if daemon["running"] else "not running", running, ""),
         ("paused", until(found) if found["paused"] else "", "yellow"),
         ("warning", found["detail"], "yellow"),
-        ("watching", found["watching"], ""),
-        ("model", str(model["provider"]) if isinstance(model, dict) else "", ""),
+        ("watching", _watching(found["watching"]), ""),
+        ("model", _model(str(model["provider"])) if isinstance(model, dict) else "", ""),
         ("", upgrade_in_words(found.get("upgrade")), ""),
-        ("index", f"{size}, {_from_home(found['index_dir'])}", ""),
+        ("index", f"{size}, {from_home(found['index_dir'])}", ""),
     ]
     return [row for row in rows if row[1]]
 
@@ -108,7 +115,8 @@ def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:
 def _state(found: StatusReportJson) -> tuple[str, str]:
     """How current the index is, and the style that says so."""
     if progress := found["progress"]:
-        return f"{progress['stage']} {progress['notes']:,} of {progress['total']:,}", "yellow"
+        stage = stage_in_words(progress["stage"]).lower()
+        return f"{stage}: {progress['notes']:,} of {progress['total']:,}", "yellow"
     if found["pending"]:
         return f"{quantity(found['pending'], 'change')} not searched yet", "yellow"
     if found["vectors_owed"]:
@@ -116,6 +124,19 @@ def _state(found: StatusReportJson) -> tuple[str, str]:
     return (
         ("up to date", "green") if found["state"] == "ready" else (state_in_words(found["state"]), "yellow")
     )
+
+
+def _watching(watching: str) -> str:
+    """How changes are found where that is unusual; "" where the system tells of them."""
+    mode, _, reason = watching.partition(": ")
+    if mode == "poll":
+        return f"reads the folder every few seconds{f': {reason}' if reason else ''}"
+    return watching if reason else ""
+
+
+def _model(provider: str) -> str:
+    """The model with the languages that it knows, where that is known."""
+    return ", ".join(filter(None, (provider, LANGUAGES.get(provider, ""))))
 
 
 def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:
@@ -132,12 +153,6 @@ def upgrade_in_words(upgrade: VectorUpgradeJson | None) -> str:
 def state_in_words(state: str) -> str:
     """The state of an index as a person says it."""
     return _STATES.get(state, state)
-
-
-def _from_home(path: str) -> str:
-    """The path with `~` for the home folder."""
-    home = str(Path.home())
-    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
 
 
 def _size(folder: Path) -> str:

@@ -13,6 +13,7 @@ from vault_indexer.cli.connection.in_process import NO_VAULTS
 from vault_indexer.cli.connection.left_over import delete_index
 from vault_indexer.cli.known_vaults import (
     forget_vault,
+    free_name,
     has_index,
     known_vaults,
     recorded_vaults,
@@ -34,7 +35,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.system import folder_slug
+from vault_indexer.system import canonical_folder, folder_slug
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
@@ -151,6 +152,11 @@ def _vaults(selection: VaultSelection) -> VaultListJson:
     answered = _kept(selection)
     kept = {one["name"]: one for one in answered["vaults"]}
     named = {one.name: one for one in vaults_of(settings.vaults, settings.vault)}
+    listed = {canonical_folder(one.path) for one in named.values()}
+    for name, folder in known_vaults().items():
+        if canonical_folder(folder) not in listed:
+            free = free_name(name, named)
+            named[free] = NamedVault(free, folder)
     found = [kept.get(name) or _not_kept(named[name]) for name in sorted({*named, *kept})]
     # A daemon of an earlier version knows no problem.
     return {"vaults": found, "problem": answered.get("problem", "")}

@@ -13,7 +13,7 @@ from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, r
 from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.output.progress import showing
-from vault_indexer.cli.output.terminal import note
+from vault_indexer.cli.output.terminal import print_warnings
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import (
     config_of,
@@ -52,8 +52,7 @@ def target_of(selection: VaultSelection) -> Target:
         if vault is None and (choices := vaults_to_choose(selection, os.environ)):
             raise UsageError(which_vault(choices))
     target = resolve_target(vault, selection.index_dir, selection.config, environ=os.environ, options={})
-    for warning in target.config.warnings:
-        note(f"Warning: {warning}")
+    print_warnings(target.config.warnings)
     return target
 
 

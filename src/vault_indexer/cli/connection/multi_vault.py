@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from vault_indexer.cli.parameters import VaultSelection
-from vault_indexer.cli.vault_folder import default_vault, enclosing_vault_here, vaults_in_config
+from vault_indexer.cli.vault_folder import (
+    default_vault,
+    enclosing_vault_here,
+    vaults_in_config,
+    vaults_to_choose,
+)
 
 
 def keeps_all(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
@@ -24,6 +30,15 @@ def asks_all(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
     if names_one(selection, environ) or enclosing_vault_here(selection, environ) is not None:
         return False
     return default_vault(selection, environ) is None and len(vaults_in_config(selection, environ)) > 1
+
+
+def vaults_meant(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
+    """The vaults that a question about each of them means, by name: those of the table, else all that were
+    indexed. Empty where it names one, is asked in one, or there is no choice."""
+    if names_one(selection, environ) or enclosing_vault_here(selection, environ) is not None:
+        return {}
+    found = vaults_to_choose(selection, environ)
+    return found if len(found) > 1 else {}
 
 
 def names_one(selection: VaultSelection, environ: Mapping[str, str]) -> bool:

@@ -50,7 +50,7 @@ def print_ends(console: Console, path: str, style: str, end: str, *, indent: int
 
 def print_row(console: Console, name: str, value: str, style: str, *, indent: int = 0) -> None:
     """A name and a value on one line; on a terminal the value is wrapped below itself."""
-    lead = text((" " * indent + name + "  " * bool(name), "bold"))
+    lead = text((" " * indent + name + "  " * bool(name and value), "bold"))
     shown = text((value, style))
     if not console.is_terminal:
         console.print(lead.append_text(shown), no_wrap=True, crop=False)
@@ -60,6 +60,12 @@ def print_row(console: Console, name: str, value: str, style: str, *, indent: in
         line.rstrip()
         console.print(lead + line, no_wrap=True, crop=False)
         lead = text((" " * lead_width, ""))
+
+
+def from_home(path: str) -> str:
+    """The path with `~` for the home folder."""
+    home = str(Path.home())
+    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
 
 
 def shorten_path(path: str, width: int) -> str:

@@ -21,6 +21,14 @@ Show = Callable[["ProgressJson"], None]
 
 _LINE_EVERY_S = 2.0
 _NOTES_TO_JUDGE = 20
+_STAGES = {
+    "notes": "Reading notes",
+    "keywords": "Indexing words",
+    "vectors": "Indexing meaning",
+    "verify catalog": "Checking the index",
+    "verify vault": "Checking the notes",
+    "verify indices": "Checking the index",
+}
 
 
 @contextmanager
@@ -34,24 +42,17 @@ def showing() -> Iterator[Show]:
 
 
 class Lines:
-    """A line when a stage begins and ends, and every two seconds of the build between."""
+    """A line every two seconds of a build: none for a short one."""
 
     def __init__(self) -> None:
-        self._stage = ""
-        self._next = 0.0
-        self._last = ""
+        self._next = _LINE_EVERY_S
 
     def show(self, progress: ProgressJson) -> None:
         """Print the progress if it is time."""
-        done = progress["notes"] >= progress["total"]
-        if progress["stage"] == self._stage and not done and progress["seconds"] < self._next:
+        if progress["seconds"] < self._next:
             return
-        self._stage = progress["stage"]
         self._next = progress["seconds"] + _LINE_EVERY_S
-        line = _line(progress)
-        if line != self._last:
-            self._last = line
-            note(line)
+        note(_line(progress))
 
 
 class Bar:
@@ -63,7 +64,7 @@ class Bar:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=30),
-            TextColumn("{task.completed:,.0f}/{task.total:,.0f} notes · {task.fields[chunks]:,} chunks"),
+            TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
             TextColumn("[dim]{task.fields[rate]}[/]"),
             console=err(),
             transient=True,
@@ -78,17 +79,14 @@ class Bar:
 
     def show(self, progress: ProgressJson) -> None:
         """Draw the progress."""
+        stage, total, rate = stage_in_words(progress["stage"]), max(progress["total"], 1), _rate(progress)
         if self._task is None:
+            self._task = self._progress.add_task(stage, total=total, completed=progress["notes"], rate=rate)
             self._progress.start()
-            self._task = self._progress.add_task("", total=1, chunks=0, rate="")
-        self._progress.update(
-            self._task,
-            description=progress["stage"],
-            completed=progress["notes"],
-            total=max(progress["total"], 1),
-            chunks=progress["chunks"],
-            rate=_rate(progress),
-        )
+        else:
+            self._progress.update(
+                self._task, description=stage, completed=progress["notes"], total=total, rate=rate
+            )
 
 
 class CaseProgress:
@@ -127,10 +125,14 @@ class CaseProgress:
 
 
 def _line(progress: ProgressJson) -> str:
-    notes = f"{progress['notes']:,}/{quantity(progress['total'], 'note')}"
-    counts = f"{notes}, {quantity(progress['chunks'], 'chunk')}"
     rate = _rate(progress)
-    return f"{progress['stage']}: {counts}" + (f" ({rate})" if rate else "")
+    done = f"{stage_in_words(progress['stage'])}: {progress['notes']:,} of {progress['total']:,}"
+    return done + (f" ({rate})" if rate else "")
+
+
+def stage_in_words(stage: str) -> str:
+    """What a stage of a build or a check does, as a person says it."""
+    return _STAGES.get(stage, stage)
 
 
 def _rate(progress: ProgressJson) -> str:

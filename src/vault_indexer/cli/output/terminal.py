@@ -68,6 +68,12 @@ def note(line: str) -> None:
     sys.stderr.write(f"{clean(line)}\n")
 
 
+def print_warnings(warnings: Iterable[str]) -> None:
+    """What is odd and has no effect, on standard error."""
+    for warning in warnings:
+        note(f"Warning: {warning}")
+
+
 def out() -> Console:
     """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe.
 

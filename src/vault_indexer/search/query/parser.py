@@ -11,6 +11,7 @@ Words rank; everything else filters. `docs/query-language.md` is the page for pe
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -51,6 +52,9 @@ MAX_OPERATORS = 32
 MAX_EXPRESSIONS = 8
 """Bounds of what one query may filter by, far beyond what a person writes. The same term twice counts once;
 words that only rank do not count. Rules of thumb."""
+
+_ALIKE = 0.7
+"""From this ratio of difflib on a name may be a misspelling of an operator."""
 
 _OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)")
 _OR = re.compile(r"OR(?=\s)")
@@ -115,6 +119,13 @@ def parse_query(text: str) -> Query:
         open_end=isinstance(last, Word) and not text[-1:].isspace(),
         notices=tuple(dict.fromkeys(parser.notices)),
     )
+
+
+def _no_operator(name: str) -> str:
+    """That what looks like an operator is none, and which one is probably meant."""
+    near = difflib.get_close_matches(name, OPERATORS, n=1, cutoff=_ALIKE)
+    hint = f"; did you mean {near[0]}:?" if near else ""
+    return f'"{name}:" is no operator, so it is searched as text{hint}'
 
 
 def _spread(part: _Part) -> list[_Part]:
@@ -221,6 +232,8 @@ class _Parser:
         operator = _OPERATOR.match(self.text, self.at)
         if operator and end != "]" and operator[1] in OPERATORS:
             return self._operator(operator[1], operator.end(), end, strict=strict)
+        if operator and end != "]" and self.text[operator.end() : operator.end() + 1].strip():
+            self.notices.append(_no_operator(operator[1]))
         return self._word(end)
 
     def _operator(self, name: str, argument: int, end: str, *, strict: bool) -> Node | None:
