@@ -38,10 +38,11 @@ def test_it_answers_as_the_command_with_a_module_does(served: Sandbox) -> None:
 
 
 def test_it_answers_without_a_daemon(indexed: Sandbox) -> None:
-    found = made(indexed, "links", "--view", "unresolved")
+    found = made(indexed, "chunks", "Bread", "--strategy", "none")
     assert found.code == 0, found.err
-    assert found.out.splitlines()[:3] == ["links  1", "targets  1", "more  no"]
-    assert "Nowhere" in found.out
+    first, second = found.out.splitlines()
+    assert first == "Kitchen/Bread.md  1 chunk, none"
+    assert "Flour, water, salt" in second
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_the_first_search_builds_the_index(sandbox: Sandbox) -> None:
     ran = sandbox.indexer("search", "telescope", "--json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["results"][0]["path"] == "Sky/Night sky.md"
-    assert "notes" in ran.err
+    assert ran.data["notices"] == ["Indexed 3 notes (first use)."]
 
 
 @pytest.mark.long

@@ -70,7 +70,7 @@ for command in sys.argv[1].split("|"):
         print(f"[exit status {status}]", end="\u241d", file=stream, flush=True)
 """
 STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
-CLEARED = re.compile(r".*\x1b\[2K|\x1b\[\?25[lh]|\x1b\[1A")
+CLEARED = re.compile(r".*\x1b\[2K|[^\n]*━[^\n]*\n|\x1b\[\?25[lh]|\x1b\[1A")
 """What a bar has drawn and wiped away, and the moves of the cursor."""
 
 SIZE = re.compile(r"\d+ kB")
@@ -85,7 +85,7 @@ LONG = "Garden/A rainy year on the hill/What brown rot and slugs have taught us,
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """The bundled notebook with one long path, in a home folder, with its index."""
     root = tmp_path_factory.mktemp("views")
-    sandbox = Sandbox(root, {"HOME": str(root)})
+    sandbox = Sandbox(root, {"HOME": str(root), "PAGER": "cat"})
     shutil.copytree(
         str(files("vault_indexer") / "demo"), sandbox.vault, copy_function=shutil.copyfile
     )  # changed now: no time of the checkout counts

@@ -200,7 +200,10 @@ def test_explain_a_note_that_is_not_there(indexed: Indexed, note: str, query: st
 def test_explain_a_note_that_the_limit_cuts_off(indexed: Indexed) -> None:
     told = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=1))
     assert not told.shown
-    assert told.rank is None or any("at most 1 hits" in reason for reason in told.reasons)
+    assert told.rank is not None
+    assert f"the list ends at 1: ask for {told.rank} or more (-n {told.rank})" in told.reasons
+    shown = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=told.rank))
+    assert shown.shown
 
 
 def test_explain_no_such_note(indexed: Indexed) -> None:

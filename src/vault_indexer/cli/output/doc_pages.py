@@ -16,7 +16,7 @@ _FOLDERS = (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs")
 """In a wheel, and in a clone of the repository."""
 
 _HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
-_HOME_LINE = re.compile(r"^- \[\[([\w-]+)\|.*?\]\]: (.+)$", re.MULTILINE)
+_HOME_LINE = re.compile(r"^- \[\[([\w-]+)\|.*?\]\]: (.+(?:\n  .+)*)", re.MULTILINE)
 
 
 def docs_folder() -> Path:
@@ -34,7 +34,7 @@ def page_names(folder: Path) -> list[str]:
 
 def overview(folder: Path) -> str:
     """Every page with its line on the start page."""
-    lines = dict(_HOME_LINE.findall(_read(folder, HOME)))
+    lines = {name: " ".join(said.split()) for name, said in _HOME_LINE.findall(_read(folder, HOME))}
     width = max(map(len, page_names(folder)))
     rows = "\n".join(f"    {name:<{width}}  {lines.get(name, '')}".rstrip() for name in page_names(folder))
     return (
