@@ -11,8 +11,10 @@ is one more name for `--provider`.
 
 A map is a logistic regression in which each side (answerable or not) of each set weighs alike. Then its base
 is raised until "none" is said of at most 4% of the answerable questions of all sets, but never above the base
-at which 12.5% (2 of 16) of the questions whose article is hidden are "likely". The 4% are a rule of thumb:
-then it is about 5% in the worst set.
+at which 12.5% (2 of 16) of the questions whose article is hidden are "likely", or less than 85% of those in
+the language of the notes are "none". The 4% and the 85% are rules of thumb: then it is about 5% and 80% in
+the worst set. `cyrillic` has the slopes of `letters`, which are fitted to the rows of both, as alone it has
+nearly the same; its base is its own.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from vault_indexer.search.prepare import SearchedVault, prepare_query
 from vault_indexer.search.rank import rank
 
 TABLE = Path(__file__).with_name("fits") / "confidence.csv"
-MOST_NONE, MOST_LIKELY = 0.04, 0.125
+MOST_NONE, MOST_LIKELY, LEAST_NONE = 0.04, 0.125, 0.85
 _STEPS = {"wordllama": 3}
 _SIDES = 20
 _DEADLINE_S = 600.0
@@ -79,21 +81,36 @@ def fitted_maps(rows: Iterable[Row]) -> dict[MapName, LogisticMap]:
     by_name: dict[MapName, list[Row]] = {}
     for row in rows:
         by_name.setdefault(row.map_name, []).append(row)
-    return {name: _fit(own) for name, own in sorted(by_name.items()) if len(own) > _SIDES}
+    fitted = {name: _fit(own, own) for name, own in by_name.items() if len(own) > _SIDES}
+    if {"letters", "cyrillic"} <= fitted.keys():
+        both = [*by_name["letters"], *by_name["cyrillic"]]
+        fitted |= {"letters": _fit(both, both), "cyrillic": _fit(both, by_name["cyrillic"])}
+    return dict(sorted(fitted.items()))
 
 
-def _fit(rows: Sequence[Row]) -> LogisticMap:
-    design = np.array([(1.0, row.share, row.z) for row in rows])
-    offset = np.array([small_vault_odds(row.chunks) for row in rows])
-    answerable = np.array([row.answerable for row in rows], float)
-    weights = _logistic(design, answerable, offset, _importance(rows))
+def _fit(sloped: Sequence[Row], rows: Sequence[Row]) -> LogisticMap:
+    """The slopes of the first rows with the base for the second ones."""
+    weights = _logistic(*_design(sloped), _importance(sloped))
     rest = np.round(weights[1:], 2)
+    design, answerable, offset = _design(rows)
     odds = design[:, 1:] @ rest + offset
     hidden = np.array([not row.answerable and row.kind != NEAR for row in rows])
     least = _log_odds(WEAK) - np.quantile(odds[answerable > 0], MOST_NONE)
     most = _log_odds(LIKELY) - np.quantile(odds[hidden], 1 - MOST_LIKELY)
+    far = np.array([not row.answerable and row.kind == FAR for row in rows])
+    if far.any():
+        most = min(most, _log_odds(WEAK) - np.quantile(odds[far], LEAST_NONE))
     base = min(max(weights[0], float(least)), float(most))
     return LogisticMap(round(base, 2), *map(float, rest))
+
+
+def _design(rows: Sequence[Row]) -> tuple[Floats, Floats, Floats]:
+    """The signs with a column of ones, what is answerable, and the log odds that a small vault adds."""
+    return (
+        np.array([(1.0, row.share, row.z) for row in rows]),
+        np.array([row.answerable for row in rows], float),
+        np.array([small_vault_odds(row.chunks) for row in rows]),
+    )
 
 
 def _importance(rows: Sequence[Row]) -> Floats:

@@ -44,7 +44,8 @@ class Chunker(Protocol):
 
 
 class WordVectors(Protocol):
-    """The words for which a model has a vector each, whatever stands beside them. It knows them by number."""
+    """The words for which there is a vector each, whatever stands beside them, known by number. They say
+    which words are alike, whichever model embeds the chunks."""
 
     def numbers(self, text: str) -> WordNumbers:
         """The distinct words of a text that it knows, in any case; uint16, ascending."""
@@ -63,11 +64,6 @@ class Embedder(Protocol):
     @property
     def model(self) -> EmbeddingModel:
         """The model, as the manifest names it."""
-        ...
-
-    @property
-    def words(self) -> WordVectors | None:
-        """Its vectors of single words; None for a model that reads whole sentences. Raises ProviderError."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:

@@ -13,7 +13,7 @@ from vault_indexer.config.manifest import E5_PREFIXES, differences, language_mod
 from vault_indexer.errors import ManifestError
 from vault_indexer.ports import EmbeddingModel
 
-FIELDS = tuple(Manifest.model_fields)
+FIELDS = tuple(field for field in Manifest.model_fields if field != "word_vectors")
 
 
 def manifest(**changed: object) -> Manifest:
@@ -25,6 +25,7 @@ def manifest(**changed: object) -> Manifest:
         analyzer="stem-1",
         token_weights="idf-3f2a",
         language_model="",
+        word_vectors="wordllama/l2_supercat_256",
     )
     return made.model_copy(update=changed)
 
@@ -39,6 +40,7 @@ def test_the_file_of_a_default_generation() -> None:
         'analyzer = "stem-1"\n'
         'token_weights = "idf-3f2a"\n'
         'language_model = ""\n'
+        'word_vectors = "wordllama/l2_supercat_256"\n'
         "\n"
         "[embedding_model]\n"
         'provider = "wordllama"\n'
@@ -89,6 +91,17 @@ def test_a_missing_field_is_named(field: str) -> None:
     with pytest.raises(ManifestError, match=rf"^manifest\.toml: {field} is missing$") as caught:
         Manifest.from_toml(_toml(table))
     assert caught.value.fields == (field,)
+
+
+@pytest.mark.parametrize(("provider", "fits"), [("wordllama", True), ("multilingual", False)])
+def test_a_file_from_before_word_vectors_had_a_name_fits_where_words_were_numbered(
+    provider: str, fits: bool
+) -> None:
+    made = manifest(embedding_model=EmbeddingModel(provider, "m", 256))
+    table = made.model_dump(mode="json")
+    del table["word_vectors"]
+    now = [] if fits else ["word_vectors is now wordllama/l2_supercat_256"]
+    assert differences(Manifest.from_toml(_toml(table)), made) == now
 
 
 @pytest.mark.parametrize("field", ["provider", "name", "dimension"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from vault_indexer.providers import better_model
 from vault_indexer.service import VaultService
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.catalog.page_checksums import record_page_checksums
 
 NOTES = {
     "Bread.md": "# Bread\n\nKnead the dough until it is smooth, and then let it rise for an hour.\n",
@@ -44,6 +46,18 @@ def built_static(folder: Path) -> Place:
     with opened(where, {"embedding.provider": "wordllama"}) as service:
         assert model_of(service) == "wordllama"
     return where
+
+
+def words_of_chunks(where: Place) -> dict[str, bytes]:
+    """What the index keeps of the words of its chunks, by note."""
+    generation = IndexDir(where.index_dir).current()
+    assert generation is not None
+    catalog = CatalogReader(generation.catalog)
+    try:
+        keys = catalog.chunk_keys_at(list(NOTES))
+        return {path: catalog.chunk_words(own).get(own[0], b"") for path, own in keys.items()}
+    finally:
+        catalog.close()
 
 
 def missing(where: Place) -> int:
@@ -73,6 +87,42 @@ def test_the_index_changes_to_the_better_model_by_itself(tmp_path: Path) -> None
         assert service.verify() == ()
         upgraded = list(service.export())
     assert upgraded == exported_by_a_fresh_build(where)
+
+
+def test_the_words_of_the_chunks_are_kept(tmp_path: Path) -> None:
+    where = built_static(tmp_path)
+    before = words_of_chunks(where)
+    assert all(before.values())
+    with daemon(where, processes=True) as service:
+        wait_for(lambda: model_of(service) == "multilingual" and service.status().state == "ready")
+    assert words_of_chunks(where) == before
+
+
+def test_an_index_whose_chunks_have_no_words_is_built_again_with_the_vectors_it_has(tmp_path: Path) -> None:
+    where = place(tmp_path, NOTES)
+    with opened(where) as service:
+        assert model_of(service) == "multilingual"
+    expected = words_of_chunks(where)
+    make_older(where)
+    assert not any(words_of_chunks(where).values())
+    _, report = in_one_process(where.target()).build_next(lambda _: None, refit=False)
+    assert (report.embedded, report.reused) == (0, len(NOTES))
+    with opened(where) as service:
+        assert service.status().generation > 1
+        assert model_of(service) == "multilingual"
+    assert words_of_chunks(where) == expected
+
+
+def make_older(where: Place) -> None:
+    """The index as it was before words were numbered beside the vectors of the sentence model."""
+    generation = IndexDir(where.index_dir).current()
+    assert generation is not None
+    with closing(sqlite3.connect(generation.catalog)) as database:
+        database.execute("DELETE FROM chunk_words")
+        database.commit()
+    record_page_checksums(generation.catalog)
+    lines = generation.read_manifest().splitlines(keepends=True)
+    generation.write_manifest("".join(line for line in lines if not line.startswith("word_vectors")))
 
 
 def test_an_edit_on_the_way_is_in_both(tmp_path: Path) -> None:

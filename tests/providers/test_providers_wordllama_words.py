@@ -7,16 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.ports import EmbeddingModel
-from vault_indexer.providers import TokenWeights, WordLlamaEmbedder
-from vault_indexer.providers.lazy import LazyEmbedder
-from vault_indexer.providers.wordllama import wordllama_model
-from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, shared_tokens
-from vault_indexer.providers.wordllama_words import WordLlamaWords
+from vault_indexer.providers import WordLlamaEmbedder, word_vectors
+from vault_indexer.providers.wordllama_tokens import load_tokenizer
+from vault_indexer.providers.wordllama_words import WordLlamaWords, word_numbers
 
-EMBEDDER = WordLlamaEmbedder()
-WORDS = EMBEDDER.words
-TABLE = np.random.default_rng(0).standard_normal((VOCABULARY_SIZE, 8)).astype(np.float32)
+WORDS = word_vectors()
+NUMBERS = word_numbers()
+TABLE = np.random.default_rng(0).standard_normal((len(NUMBERS), 8)).astype(np.float16)
 
 
 def likeness(word: str, other: str) -> float:
@@ -54,44 +51,37 @@ def test_a_word_of_several_tokens_has_no_vector_of_its_own() -> None:
 
 
 def test_a_word_without_direction_is_like_no_other() -> None:
-    flat = WordLlamaWords(np.zeros((VOCABULARY_SIZE, 2), np.float32))
+    flat = WordLlamaWords(NUMBERS, np.zeros((len(NUMBERS), 2), np.float16))
     assert flat.likeness(["river"], flat.numbers("river boat")).tolist() == [[0.0, 0.0]]
 
 
 def test_a_word_is_what_the_model_embeds_for_it() -> None:
-    vectors = EMBEDDER.embed(["car", "vehicle"])
+    vectors = WordLlamaEmbedder().embed(["car", "vehicle"])
     assert likeness("car", "vehicle") == pytest.approx(float(vectors[0] @ vectors[1]), abs=1e-5)
 
 
-def test_token_weights_leave_the_numbers_as_they_are() -> None:
-    counts = EMBEDDER.count(["the river and the boat", "the other river"])
-    weighted = WordLlamaEmbedder(TokenWeights.fit(counts))
-    text = "The boat on the river"
-    assert weighted.words.numbers(text).tolist() == WORDS.numbers(text).tolist()
-
-
-def test_a_model_without_words_is_not_loaded_to_say_so() -> None:
-    def load() -> WordLlamaEmbedder:
-        raise AssertionError("loaded")
-
-    assert LazyEmbedder(EmbeddingModel("ollama", "some-model", 256), load).words is None
-    assert LazyEmbedder(wordllama_model(), WordLlamaEmbedder).words is not None
+def test_a_number_is_that_of_the_token_which_is_the_word() -> None:
+    tokenizer = load_tokenizer()
+    for word, number in list(NUMBERS.items())[::97]:
+        assert tokenizer.encode(word, add_special_tokens=False).ids == [number]
 
 
 @given(asked=st.lists(st.lists(st.integers(0, 8), max_size=4), max_size=6), data=st.data())
 def test_what_is_kept_is_what_would_be_computed(asked: list[list[int]], data: st.DataObject) -> None:
     known = ["river", "boat", "car", "house", "green", "walk", "seven", "music", "xylotomous"]
-    kept = WordLlamaWords(TABLE)
+    kept = WordLlamaWords(NUMBERS, TABLE)
     for words in asked:
         text = " ".join(data.draw(st.lists(st.sampled_from(known[:8]), min_size=1)))
         spoken = [known[number] for number in words]
         found = kept.likeness(spoken, WORDS.numbers(text))
-        np.testing.assert_array_equal(found, WordLlamaWords(TABLE).likeness(spoken, WORDS.numbers(text)))
+        np.testing.assert_array_equal(
+            found, WordLlamaWords(NUMBERS, TABLE).likeness(spoken, WORDS.numbers(text))
+        )
 
 
 def test_more_words_than_are_kept_are_as_alike_as_before() -> None:
-    known = WordLlamaWords(TABLE)
-    every = [word for word, _ in zip(shared_tokens().words(), range(4000), strict=False) if word.isalpha()]
+    known = WordLlamaWords(NUMBERS, TABLE)
+    every = list(NUMBERS)[:4000]
     numbers = known.numbers("river boat")
     first = known.likeness(every, numbers)
     np.testing.assert_array_equal(first, known.likeness(every, numbers))

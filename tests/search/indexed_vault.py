@@ -19,10 +19,11 @@ def write_notes(folder: Path, notes: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def indexed_vault(vault: Path, index_dir: Path) -> Iterator[tuple[VaultService, IndexReader]]:
+def indexed_vault(
+    vault: Path, index_dir: Path, provider: str = "wordllama"
+) -> Iterator[tuple[VaultService, IndexReader]]:
     """The vault's service, and the same index opened to be read."""
-    # wordllama has vectors of words
-    options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": "wordllama"}
+    options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": provider}
     target = resolve_target(vault, index_dir, None, environ={}, options=options)
     with closing(open_index(target, lambda _: None)) as service:
         assembly = Assembly.of(target)

@@ -17,7 +17,7 @@ from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import WordVectors
-from vault_indexer.providers import WordLlamaEmbedder
+from vault_indexer.providers import word_vectors
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
@@ -94,6 +94,19 @@ def test_a_hit_says_how_much_of_the_query_it_covers_by_like_words(service: Vault
     assert meadow is not None
     assert garage > meadow + 0.1
     assert answer.results[0].path == "Garage.md"
+
+
+def test_the_sentence_model_finds_like_words_too(tmp_path: Path) -> None:
+    vault = write_notes(tmp_path / "vault", NOTES)
+    with indexed_vault(vault, tmp_path / "index", "multilingual") as (_, reader):
+        shares = coverage_of(reader, "quiet car motor")  # both hold only the first word
+    assert shares["Garage.md"] > shares["Meadow.md"] + 0.1
+
+
+def test_words_of_a_language_that_is_not_compared_count_where_they_are_held(reader: IndexReader) -> None:
+    with reader.holder.lease() as snapshot:
+        assert prepared(reader, snapshot, "quiet car motor").word_vectors is not None
+        assert prepared(reader, snapshot, "¿qué es lo que dice el coche y por qué?").word_vectors is None
 
 
 def test_words_of_like_meaning_cover_more_than_others(reader: IndexReader) -> None:
@@ -179,7 +192,7 @@ def _nearest(vectors: WordVectors, word: str, text: str) -> float | None:
 def test_the_catalog_keeps_the_words_of_each_chunk_and_drops_them_with_its_note(
     reader: IndexReader, tmp_path: Path
 ) -> None:
-    words = WordLlamaEmbedder().words
+    words = word_vectors()
     with reader.holder.lease() as snapshot:
         kept = snapshot.catalog.chunk_words(snapshot.keywords.keys.tolist())
         rows = snapshot.catalog.chunks(kept)

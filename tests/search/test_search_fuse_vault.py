@@ -17,6 +17,7 @@ from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
 from vault_indexer.search.terms.vector_weight import (
     FOREIGN,
     LACKING,
+    lacking_weight,
     language_of,
     language_weight,
     vector_weight,
@@ -180,6 +181,20 @@ def test_the_weight_of_the_vectors_falls_with_what_words_find(less: float, more:
     less, more = sorted((less, more))
     assert 1 + LACKING == vector_weight(0.0) >= vector_weight(less) >= vector_weight(more) >= 1
     assert vector_weight(1) == 1
+
+
+@given(st.floats(0.001, 1), st.floats(0.001, 1))
+def test_vectors_of_many_languages_count_less_beside_notes_of_other_languages(
+    less: float, more: float
+) -> None:
+    less, more = sorted((less, more))
+    many = EmbeddingModel("multilingual", "any", 512)
+    assert (
+        0 < lacking_weight(many, less) <= lacking_weight(many, more) <= lacking_weight(many, 1.0) == LACKING
+    )
+    assert lacking_weight(many, 0.0) == LACKING  # then words find nothing
+    assert lacking_weight(many, 0.1) < LACKING
+    assert lacking_weight(EmbeddingModel("wordllama", "any", 256), less) == LACKING
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ class Unreachable:
     """A model whose server does not answer."""
 
     model = EmbeddingModel("ollama", "some-model", 256)
-    words = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         raise ProviderError(f"the model did not answer for {len(texts)} texts")

@@ -48,7 +48,6 @@ class Letters:
     """An embedder for tests: how often each letter occurs, so like texts have like vectors."""
 
     model = EmbeddingModel("test", "letters", 32)
-    words = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         vectors = np.zeros((len(texts), 32), dtype=np.float32)

@@ -11,7 +11,6 @@ class ForeignEmbedder:
     """An embedder of another model, which finds everything alike."""
 
     model = EmbeddingModel("other", "m", 256)
-    words = None
 
     def embed(self, texts: list[str]) -> np.ndarray:
         return np.stack([self.embed_query(text) for text in texts])

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import get_args
 
 import tomli
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError, model_validator
 
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.tables.chunking import ChunkingSettings, normalize_strategy_options
@@ -29,6 +29,8 @@ E5_PREFIXES = "+query-passage"
 """Follows the name of a model that gets "query: " and "passage: " before its texts: its vectors differ from
 those of the model without them."""
 
+_FIRST_WORD_VECTORS = "wordllama/l2_supercat_256"
+
 _ONE_MODEL_PROVIDERS = ("wordllama", "minilm", "multilingual", "e5")
 
 
@@ -38,6 +40,7 @@ class Manifest(BaseModel):
     `parsers` maps a parser's name to its version. `chunking_config` holds what `chunking_config()` gives.
     `token_weights` names the weights frozen when the generation was built, "" for none; each rebuild makes
     new ones, so another name alone is no difference. `language_model` is what `language_model()` gives.
+    `word_vectors` names what numbers the words of the chunks, "" where they are not numbered.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,6 +52,17 @@ class Manifest(BaseModel):
     analyzer: str
     token_weights: str
     language_model: str
+    word_vectors: str
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_word_vectors(cls, table: JsonValue) -> JsonValue:
+        """An older file does not name them: only chunks embedded with wordllama had their words numbered."""
+        if not isinstance(table, dict) or "word_vectors" in table:
+            return table
+        model = table.get("embedding_model")
+        numbered = isinstance(model, dict) and model.get("provider") == "wordllama"
+        return {**table, "word_vectors": _FIRST_WORD_VECTORS if numbered else ""}
 
     @classmethod
     def from_toml(cls, text: str) -> Manifest:

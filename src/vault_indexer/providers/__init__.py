@@ -20,10 +20,13 @@ from vault_indexer.providers.llm import LlamaIndexLlm, llm_for
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
 from vault_indexer.providers.wordllama import WordLlamaEmbedder
 from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
+from vault_indexer.providers.wordllama_words import WORD_LANGUAGES, WORD_VECTORS, word_vectors
 
 __all__ = [
     "AUTO_PROVIDERS",
     "UNKNOWN_DIMENSION",
+    "WORD_LANGUAGES",
+    "WORD_VECTORS",
     "IndexedTexts",
     "LazyEmbedder",
     "LlamaIndexEmbedder",
@@ -40,4 +43,5 @@ __all__ = [
     "languages_of",
     "llm_for",
     "model_for",
+    "word_vectors",
 ]

@@ -64,10 +64,6 @@ class E5Embedder:
         """There is one."""
         return E5
 
-    @property
-    def words(self) -> None:
-        """None: it reads whole sentences."""
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text of a note; a blank text is all zero."""
         return self._embed(texts, is_query=False)

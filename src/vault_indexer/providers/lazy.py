@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import Embedder, EmbeddingModel
-from vault_indexer.providers.wordllama import knows_words
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors, WordVectors
+    from vault_indexer.ports import Vectors
 
 
 class LazyEmbedder:
@@ -25,11 +24,6 @@ class LazyEmbedder:
     def model(self) -> EmbeddingModel:
         """The model, without loading it."""
         return self._model
-
-    @property
-    def words(self) -> WordVectors | None:
-        """As the loaded one has them; a model without them is not loaded for that. Raises ProviderError."""
-        return self._ready().words if knows_words(self._model) else None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the loaded one. Raises ProviderError, also where what was loaded is another model."""

@@ -68,10 +68,6 @@ class LlamaIndexEmbedder:
         """The model, with the dimension that it answered with."""
         return self._model
 
-    @property
-    def words(self) -> None:
-        """None: it reads whole sentences."""
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, of length 1. Raises ProviderError."""
         import numpy as np

@@ -54,10 +54,6 @@ class MultilingualEmbedder:
         """There is one."""
         return MULTILINGUAL
 
-    @property
-    def words(self) -> None:
-        """None: it reads whole sentences."""
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row for each text; a blank text is all zero."""
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)

@@ -12,7 +12,6 @@ from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
 from vault_indexer.providers.unit import unit_rows
 from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, shared_tokens, wordllama_file
-from vault_indexer.providers.wordllama_words import WordLlamaWords
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,21 +21,16 @@ if TYPE_CHECKING:
 DIMENSION = 256
 LANGUAGES = frozenset({"en"})
 
-_NAME = "l2_supercat_256"
-_WEIGHTS_FILE = f"weights/{_NAME}.safetensors"
+NAME = "l2_supercat_256"
+_WEIGHTS_FILE = f"weights/{NAME}.safetensors"
 _TENSOR = "embedding.weight"
 _IDS_AT_ONCE = 4_096
 
 
 def wordllama_model(weights: TokenWeights | None = None) -> EmbeddingModel:
     """The model's name in the manifest; vectors made with other token weights are another model's."""
-    name = f"{_NAME}+{weights.name}" if weights else _NAME
+    name = f"{NAME}+{weights.name}" if weights else NAME
     return EmbeddingModel(provider="wordllama", name=name, dimension=DIMENSION)
-
-
-def knows_words(model: EmbeddingModel) -> bool:
-    """Whether the embedder of this model has vectors of single words, told without loading it."""
-    return model.provider == "wordllama"
 
 
 class WordLlamaEmbedder:
@@ -50,18 +44,13 @@ class WordLlamaEmbedder:
     def __init__(self, weights: TokenWeights | None = None) -> None:
         self._model = wordllama_model(weights)
         self._tokens = shared_tokens()
-        self._table = _load_table(weights)
-        self._words = WordLlamaWords(self._table)
+        table = load_table().astype(np.float32)
+        self._table = table if weights is None else _weight_rows(table, weights.values)
 
     @property
     def model(self) -> EmbeddingModel:
         """Names the token weights too."""
         return self._model
-
-    @property
-    def words(self) -> WordLlamaWords:
-        """The words that are one token each."""
-        return self._words
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text; a text without any token is all zero."""
@@ -85,19 +74,19 @@ class WordLlamaEmbedder:
         return TokenCounts.of(self._tokens.ids(texts))
 
 
-def _load_table(weights: TokenWeights | None) -> NDArray[np.float32]:
-    """The vectors of all tokens, shape (32000, 256), weighted."""
+def load_table() -> NDArray[np.float16]:
+    """The vectors of all tokens, shape (32000, 256), as they come in the wheel."""
     from safetensors import SafetensorError, safe_open
 
     path = wordllama_file(_WEIGHTS_FILE)
     try:
         with safe_open(path, framework="np") as tensors:
-            table: NDArray[np.float32] = tensors.get_tensor(_TENSOR).astype(np.float32)
+            table: NDArray[np.float16] = tensors.get_tensor(_TENSOR)
     except (OSError, SafetensorError) as error:
         raise ProviderError(f"{path} cannot be read: {error}") from error
     if table.shape != (VOCABULARY_SIZE, DIMENSION):
         raise ProviderError(f"{path} holds a table of shape {table.shape}, not (32000, 256)")
-    return table if weights is None else _weight_rows(table, weights.values)
+    return table
 
 
 def _weight_rows(table: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -37,12 +37,12 @@ WORD = re.compile(
     r"|\n| +"
 )
 
-_TOKENIZER_FILE = "tokenizers/l2_supercat_tokenizer_config.json"
+TOKENIZER_FILE = "tokenizers/l2_supercat_tokenizer_config.json"
 _INSTALL = "pip install wordllama"
 _SLICE_CHARS = 100_000
 _CACHED_WORDS = 200_000
 _CACHED_WORD_CHARS = 64
-_WORD_BEGINS = "▁"
+WORD_BEGINS = "▁"
 _NEWLINE_ID = 13
 _ID_BYTES = 4
 _LINE_BREAK = _NEWLINE_ID.to_bytes(_ID_BYTES, sys.byteorder)
@@ -60,7 +60,7 @@ class WordLlamaTokens:
 
         self._tokenizer = load_tokenizer()
         # The model's normaliser puts a space in front of the text; `ids` does, so that words need not.
-        self._tokenizer.normalizer = normalizers.Replace(" ", _WORD_BEGINS)
+        self._tokenizer.normalizer = normalizers.Replace(" ", WORD_BEGINS)
         self._tokenizer.encode_special_tokens = True
         self._known: dict[str, bytes] = {"\n": _LINE_BREAK}
 
@@ -69,16 +69,6 @@ class WordLlamaTokens:
         for text in texts:
             spaced = " " + text if text else text
             yield np.frombuffer(b"".join(map(self._slice_ids, _slices(spaced))), dtype=np.int32)
-
-    def words(self) -> dict[str, int]:
-        """The tokens that begin a word, with their ids: each is also a whole word, if nothing follows it."""
-        tokens = self._tokenizer.get_vocab()
-        return {token[1:]: number for token, number in tokens.items() if token[0] == _WORD_BEGINS}
-
-    def number_of_word(self, word: str) -> int | None:
-        """The id of the token that is the whole word; None for one of several tokens."""
-        number: int | None = self._tokenizer.token_to_id(_WORD_BEGINS + word)
-        return number
 
     def _slice_ids(self, text: str) -> bytes:
         if len(self._known) > _CACHED_WORDS:
@@ -147,7 +137,7 @@ def load_tokenizer() -> tokenizers.Tokenizer:
     """The model's tokenizer as it comes in the wheel, set to neither pad nor truncate."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(wordllama_file(_TOKENIZER_FILE)))
+    tokenizer = Tokenizer.from_file(str(wordllama_file(TOKENIZER_FILE)))
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer

@@ -13,6 +13,7 @@ import numpy as np
 from vault_indexer.errors import ProviderError, QueryError
 from vault_indexer.model import Correction, SearchRequest
 from vault_indexer.ports import Embedder, WordVectors
+from vault_indexer.providers import WORD_LANGUAGES, word_vectors
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.query import Condition, Query, in_vault, parse_query
@@ -61,7 +62,8 @@ class PreparedQuery:
     where there are only filters. `words` are its words. `terms` are these, their `corrections` and
     `synonyms`, each with its weight. `language` is the query's, "" if unknown. `vector` is its embedding, and
     `language_weight`, in (0, 1], what the vectors count in that language. `chosen` are the chunks that the
-    conditions leave; None: nothing is filtered. `word_vectors` are the model's; None: it has none.
+    conditions leave; None: nothing is filtered. `word_vectors` compare words of its language; None: nothing
+    does.
     """
 
     vault: SearchedVault
@@ -162,7 +164,7 @@ def _prepare(
     compounded = with_compounds(snapshot, statistics, corrected, language)
     # Among the words only: in the vector, other words for a thing cost .03 to .09 nDCG@10.
     weighed = weight_by_idf(statistics, with_synonyms(compounded, synonyms))
-    vector, word_vectors, fault = _meaning(snapshot, embedder, query.text)
+    vector, fault = _meaning(snapshot, embedder, query.text)
     return PreparedQuery(
         vault=vault,
         statistics=statistics,
@@ -177,19 +179,17 @@ def _prepare(
         corrections=corrections,
         notices=(*notices, *fault),
         deadline=deadline,
-        word_vectors=word_vectors,
+        word_vectors=word_vectors() if language in WORD_LANGUAGES else None,
         synonyms=synonyms,
     )
 
 
-def _meaning(
-    snapshot: Snapshot, embedder: Embedder, text: str
-) -> tuple[Vectors, WordVectors | None, tuple[str, ...]]:
+def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors, tuple[str, ...]]:
     try:
-        return embedder.embed_query(text), embedder.words, ()
+        return embedder.embed_query(text), ()
     except ProviderError as error:
         nowhere = np.zeros(snapshot.vectors.dimension, np.float32)
-        return nowhere, None, (f"only words and links were searched: {error}",)
+        return nowhere, (f"only words and links were searched: {error}",)
 
 
 def _correction_notice(correction: Correction) -> str:

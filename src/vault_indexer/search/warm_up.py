@@ -8,6 +8,7 @@ from contextlib import suppress
 
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import SearchRequest
+from vault_indexer.providers import WORD_LANGUAGES
 from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.store import Snapshot, SnapshotHolder
 from vault_indexer.store.keywords import FIELD_WEIGHTS
@@ -23,8 +24,8 @@ _FEWEST_WORDS = 400
 
 
 def load_caches(opened: IndexReader) -> None:
-    """Read the model and the vectors, the postings of the most frequent words, the words of the chunks, and
-    all words.
+    """Read the model and the vectors, the postings of the most frequent words, the words of the chunks (where
+    queries may be compared with them), and all words.
 
     The caches are bounded, so this cannot fill the memory; after each portion, a word or the words of a
     segment, others get their turn, and an edit that comes meanwhile is seen.
@@ -33,7 +34,8 @@ def load_caches(opened: IndexReader) -> None:
         words = [found.term for found in snapshot.keywords.lexicon.frequent(_words_worth(snapshot))]
         if words:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
-        snapshot.catalog.load_chunk_words()
+        if WORD_LANGUAGES.intersection(snapshot.languages):
+            snapshot.catalog.load_chunk_words()
     for word in reversed(words):  # what was loaded last stays longest
         with opened.holder.lease() as snapshot:
             snapshot.keywords.warm(analyze_query(word, snapshot.languages), FIELD_WEIGHTS)

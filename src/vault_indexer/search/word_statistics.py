@@ -41,6 +41,13 @@ class WordStatistics:
             notes.update({name: count for name, count in one.catalog.notes_by_language().items() if name})
         return tuple(sorted(notes, key=lambda name: (-notes[name], name)))
 
+    def language_share(self, language: str) -> float:
+        """The share of the notes of known language that are in this one, in [0, 1]; that of each vault counts
+        by its chunks."""
+        shares = [one.catalog.language_shares().get(language, 0.0) for one in self._snapshots]
+        weighed = zip(shares, self._keywords, strict=True)
+        return sum(share * len(keywords) for share, keywords in weighed) / max(1, self.documents)
+
     @cached_property
     def rare_languages(self) -> frozenset[str]:
         """Those that a tiny part of the notes of each vault is in."""

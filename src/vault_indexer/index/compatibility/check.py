@@ -11,7 +11,7 @@ from vault_indexer.errors import ManifestError
 from vault_indexer.index.compatibility.auto_model import settings_for_index
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.providers import is_same_model, model_for
+from vault_indexer.providers import WORD_VECTORS, is_same_model, model_for
 from vault_indexer.store import Generation
 from vault_indexer.text.tokens import ANALYZER
 
@@ -44,6 +44,7 @@ def manifest_for(
         analyzer=ANALYZER,
         token_weights=weights,
         language_model=language_model(settings),
+        word_vectors=WORD_VECTORS,
     )
 
 

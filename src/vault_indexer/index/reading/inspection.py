@@ -18,7 +18,7 @@ from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors, WordVectors
+    from vault_indexer.ports import Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +111,6 @@ class LateEmbedder:
     def model(self) -> EmbeddingModel:
         """The model, loaded for it."""
         return self._embedder.model
-
-    @property
-    def words(self) -> WordVectors | None:
-        """As the embedder has them."""
-        return self._embedder.words
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder does."""

@@ -18,12 +18,13 @@ from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.reading.note import note_from
 from vault_indexer.index.workers.budget import NoteMeter
 from vault_indexer.model import Chunk, FileRow, Note
-from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
+from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, WordVectors
+from vault_indexer.providers import word_vectors
 from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows, pack_words
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors, WordVectors
+    from vault_indexer.ports import Vectors
 
 _DIGEST_BYTES = 16
 
@@ -75,11 +76,6 @@ class UnmeteredEmbedder:
     def model(self) -> EmbeddingModel:
         """The model of the embedder."""
         return self._embedder.model
-
-    @property
-    def words(self) -> WordVectors | None:
-        """As the embedder has them."""
-        return self._embedder.words
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """As the embedder. Raises ProviderError."""
@@ -169,11 +165,12 @@ class Preparer:
         known = self._known_vectors(list(texts))
         missing = [text for digest, text in texts.items() if digest not in known][:at_once]
         try:
-            made, words = self.vectors_of(missing), self._embedder.words
+            made = self.vectors_of(missing)
         except ProviderError:
             if at_once is None:
                 raise
-            made, words = {}, None
+            made = {}
+        words = word_vectors()
         return [_prepared_note(parsed, known, made, words) for parsed in batch]
 
     def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
@@ -215,7 +212,7 @@ def _shortfall(chunks: Sequence[Chunk]) -> str:
 
 
 def _prepared_note(
-    parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes], words: WordVectors | None
+    parsed: Parsed, known: Mapping[bytes, bytes], made: Mapping[bytes, bytes], words: WordVectors
 ) -> PreparedNote:
     own = {digest for digest in parsed.hashes if digest is not None}
     vectors = {**{d: known[d] for d in own & known.keys()}, **{d: made[d] for d in own & made.keys()}}
@@ -228,10 +225,8 @@ def _prepared_note(
     )
 
 
-def _word_numbers(chunks: Sequence[Chunk], words: WordVectors | None) -> list[bytes]:
-    """What the catalog keeps of the chunks' words; nothing for a model without vectors of words."""
-    if words is None:
-        return []
+def _word_numbers(chunks: Sequence[Chunk], words: WordVectors) -> list[bytes]:
+    """What the catalog keeps of the chunks' words."""
     return [pack_words(words.numbers(chunk.embedding_text)) for chunk in chunks]
 
 

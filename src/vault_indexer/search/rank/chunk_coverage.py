@@ -57,11 +57,11 @@ def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats
     """How much of the query the chunks say, of which `held` says what words they hold; and what that counts
     beside the BM25F score of a chunk.
 
-    Where the model has vectors of single words, a word of the query counts by its likeness to the nearest
-    word of the chunk (late interaction; Khattab and Zaharia 2020 do so with vectors of words in their
-    context). Words that it does not know, and one that is still typed, count where the chunk holds them. A
-    chunk of which the catalog has no words keeps the share that it holds. Function words count nothing: which
-    of them a chunk holds is chance, and in a small vault they are hardly more frequent than others.
+    In a language whose words can be compared, a word of the query counts by its likeness to the nearest word
+    of the chunk (late interaction; Khattab and Zaharia 2020 do so with vectors of words in their context).
+    Words without a vector, and one that is still typed, count where the chunk holds them. A chunk of which
+    the catalog has no words keeps the share that it holds. Function words count nothing: which of them a
+    chunk holds is chance, and in a small vault they are hardly more frequent than others.
     """
     said = held.astype(np.float32)
     terms = _speaking(query)

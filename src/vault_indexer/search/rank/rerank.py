@@ -9,7 +9,7 @@ import numpy as np
 
 from vault_indexer.search.rank.candidates import Candidates, RankRequest
 from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
-from vault_indexer.search.terms import vector_weight
+from vault_indexer.search.terms import lacking_weight, vector_weight
 from vault_indexer.store.keywords import held_weight
 
 if TYPE_CHECKING:
@@ -97,10 +97,13 @@ def _weight_of_vectors(table: Candidates, request: RankRequest) -> float:
     weights, known = request.settings.weights, request.queries[0].language_weight
     if known < 1.0 or not (weights.vector and weights.keyword):
         return known
+    query = request.queries[0]
+    share = query.statistics.language_share(query.language)
+    lacking = lacking_weight(query.vault.embedder.model, share)
     best = np.flatnonzero(table.word_rank == 1)
     if not len(best):
-        return vector_weight(0.0)
+        return vector_weight(0.0, lacking)
     number = int(table.vault[best[0]])
     rows, mask = table.held[number]
     held = held_weight(mask[rows == best[0]], request.queries[number].terms)
-    return vector_weight(float(held[0]))
+    return vector_weight(float(held[0]), lacking)

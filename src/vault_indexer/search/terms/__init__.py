@@ -7,7 +7,12 @@ from vault_indexer.search.terms.compounds import with_compounds
 from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import find_corrections, with_corrections
 from vault_indexer.search.terms.synonyms import Groups, Synonym, find_synonyms, with_synonyms
-from vault_indexer.search.terms.vector_weight import language_of, language_weight, vector_weight
+from vault_indexer.search.terms.vector_weight import (
+    lacking_weight,
+    language_of,
+    language_weight,
+    vector_weight,
+)
 from vault_indexer.search.terms.words import query_words
 
 __all__ = [
@@ -17,6 +22,7 @@ __all__ = [
     "find_synonyms",
     "is_common",
     "is_common_word",
+    "lacking_weight",
     "language_of",
     "language_weight",
     "query_words",

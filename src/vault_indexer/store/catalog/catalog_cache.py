@@ -51,6 +51,7 @@ class CountedLanguages:
     def __init__(self, counts: Mapping[str, int], last_id: int) -> None:
         self.in_order = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
         notes = sum(counts.values())
+        self.shares = {language: count / notes for language, count in counts.items()}
         most = max(notes // _RARE, 1) if notes >= _FEW_NOTES else 0
         self.rare = frozenset(language for language, count in counts.items() if count <= most)
         self._last_id = last_id

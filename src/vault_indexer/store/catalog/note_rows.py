@@ -33,7 +33,7 @@ Values = tuple[str | int | float | bytes | None, ...]
 class NoteTableRows:
     """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics),
     the compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, and
-    for each chunk the numbers of its words (for none, if the model has no vectors of words)."""
+    for each chunk the numbers of its words."""
 
     path: str
     note: Values

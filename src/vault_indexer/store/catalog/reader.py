@@ -199,6 +199,10 @@ class CatalogReader:
         """Those of `languages` that so few notes are in that they may have been taken for it by mistake."""
         return self._counted_languages().rare
 
+    def language_shares(self) -> Mapping[str, float]:
+        """The share of the notes that is in each of `languages`."""
+        return self._counted_languages().shares
+
     def _counted_languages(self) -> CountedLanguages:
         present = frozenset(row[0] for row in self.rows(_LANGUAGES))
         last_id = int(self._one("SELECT max(note_id) FROM notes")[0] or 0)
@@ -501,8 +505,8 @@ class CatalogReader:
         return {note_id: tuple(headings) for note_id, headings in found.items()}
 
     def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
-        """For chunks by key the numbers of their words (uint16, ascending); those are left out whose model
-        has no vectors of words, or that were stored before the catalog kept them."""
+        """For chunks by key the numbers of their words (uint16, ascending); those are left out that were
+        stored before the catalog kept them."""
         return self._cache.words.get(keys, self._read_words) if self._keeps_words else {}
 
     def load_chunk_words(self) -> None:

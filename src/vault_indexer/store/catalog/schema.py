@@ -5,8 +5,8 @@ A chunk's body is not stored: it is a span of its note's text, which is stored o
 chunk keys that came (`op` 1), went (`op` 0), and got the vector that they were stored without (`op` 2: only
 the vector index follows that). Vectors are float16, one per distinct text and model; a chunk with a
 `text_hash` that has none is *owed* one. `block_spans` and `tasks` answer filters on places without parsing.
-`chunk_words` has the distinct words of a chunk by their numbers (uint16, little endian, ascending), where the
-model has vectors of single words.
+`chunk_words` has the distinct words of a chunk that have a vector, by number (uint16, little endian,
+ascending).
 """
 
 from __future__ import annotations
