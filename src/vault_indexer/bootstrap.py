@@ -32,7 +32,8 @@ from vault_indexer.errors import (
 )
 from vault_indexer.index.note_workers import make_chunker
 from vault_indexer.index.publication_owner import IdentityFile, NotOwnerError, take_over
-from vault_indexer.index.reading.inspection import Inspector, LateEmbedder
+from vault_indexer.index.reading.inspection import Inspector
+from vault_indexer.providers import LazyEmbedder
 from vault_indexer.service import VaultService
 from vault_indexer.store.milvus import MilvusConnection, MilvusVaults
 from vault_indexer.text.phrases import which_vault
@@ -162,7 +163,7 @@ def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
     assembly = Assembly.of(target)
     chunker = make_chunker(
         assembly.settings,
-        LateEmbedder(assembly.load_embedder),
+        LazyEmbedder(assembly.load_embedder),
         strategy=strategy,
         llm_cache=assembly.llm_cache if assembly.root.is_dir() else None,
     )

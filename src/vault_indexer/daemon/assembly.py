@@ -24,7 +24,6 @@ from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.publication_owner import IdentityFile, PublishedVault
 from vault_indexer.index.published_chunks import ChunkWorker
 from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
-from vault_indexer.index.reading.inspection import LateEmbedder
 from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
 from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model, limits_of
 from vault_indexer.index.writer import IndexWriter
@@ -32,6 +31,7 @@ from vault_indexer.model import Progress, RebuildReport, SkippedFile
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
 from vault_indexer.providers import (
     AUTO_PROVIDERS,
+    LazyEmbedder,
     TokenWeights,
     WordLlamaEmbedder,
     better_model_advice,
@@ -131,7 +131,7 @@ class Assembly:
         alone = ContextualOptions(granularity="none")
         chunking = self.settings.chunking.model_copy(update={"rules": (), "contextual": alone})
         settings = self.settings.model_copy(update={"chunking": chunking})
-        return make_chunker(settings, LateEmbedder(self.load_embedder), strategy=strategy)
+        return make_chunker(settings, LazyEmbedder(self.load_embedder), strategy=strategy)
 
     def config_files(self) -> tuple[Path, ...]:
         """The files that can hold configuration."""

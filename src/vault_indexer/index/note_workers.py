@@ -48,7 +48,7 @@ class WorkerSpec:
 
 def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
     """In the worker: parser, chunker, model and caches of a worker."""
-    embedder = LazyEmbedder(worker.model, partial(make_embedder, worker.settings, worker.weights))
+    embedder = LazyEmbedder(partial(make_embedder, worker.settings, worker.weights), worker.model)
     unmetered = UnmeteredEmbedder(embedder, meter)
     llm = LlmSwitch(llm_for(worker.settings.llm)) if worker.settings.chunking.asks_model else None
     chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache, llm=llm)

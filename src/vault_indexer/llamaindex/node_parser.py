@@ -24,12 +24,11 @@ from vault_indexer.chunk import STRATEGIES, chunker_for
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import UsageError
-from vault_indexer.index.reading.inspection import LateEmbedder
 from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
 from vault_indexer.model import Chunk
 from vault_indexer.parse import parse_any
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
-from vault_indexer.providers import WordLlamaTokenizer, embedder_for
+from vault_indexer.providers import LazyEmbedder, WordLlamaTokenizer, embedder_for
 
 
 class VaultNodeParser(NodeParser):
@@ -65,7 +64,7 @@ class VaultNodeParser(NodeParser):
             raise UsageError(f"options of {self.strategy}: {key}: {found['msg']}") from error
         self._chunker = chunker_for(
             settings,
-            embedder=self.embedder or LateEmbedder(partial(embedder_for, EmbeddingSettings())),
+            embedder=self.embedder or LazyEmbedder(partial(embedder_for, EmbeddingSettings())),
             tokenizer=self.tokenizer or WordLlamaTokenizer(),
             llm=self.llm,
             llm_cache=self.llm_cache,

@@ -1,4 +1,4 @@
-"""An embedder that loads its model with the first text; its name is known without loading."""
+"""An embedder that loads its model when it is first used."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ if TYPE_CHECKING:
 
 
 class LazyEmbedder:
-    """ports.Embedder around one that `load` makes, whose model is already known to be `model`."""
+    """ports.Embedder around one that `load` makes at the first text. Where the `model` is known, its name
+    needs no loading."""
 
-    def __init__(self, model: EmbeddingModel, load: Callable[[], Embedder]) -> None:
-        self._model = model
+    def __init__(self, load: Callable[[], Embedder], model: EmbeddingModel | None = None) -> None:
         self._load = load
+        self._model = model
         self._loaded: Embedder | None = None
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model, without loading it."""
-        return self._model
+        """The model, loaded for it where it is not known."""
+        return self._model or self._ready().model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the loaded one. Raises ProviderError, also where what was loaded is another model."""
+        """As the loaded one. Raises ProviderError, also where what was loaded is not the known model."""
         return self._ready().embed(texts)
 
     def embed_query(self, text: str) -> Vectors:
@@ -36,7 +37,7 @@ class LazyEmbedder:
     def _ready(self) -> Embedder:
         if self._loaded is None:
             loaded = self._load()
-            if loaded.model != self._model:
+            if self._model not in (None, loaded.model):
                 raise ProviderError(
                     f"the model is {loaded.model.key} now, it was {self._model.key}: run `indexer rebuild`"
                 )

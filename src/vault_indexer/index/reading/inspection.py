@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,11 +14,11 @@ from vault_indexer.errors import NoteError
 from vault_indexer.index.reading.note import note_from
 from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote, Note, SkippedFile
 from vault_indexer.parse import VaultPaths, resolve
-from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
+from vault_indexer.ports import Chunker
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +95,3 @@ class Inspector:
     @cached_property
     def _paths(self) -> VaultPaths:
         return VaultPaths(file.path for file in self._scan.files)
-
-
-class LateEmbedder:
-    """An embedder that loads its model when it is first used: most strategies never do."""
-
-    def __init__(self, load: Callable[[], Embedder]) -> None:
-        self._load = load
-
-    @cached_property
-    def _embedder(self) -> Embedder:
-        return self._load()
-
-    @property
-    def model(self) -> EmbeddingModel:
-        """The model, loaded for it."""
-        return self._embedder.model
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the embedder does."""
-        return self._embedder.embed(texts)
-
-    def embed_query(self, text: str) -> Vectors:
-        """As the embedder does."""
-        return self._embedder.embed_query(text)
