@@ -91,7 +91,7 @@ def test_a_chosen_strategy_is_in_use(tmp_path: Path) -> None:
 
 def test_a_file_whose_other_keys_do_not_fit_stays_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / ".indexer.toml"
-    text = '[chunking]\nstrategy = "word"\nchunk_overlap = 3\n'
+    text = '[chunking]\nstrategy = "word"\nword_pattern = "a"\n'
     file.write_text(text)
     try:
         setting(tmp_path).current()

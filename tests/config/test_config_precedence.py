@@ -230,6 +230,15 @@ def test_options_of_the_chosen_strategy_may_stand_flat(sandbox: Sandbox) -> None
     assert loaded.origins["chunking.token.max_tokens"] == f"file {sandbox.vault_file}"
 
 
+@pytest.mark.parametrize("strategy", ["paragraph", "none"])
+def test_a_strategy_that_is_named_overrules_the_old_options(sandbox: Sandbox, strategy: str) -> None:
+    sandbox.write(vault=f'[chunking]\nstrategy = "{strategy}"\nchunk_size = 100\nchunk_overlap = 10')
+    loaded = sandbox.load()
+    assert loaded.settings.chunking.strategy == strategy
+    for key, warning in zip(("chunk_size", "chunk_overlap"), loaded.warnings, strict=True):
+        assert f'chunking.{key} is an option of "word", and the strategy is "{strategy}"; ignored' in warning
+
+
 def test_a_chunk_size_alone_means_words(sandbox: Sandbox) -> None:
     sandbox.write(vault="[chunking]\nchunk_size = 100")
     chunking = sandbox.load().settings.chunking

@@ -16,7 +16,7 @@ from vault_indexer.config.schema import ALL_KEYS, SCHEMA
 from vault_indexer.config.settings import Settings, VaultPatterns
 from vault_indexer.config.sources import (
     VAULT_VARIABLE,
-    FormerKey,
+    IgnoredKey,
     OptionValue,
     Parsed,
     config_files,
@@ -95,8 +95,8 @@ def _load(
     variables = list(from_environment(environ))
 
     found = [item for source in [*sources, variables, chosen] for item in source]
-    former = tuple(str(item) for item in found if isinstance(item, FormerKey))
-    parsed = [item for item in found if not isinstance(item, FormerKey)]
+    former = tuple(str(item) for item in found if isinstance(item, IgnoredKey))
+    parsed = [item for item in found if not isinstance(item, IgnoredKey)]
     added = [item for item in parsed if isinstance(item, RawValue) and item.of_vault and item.key in _ADDED]
     active, problems = _check_values(item for item in parsed if item not in added)
     beside, more = _check_values(added)

@@ -13,29 +13,31 @@ import tomli
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
 from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, VARIABLE_PREFIX, nearest
-from vault_indexer.config.tables.chunking import normalize_strategy_options
+from vault_indexer.config.tables.chunking import normalize_strategy_options, overruled_options
 from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 
 
 @dataclass(frozen=True, slots=True)
-class FormerKey:
-    """A key of an earlier version that a source names: it has no effect."""
+class IgnoredKey:
+    """A key that a source names and that has no effect, and why: one of an earlier version, or one that
+    another overrules."""
 
     key: str
     origin: str
+    reason: str = "is no longer a setting"
 
     def __str__(self) -> str:
         instead = f". {_INSTEAD[self.key]}" if self.key in _INSTEAD else ""
-        return f"{self.key} is no longer a setting; ignored ({self.origin}){instead}"
+        return f"{self.key} {self.reason}; ignored ({self.origin}){instead}"
 
 
 _INSTEAD: Mapping[str, str] = MappingProxyType({"search.fusion": "For rrf, write search.rerank = 0"})
 """What to write instead of a former key, where something does what it did."""
 
 
-Parsed = RawValue | ConfigProblem | FormerKey
+Parsed = RawValue | ConfigProblem | IgnoredKey
 OptionValue = str | int | float | bool | Path | Sequence[str] | None
 
 MAX_CONFIG_BYTES = 256 * 1024
@@ -116,7 +118,7 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[Parsed]:
             yield RawValue(key, variables[variable], f"environment {variable}", is_text=True)
     for name, former in FORMER.items():
         if former.variable in variables:
-            yield FormerKey(name, f"environment {former.variable}")
+            yield IgnoredKey(name, f"environment {former.variable}")
     if TUNING_VARIABLE in variables:
         yield from _tuned(variables[TUNING_VARIABLE])
 
@@ -190,6 +192,11 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
         chunking = table.get("chunking")
         if isinstance(chunking, dict):
             table["chunking"] = normalize_strategy_options(chunking)
+            for name in overruled_options(table["chunking"]):
+                del table["chunking"][name]
+                strategy = table["chunking"]["strategy"]
+                reason = f'is an option of "word", and the strategy is "{strategy}"'
+                yield IgnoredKey(f"chunking.{name}", file.origin, reason)
         for parsed in _flat(table, "", file):
             is_checked = isinstance(parsed, RawValue) and not file.trusted
             yield _check_trust(parsed, user_file) if is_checked else parsed  # type: ignore[arg-type]
@@ -201,7 +208,7 @@ def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterato
         base = file.path.parent.absolute()
         raw = RawValue(key, value, file.origin, base, of_vault=not file.trusted)
         if key in FORMER and "." not in name:
-            yield FormerKey(key, file.origin)
+            yield IgnoredKey(key, file.origin)
         elif "." in name or (key not in SCHEMA and key not in TABLES):
             yield _unknown(key, value, file)
         elif key in SCHEMA:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from string import Formatter
 from types import MappingProxyType
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -220,3 +220,10 @@ def normalize_strategy_options(table: Mapping[str, object]) -> dict[str, object]
     flat = [key for key in moved if key in options.model_fields]
     home = {**own, **{key: moved.pop(key) for key in flat if key not in own}}
     return {**moved, str(name): home} if home else moved
+
+
+def overruled_options(table: Mapping[str, object]) -> list[str]:
+    """`chunk_size` and `chunk_overlap` where they stand, in a normalized table, beside a strategy that has no
+    such options: the name of the strategy counts."""
+    is_named = table.get("strategy") in get_args(StrategyName)
+    return [key for key in table if key in _SHORTHAND] if is_named else []
