@@ -8,7 +8,8 @@ which heading or block.
 
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.dispatch import PARSERS, parse_any
-from vault_indexer.parse.notes import parse_note
+from vault_indexer.parse.frontmatter import property_text
+from vault_indexer.parse.notes import parse_note, stem
 from vault_indexer.parse.properties import property_lines
 from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
 from vault_indexer.parse.subpath import Anchors, Subpath
@@ -27,5 +28,7 @@ __all__ = [
     "parse_canvas",
     "parse_note",
     "property_lines",
+    "property_text",
     "resolve",
+    "stem",
 ]

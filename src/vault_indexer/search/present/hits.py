@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, FileRow, Hit, NoteRow, Why
+from vault_indexer.parse import property_text, stem
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
 from vault_indexer.search.present.readable import open_fence
@@ -55,6 +56,7 @@ class HitBuilder:
         self._snippets = snippets
         self._expansion = expansion
         self._stale = stale
+        self._shared = frozenset[str]()
         self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
     def build(self, chunks: Iterable[RankedChunk]) -> dict[int, Hit]:
@@ -64,6 +66,7 @@ class HitBuilder:
         rows = self._catalog.chunks([one.key for one in ranked])
         notes = self._catalog.notes({row.note_id for row in rows.values()})
         self._catalog.outlines(notes)  # all at once; what the chunks need of them is then known
+        self._shared = self._catalog.shared_titles(note.title for note in notes.values())
         stale = self._changed_files(note.path for note in notes.values())
         return dict(self._hits(ranked, rows, notes, stale))
 
@@ -118,7 +121,7 @@ class HitBuilder:
         snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note))
         return Hit(
             path=note.path,
-            title=note.title,
+            title=self._title(note),
             header_path=self._header_path(row, headings, snippet.at),
             chunk_id=chunk.chunk_id,
             chunk_index=chunk.chunk_index,
@@ -146,6 +149,13 @@ class HitBuilder:
             copies=ranked.copies,
             chunk=chunk,
         )
+
+    def _title(self, note: NoteRow) -> str:
+        """The note's title; its file name where that is a heading that several notes begin with, such as
+        "Ingredients"."""
+        if note.title not in self._shared or property_text(note.frontmatter, "title"):
+            return note.title
+        return stem(note.path)
 
     def _uri(self, path: str) -> str:
         if self._folder is None:

@@ -105,6 +105,7 @@ class CatalogReader:
             self._db.execute("BEGIN")
             tables = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
             self._keeps_places, self._keeps_words = "block_spans" in tables, "chunk_words" in tables
+            self._has_titles = "notes_by_title" in tables
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
             raise unusable(path, error) from error
@@ -303,6 +304,13 @@ class CatalogReader:
             return {row[0]: NoteRow(*row) for row in found}
 
         return self._notes.get(note_ids, read)
+
+    def shared_titles(self, titles: Iterable[str]) -> frozenset[str]:
+        """Those of the titles that several notes have; none in a catalog that has no index of titles yet."""
+        if not self._has_titles:
+            return frozenset()
+        sql = "SELECT title FROM notes WHERE title IN (%s) GROUP BY title HAVING count(*) > 1"
+        return frozenset(title for (title,) in self.rows_in(sql, sorted(set(titles))))
 
     def modified_times(self, note_ids: Iterable[int]) -> dict[int, int]:
         """The modified times of notes, in nanoseconds; unknown ids are left out."""

@@ -70,6 +70,7 @@ CREATE TABLE IF NOT EXISTS tasks (
   note_id INTEGER NOT NULL, start_pos INTEGER NOT NULL, end_pos INTEGER NOT NULL, is_done INTEGER NOT NULL,
   PRIMARY KEY (note_id, start_pos)
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS notes_by_title ON notes (title);
 CREATE INDEX IF NOT EXISTS files_with_reason ON files (path, state, reason) WHERE reason != '';
 """
 """Since version 2. A catalog of version 1 gets them when it is opened to be written; a note without a row in
