@@ -199,4 +199,4 @@ def test_vaults_of_different_models_are_fused_by_rank(three: Three) -> None:
             searched.append(SearchedVault(one.name, one.path, snapshot, embedder))  # type: ignore[arg-type]
         found = search_vaults(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
     assert [hit.vault for hit in found.hits] == ["a", "b"] * 3
-    assert any("merged by rank" in notice for notice in found.notices)
+    assert any("mixed by place" in notice for notice in found.notices)

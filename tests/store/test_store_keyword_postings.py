@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords.byte_cache import ByteCache
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
     Dense,
@@ -17,6 +16,7 @@ from vault_indexer.store.keywords.postings import (
     sums_in_order,
 )
 from vault_indexer.store.keywords.rounded_scores import RoundedScores, may_be_best
+from vault_indexer.system import LruCache
 
 Lists = list[dict[int, int]]
 
@@ -117,7 +117,7 @@ def test_whoever_is_among_the_best_is_still_there_after_rounding(
 
 
 def test_a_cache_forgets_what_was_used_least_recently_and_replaces_what_is_put_again() -> None:
-    cache: ByteCache[str, bytes] = ByteCache(3_000, len)
+    cache: LruCache[str, bytes] = LruCache(1_500, len)
     for name in "abc":
         cache.put(name, b"x" * 500)
     assert cache.peek("a") is not None

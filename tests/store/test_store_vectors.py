@@ -139,7 +139,7 @@ def test_a_first_look_over_many_vectors_is_made_beside_the_searches_and_mostly_s
     made = vectors.build_snapshot(1, 64, rows)
     before = [made.search(query, 10)[0].tolist() for query in matrix[:20]]
     for thread in threading.enumerate():
-        if thread.name == "indexer-screen":
+        if thread.name == "indexer-coarse":
             thread.join(180)
     assert made.look.coarse is not None
     sufficed = [made.look.coarse.search(query, 10) is not None for query in matrix[:20]]

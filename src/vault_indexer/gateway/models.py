@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
 
@@ -16,6 +14,7 @@ from vault_indexer.gateway.single_flight import SingleFlight
 from vault_indexer.ports import Embedder
 from vault_indexer.providers import TokenWeights, embedder_for
 from vault_indexer.store.milvus import MilvusVaults
+from vault_indexer.system import LruCache
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -35,9 +34,8 @@ class QueryModels:
     def __init__(self, vaults: MilvusVaults, calls: MilvusCalls) -> None:
         self._vaults = vaults
         self._calls = calls
-        self._lock = threading.Lock()
         self._loading: SingleFlight[tuple[str, str], Embedder] = SingleFlight()
-        self._loaded: OrderedDict[tuple[str, str], Embedder] = OrderedDict()
+        self._loaded: LruCache[tuple[str, str], Embedder] = LruCache(MAX_MODELS)
 
     def vector(self, model: str, weights: str, text: str) -> Vectors:
         """The vector of a question, by the key of a model and the digest of its token weights ("" for none).
@@ -45,15 +43,8 @@ class QueryModels:
         return self._embedder(model, weights).embed_query(text)
 
     def _embedder(self, model: str, weights: str) -> Embedder:
-        with self._lock:
-            known = self._loaded.get((model, weights))
-        found = known or self._loading.get((model, weights), partial(self._load, model, weights))
-        with self._lock:
-            self._loaded[model, weights] = found
-            self._loaded.move_to_end((model, weights))
-            while len(self._loaded) > MAX_MODELS:
-                self._loaded.popitem(last=False)
-            return found
+        key = model, weights
+        return self._loaded.get(key, lambda: self._loading.get(key, partial(self._load, model, weights)))
 
     def _load(self, model: str, weights: str) -> Embedder:
         provider = model.partition("/")[0]

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
-from threading import Lock
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,8 +53,7 @@ class WordLlamaWords:
         self._table = table
         self._places = np.zeros(_NUMBERS, np.uint16)
         self._places[list(numbers.values())] = np.arange(len(numbers))
-        self._rows: OrderedDict[int, Vectors] = OrderedDict()
-        self._lock = Lock()
+        self._row = lru_cache(_WORDS_KEPT)(self._empty_row)
 
     def numbers(self, text: str) -> WordNumbers:
         """The distinct words of a text, in lower case."""
@@ -96,17 +93,10 @@ class WordLlamaWords:
         cosines: Vectors = products / self._lengths[others]
         return cosines
 
-    def _row(self, number: int) -> Vectors:
+    def _empty_row(self, _number: int) -> Vectors:
         """The likenesses of a word with all others, by place; NaN for those not computed yet. Two threads may
         compute the same one, and find the same."""
-        with self._lock:
-            row = self._rows.pop(number, None)
-            if row is None:
-                row = np.full(len(self._known), np.nan, np.float32)
-            self._rows[number] = row
-            while len(self._rows) > _WORDS_KEPT:
-                self._rows.popitem(last=False)
-            return row
+        return np.full(len(self._known), np.nan, np.float32)
 
     @cached_property
     def _lengths(self) -> Vectors:

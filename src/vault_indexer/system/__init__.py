@@ -16,6 +16,7 @@ from vault_indexer.system.durable import (
     write_atomically,
 )
 from vault_indexer.system.huge_pages import back_by_huge_pages
+from vault_indexer.system.lru_cache import LruCache
 from vault_indexer.system.ownership import owner_fault, read_own, write_fault
 from vault_indexer.system.paths import (
     Spelling,
@@ -50,6 +51,7 @@ __all__ = [
     "EDIT_BYTES",
     "ENDING_SIGNALS",
     "FULL_ERRORS",
+    "LruCache",
     "MemoryWatch",
     "ProcessLimits",
     "Spelling",

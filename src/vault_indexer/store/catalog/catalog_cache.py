@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Collection, Mapping
 
 from vault_indexer.model import ChunkRow, Heading
 from vault_indexer.store.catalog.attachments import AttachmentNames
-
-Key = TypeVar("Key", int, str)
-Value = TypeVar("Value")
+from vault_indexer.system import LruCache
 
 Outline = tuple[Heading, ...]
 
@@ -87,63 +82,3 @@ class CatalogCache:
         self.chunks.clear()
         self.words.clear()
         self.attachments = self.languages = None
-
-
-class LruCache(Generic[Key, Value]):
-    """The least recently used values go when the sum of `size_of` exceeds `most`. Thread-safe."""
-
-    def __init__(self, limit: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:
-        self._most = limit
-        self._size_of = size_of
-        self._held = 0
-        self._values: OrderedDict[Key, Value] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(
-        self,
-        keys: Iterable[Key],
-        read: Callable[[list[Key]], Mapping[Key, Value]],
-        *,
-        evict: bool = True,
-    ) -> dict[Key, Value]:
-        """The values of the keys. What is not here comes from `read` and is kept; what that does not have is
-        left out. Without `evict` it is kept only where there is room: who looks through everything would
-        otherwise read all of it again the next time."""
-        found: dict[Key, Value] = {}
-        missing: dict[Key, None] = {}
-        with self._lock:
-            for key in keys:
-                value = self._values.get(key)
-                if value is None:
-                    missing[key] = None
-                else:
-                    self._values.move_to_end(key)
-                    found[key] = value
-        if missing:
-            fresh = read(list(missing))
-            self._keep(fresh, evict=evict)
-            found.update(fresh)
-        return found
-
-    def add(self, fresh: Mapping[Key, Value]) -> bool:
-        """Keep values in advance, as far as there is room. Whether there was for all of them."""
-        self._keep(fresh, evict=False)
-        with self._lock:
-            return all(key in self._values for key in fresh)
-
-    def _keep(self, fresh: Mapping[Key, Value], *, evict: bool) -> None:
-        with self._lock:
-            for key, value in fresh.items():
-                size = self._size_of(value)
-                if key not in self._values and (evict or self._held + size <= self._most):
-                    self._values[key] = value
-                    self._held += size
-            while self._held > self._most and len(self._values) > 1:
-                _, dropped = self._values.popitem(last=False)
-                self._held -= self._size_of(dropped)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._values.clear()
-            self._held = 0

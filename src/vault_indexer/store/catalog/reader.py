@@ -30,12 +30,13 @@ from vault_indexer.model import (
 )
 from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
-from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages, LruCache, Outline
+from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages, Outline
 from vault_indexer.store.catalog.changes import Changes
 from vault_indexer.store.catalog.note_rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
 from vault_indexer.store.ranges import spread_ranges
+from vault_indexer.system import LruCache
 from vault_indexer.vault import FileKind, kind_of
 
 if TYPE_CHECKING:
@@ -270,7 +271,7 @@ class CatalogReader:
             found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", missing)
             return {row[0]: FileRow(*row) for row in found}
 
-        return self._files.get(paths, read)
+        return self._files.get_all(paths, read)
 
     def attachments(self) -> AttachmentNames:
         """The names of all attachments. They are read again only after one of them has changed."""
@@ -303,7 +304,7 @@ class CatalogReader:
             found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", missing)
             return {row[0]: NoteRow(*row) for row in found}
 
-        return self._notes.get(note_ids, read)
+        return self._notes.get_all(note_ids, read)
 
     def shared_titles(self, titles: Iterable[str]) -> frozenset[str]:
         """Those of the titles that several notes have; none in a catalog that has no index of titles yet."""
@@ -315,7 +316,7 @@ class CatalogReader:
     def modified_times(self, note_ids: Iterable[int]) -> dict[int, int]:
         """The modified times of notes, in nanoseconds; unknown ids are left out."""
         sql = "SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)"
-        return self._modified.get(note_ids, lambda missing: dict(self.rows_in(sql, missing)))
+        return self._modified.get_all(note_ids, lambda missing: dict(self.rows_in(sql, missing)))
 
     def all_notes(self) -> list[NoteRow]:
         """All notes, ordered by path."""
@@ -343,7 +344,7 @@ class CatalogReader:
     def encoded_texts(self, note_ids: Iterable[int], *, evict: bool = True) -> dict[int, bytes]:
         """The same in UTF-8, for those who read many texts and decode few. Without `evict` what others have
         read lately stays in the cache."""
-        return self._cache.texts.get(note_ids, self._read_texts, evict=evict)
+        return self._cache.texts.get_all(note_ids, self._read_texts, evict=evict)
 
     def _read_texts(self, note_ids: list[int]) -> dict[int, bytes]:
         texts: dict[int, bytes] = {}
@@ -358,7 +359,7 @@ class CatalogReader:
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
         """Chunks by key, with their bodies; unknown keys are left out."""
-        return self._cache.chunks.get(keys, self._read_chunks)
+        return self._cache.chunks.get_all(keys, self._read_chunks)
 
     def _read_chunks(self, keys: list[int]) -> dict[int, ChunkRow]:
         found = self.rows_in(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE key IN (%s)", keys)
@@ -379,7 +380,7 @@ class CatalogReader:
 
     def chunk_keys_at(self, paths: Iterable[str]) -> dict[str, tuple[int, ...]]:
         """The keys of the chunks of notes by path, ascending; unknown paths are left out."""
-        return self._keys_by_path.get(paths, self._read_keys_by_path)
+        return self._keys_by_path.get_all(paths, self._read_keys_by_path)
 
     def _read_keys_by_path(self, paths: list[str]) -> dict[str, tuple[int, ...]]:
         sql = (
@@ -500,7 +501,7 @@ class CatalogReader:
 
     def outlines(self, note_ids: Iterable[int]) -> dict[int, Outline]:
         """The headings of notes that are not nested, in order; of an unknown id none."""
-        return self._cache.outlines.get(note_ids, self._read_outlines)
+        return self._cache.outlines.get_all(note_ids, self._read_outlines)
 
     def _read_outlines(self, note_ids: list[int]) -> dict[int, Outline]:
         sql = (
@@ -515,7 +516,7 @@ class CatalogReader:
     def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
         """For chunks by key the numbers of their words (uint16, ascending); those are left out that were
         stored before the catalog kept them."""
-        return self._cache.words.get(keys, self._read_words) if self._keeps_words else {}
+        return self._cache.words.get_all(keys, self._read_words) if self._keeps_words else {}
 
     def load_chunk_words(self) -> None:
         """Read the words of all chunks in advance, or as many as are kept: for one search they are those of

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
-from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
+from vault_indexer.store.keywords.cache_sizes import entry_bytes, limit_for
 from vault_indexer.store.keywords.commit_record import (
     Checksum,
     CommitRecord,
@@ -36,7 +36,7 @@ from vault_indexer.store.keywords.scorer import ROUNDED_FROM
 from vault_indexer.store.keywords.segment_reader import SegmentData
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.system import FULL_ERRORS, fsync_dir, fsync_file, only_writer
+from vault_indexer.system import FULL_ERRORS, LruCache, fsync_dir, fsync_file, only_writer
 
 if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3Segment
@@ -72,7 +72,7 @@ class KeywordIndex:
         self._segments = list(segments)
         self._write_lock = Lock()
         self._swept = False
-        self._postings: PostingsCache = ByteCache(POSTINGS_CACHE_BYTES, lambda kept: kept.nbytes)
+        self._postings: PostingsCache = LruCache(POSTINGS_CACHE_BYTES, entry_bytes)
         self._open: dict[str, SegmentData] = {}
         self._snapshot = self._take_snapshot()
 

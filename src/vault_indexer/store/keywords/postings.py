@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_indexer.store.keywords.byte_cache import ByteCache
 from vault_indexer.store.keywords.schema import FIELDS
 from vault_indexer.store.ranges import first_of_each
+from vault_indexer.system import LruCache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -137,7 +137,7 @@ class KeptPostings(NamedTuple):
         return sum(one.nbytes for one in self.fields if one is not None)
 
 
-PostingsCache = ByteCache[str, KeptPostings]
+PostingsCache = LruCache[str, KeptPostings]
 
 
 class TermPostings:

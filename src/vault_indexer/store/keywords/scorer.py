@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_indexer.store.keywords.bm25f import inverse_document_frequency, length_norms, saturate
-from vault_indexer.store.keywords.byte_cache import ByteCache, limit_for
+from vault_indexer.store.keywords.cache_sizes import entry_bytes, limit_for
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
     Dense,
@@ -24,6 +24,7 @@ from vault_indexer.store.keywords.postings import (
 from vault_indexer.store.keywords.rounded_scores import RoundedScores
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
 from vault_indexer.store.keywords.segment_reader import stored_lengths
+from vault_indexer.system import LruCache
 from vault_indexer.text.terms import TermClass
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ class WordScores:
         self._lengths: dict[int, _FieldLengths] = {}
         # A word is scored once, but its shares are asked for by each search.
         self._boosts = lru_cache(maxsize=_BOOSTS)(self._find_boosts)
-        self._words: ByteCache[Classes, Sparse | Dense | RoundedScores] = ByteCache(
-            limit_for(_WORD_BYTES, len(live)), lambda scored: scored.nbytes
+        self._words: LruCache[Classes, Sparse | Dense | RoundedScores] = LruCache(
+            limit_for(_WORD_BYTES, len(live)), entry_bytes
         )
 
     def add_to(self, totals: Floats, classes: Classes, factor: float) -> float:
