@@ -149,7 +149,7 @@ def test_vaults_of_different_models_are_fused_by_rank(vaults: Vaults) -> None:
     searcher = Searcher(ForeignEmbedder(), Settings().search)  # type: ignore[arg-type]
     other = replace(second, reader=replace(second.reader, searcher=searcher))
     answer = _asked(replace(ready, vaults=[first, other]), LIGHTHOUSE)
-    assert any("merged by rank" in notice for notice in answer.notices)
+    assert any("mixed by place" in notice for notice in answer.notices)
     assert answer.sentences[0].citations[0].vault == "coast"
     assert [hit.vault for hit in answer.passages[:4]] == ["coast", "family"] * 2
 

@@ -86,6 +86,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "service uninstall": ("",),
     "service status": ("", "--json"),
     "service logs": ("",),
+    "embed": ("", "--json", "--pause"),
     "pause": ("--for 1s", "--json"),
     "resume": ("", "--json"),
     "vault add": (f"{shlex.quote(NAME)} Notes",),
@@ -118,7 +119,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 """The arguments of each command, by its name. `--cases` is added to those of `eval`."""
 
 NAMES_NOTHING = {
-    *("open", "rebuild", "start", "init", "pause", "resume", "unpublish", "verify", "completion"),
+    *("open", "rebuild", "start", "init", "embed", "pause", "resume", "unpublish", "verify", "completion"),
     *(
         "config check",
         "vault add",
