@@ -16,7 +16,6 @@ from vault_indexer.store.keywords.postings import (
     sums_in_order,
 )
 from vault_indexer.store.keywords.rounded_scores import RoundedScores, may_be_best
-from vault_indexer.system import LruCache
 
 Lists = list[dict[int, int]]
 
@@ -114,15 +113,3 @@ def test_whoever_is_among_the_best_is_still_there_after_rounding(
     threshold = np.sort(exact)[-k]
     assert set(np.flatnonzero((exact >= threshold) & (exact > 0)).tolist()) <= set(likely.tolist())
     assert not (exact[likely] == 0).any()
-
-
-def test_a_cache_forgets_what_was_used_least_recently_and_replaces_what_is_put_again() -> None:
-    cache: LruCache[str, bytes] = LruCache(1_500, len)
-    for name in "abc":
-        cache.put(name, b"x" * 500)
-    assert cache.peek("a") is not None
-    cache.put("d", b"x" * 500)
-    assert [name for name in "abcd" if cache.peek(name) is not None] == ["a", "c", "d"]
-    used = cache.used
-    cache.put("a", b"y" * 500)
-    assert (cache.peek("a"), cache.used) == (b"y" * 500, used)

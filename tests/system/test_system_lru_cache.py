@@ -1,0 +1,60 @@
+"""A bounded cache: what goes, what stays, and what it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from vault_indexer.system import LruCache
+
+
+def test_what_was_asked_for_last_stays_within_the_bound() -> None:
+    asked: list[list[int]] = []
+
+    def read(keys: list[int]) -> Mapping[int, str]:
+        asked.append(keys)
+        return {key: str(key) for key in keys if key < 9}
+
+    cache: LruCache[int, str] = LruCache(3)
+    assert cache.get_all([1, 2, 3, 3], read) == {1: "1", 2: "2", 3: "3"}
+    assert cache.get_all([1, 9], read) == {1: "1"}, "9 is unknown"
+    assert cache.get_all([4, 3], read) == {4: "4", 3: "3"}
+    assert cache.get_all([1, 3, 4], read) == {1: "1", 3: "3", 4: "4"}, "2 had to go"
+    assert cache.get_all([2], read) == {2: "2"}
+    cache.clear()
+    assert cache.get_all([2], read) == {2: "2"}
+    assert asked == [[1, 2, 3], [9], [4], [2], [2]]
+
+
+def test_the_bound_counts_sizes_and_one_value_always_stays() -> None:
+    cache: LruCache[int, str] = LruCache(5, len)
+    cache.get_all([1, 2], lambda keys: dict.fromkeys(keys, "abc"))
+    assert cache.get_all([1, 2], lambda _: {}) == {2: "abc"}
+    cache.get_all([3], lambda _: {3: "longer than that"})
+    assert cache.get_all([2, 3], lambda _: {}) == {3: "longer than that"}
+
+
+def test_who_looks_through_everything_takes_nothing_from_others() -> None:
+    cache: LruCache[int, str] = LruCache(5, len)
+    cache.get_all([1], lambda _: {1: "abc"})
+    assert cache.get_all([2, 3], lambda keys: dict.fromkeys(keys, "ab"), evict=False) == {2: "ab", 3: "ab"}
+    assert cache.get_all([1, 2, 3], lambda _: {}) == {1: "abc", 2: "ab"}, "there was room for one more"
+
+
+def test_what_is_read_in_advance_takes_nothing_from_others() -> None:
+    cache: LruCache[int, str] = LruCache(5, len)
+    cache.get_all([1], lambda _: {1: "abc"})
+    assert cache.add({2: "ab"})
+    assert not cache.add({3: "a"}), "there is no room"
+    assert cache.get_all([1, 2, 3], lambda _: {}) == {1: "abc", 2: "ab"}
+
+
+def test_a_cache_forgets_what_was_used_least_recently_and_replaces_what_is_put_again() -> None:
+    cache: LruCache[str, bytes] = LruCache(1_500, len)
+    for name in "abc":
+        cache.put(name, b"x" * 500)
+    assert cache.peek("a") is not None
+    cache.put("d", b"x" * 500)
+    assert [name for name in "abcd" if cache.peek(name) is not None] == ["a", "c", "d"]
+    used = cache.used
+    cache.put("a", b"y" * 500)
+    assert (cache.peek("a"), cache.used) == (b"y" * 500, used)
