@@ -141,7 +141,7 @@ def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place, monkeypatch: p
     open_file, is_full = os.open, True
 
     def open_on_the_disk(path: str, flags: int, mode: int = 0o777, dir_fd: int | None = None) -> int:
-        if is_full and str(path).startswith(".SEAL."):  # each commit writes this file, and gets ENOSPC
+        if is_full and str(path).startswith(".COMMIT."):  # each commit writes this file, and gets ENOSPC
             return open_file(FULL_DEVICE, os.O_WRONLY)
         return open_file(path, flags, mode, dir_fd=dir_fd)
 

@@ -261,14 +261,24 @@ def test_verify_notices_damage_while_the_index_is_open(index: KeywordIndex, fold
         index.verify()
 
 
-def test_a_commit_that_ended_before_its_seal_never_happened(index: KeywordIndex, folder: Path) -> None:
+def test_an_index_with_the_former_name_of_its_record_is_opened(index: KeywordIndex, folder: Path) -> None:
     index.apply([note(1, "kept")], [], 1)
-    seal = (folder / "SEAL").read_bytes()
+    (folder / COMMIT_RECORD_NAME).rename(folder / "SEAL")
+    former = KeywordIndex.open(folder)
+    assert hits(former.snapshot(), "kept") == [1]
+    former.apply([note(2, "added")], [], 2)
+    assert not (folder / "SEAL").exists()
+    assert hits(KeywordIndex.open(folder).snapshot(), "added") == [2]
+
+
+def test_a_commit_that_ended_before_its_record_never_happened(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(1, "kept")], [], 1)
+    record = (folder / COMMIT_RECORD_NAME).read_bytes()
     old = {path.name: path.read_bytes() for path in folder.iterdir()}
     index.apply([note(2, "lost")], [1], 2)
     for name, data in old.items():  # what the crash would have left: new files beside the old ones
         (folder / name).write_bytes(data)
-    (folder / "SEAL").write_bytes(seal)
+    (folder / COMMIT_RECORD_NAME).write_bytes(record)
     (folder / ".build-0000").mkdir()
 
     reopened = KeywordIndex.open(folder)

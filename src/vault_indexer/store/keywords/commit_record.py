@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.system import write_atomically
 
-COMMIT_RECORD_NAME = "SEAL"
+COMMIT_RECORD_NAME = "COMMIT"
+_FORMER_NAME = "SEAL"
+"""What it was called at first: read where there is no other."""
 
 _PIECE = 1 << 20
 
@@ -46,6 +48,7 @@ def write_commit_record(
     record = CommitRecord(seq=seq, generation=generation, files=files)
     body = record.model_dump_json().encode()
     write_atomically(folder / COMMIT_RECORD_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
+    (folder / _FORMER_NAME).unlink(missing_ok=True)
     return record
 
 
@@ -53,6 +56,8 @@ def read_commit_record(folder: Path) -> CommitRecord:
     """The current commit record. Raises IndexUnusableError where there is none or it is damaged."""
     path = folder / COMMIT_RECORD_NAME
     try:
+        if not path.exists() and (folder / _FORMER_NAME).exists():
+            path = folder / _FORMER_NAME
         checksum, _, body = path.read_bytes().rstrip(b"\n").partition(b"\n")
         if checksum != b"%08x" % zlib.crc32(body):
             raise IndexUnusableError(f"keyword index: {path} is damaged (checksum differs)")
