@@ -142,12 +142,13 @@ class Preparer:
             return Skipped(self._unread(path, str(error)))
 
     def warm(self, *, model: bool = True) -> None:
-        """Load grammars, strategy and model by preparing notes that do not exist. Where chunking asks a
-        language model, no note is split: that would cost a call, and its answer."""
+        """Load grammars, strategy, words and model by preparing notes that do not exist. Where chunking
+        asks a language model, no note is split: that would cost a call, and its answer."""
         note_from("all.md", _EVERY_SYNTAX)
         note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
         if self._llm is None:
             self._chunker_of(note).chunk(note)
+        word_vectors().numbers(note.text)
         if model:
             self._embedder.embed([note.text])
 
