@@ -1,4 +1,4 @@
-"""Pools that share places: no more at work, and no more alive, than there are places."""
+"""Pools that share slots: no more at work, and no more alive, than there are slots."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from vault_indexer.index.workers.shared_pool import WorkerSlots
 
 
 def test_a_pool_waits_while_all_places_are_taken() -> None:
-    places = WorkerSlots(1)
+    slots = WorkerSlots(1)
     began, done = threading.Event(), threading.Event()
 
     def work() -> None:
-        with places.place(2, lambda: None, lambda: False) as has_place:
-            assert has_place
+        with slots.slot(2, lambda: None, lambda: False) as has_slot:
+            assert has_slot
             began.set()
         done.set()
 
-    with places.place(1, lambda: None, lambda: False):
+    with slots.slot(1, lambda: None, lambda: False):
         other = threading.Thread(target=work)
         other.start()
         assert not began.wait(0.3)
-        with places.place(3, lambda: None, lambda: True) as has_place:
-            assert not has_place
+        with slots.slot(3, lambda: None, lambda: True) as has_slot:
+            assert not has_slot
     wait_until(done.is_set)
     other.join()
 
 
 def test_the_pool_that_rests_longest_ends_its_workers() -> None:
-    places, ended = WorkerSlots(2), []
+    slots, ended = WorkerSlots(2), []
     for number in (1, 2, 1, 3):
-        with places.place(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
+        with slots.slot(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
             pass
     assert ended == [2]
-    places.forget(1)
-    with places.place(4, lambda: ended.append(4), lambda: False):
+    slots.forget(1)
+    with slots.slot(4, lambda: ended.append(4), lambda: False):
         assert ended == [2]
 
 
 def test_a_pool_at_work_keeps_its_workers() -> None:
-    places, ended = WorkerSlots(2), []
-    with places.place(1, lambda: ended.append(1), lambda: False):
+    slots, ended = WorkerSlots(2), []
+    with slots.slot(1, lambda: ended.append(1), lambda: False):
         for number in (2, 3):
-            with places.place(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
+            with slots.slot(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
                 pass
     assert ended == [2]
 

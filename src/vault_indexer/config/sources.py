@@ -191,11 +191,10 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
     else:
         chunking = table.get("chunking")
         if isinstance(chunking, dict):
-            table["chunking"] = normalize_strategy_options(chunking)
-            for name in overruled_options(table["chunking"]):
-                del table["chunking"][name]
-                strategy = table["chunking"]["strategy"]
-                reason = f'is an option of "word", and the strategy is "{strategy}"'
+            table["chunking"] = chunking = normalize_strategy_options(chunking)
+            for name in overruled_options(chunking):
+                del chunking[name]
+                reason = f'is an option of "word", and the strategy is "{chunking["strategy"]}"'
                 yield IgnoredKey(f"chunking.{name}", file.origin, reason)
         for parsed in _flat(table, "", file):
             is_checked = isinstance(parsed, RawValue) and not file.trusted

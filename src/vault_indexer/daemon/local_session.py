@@ -68,7 +68,7 @@ class LocalSession(_AssemblySession):
 
     `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
     on the index changes only when a method is called. Any thread may call its methods; those that write the
-    index take slots. A failure is raised to the caller, and leaves the index as the last commit made it.
+    index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
     """
 
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:

@@ -104,13 +104,13 @@ def make_embedder(settings: Settings, weights: bytes | None) -> Embedder:
     )
 
 
-def start_pool(worker: WorkerSpec, size: int, places: WorkerSlots | None = None) -> Pool:
+def start_pool(worker: WorkerSpec, size: int, slots: WorkerSlots | None = None) -> Pool:
     """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
-    first job. It works only while it has one of the `places` (None: nobody shares them)."""
+    first job. It works only while it has one of the `slots` (None: nobody shares them)."""
     index = worker.settings.index
     start = partial(start_worker, worker)
     limits = PoolPlan.of(index, is_slow_model=is_slow_model(worker.settings.embedding)).limits
     final_job, budget = FinishJob(), note_budget(index)
-    if places is None:
+    if slots is None:
         return WorkerPool(size, start, limits, final_job, budget)
-    return SharedPool(places, size, start, limits, final_job, budget)
+    return SharedPool(slots, size, start, limits, final_job, budget)

@@ -21,11 +21,11 @@ class SharedBudget:
     def __init__(self, settings: IndexSettings | None) -> None:
         """`settings` of None limit nothing."""
         self.build, self.vectors = ExclusiveSlot(), ExclusiveSlot()
-        self._places = WorkerSlots(settings.workers or usable_cores()) if settings else None
+        self._slots = WorkerSlots(settings.workers or usable_cores()) if settings else None
 
     def make_pool(self, worker: WorkerSpec, size: int) -> Pool:
         """As `start_pool`."""
-        return start_pool(worker, size if self._places is None else 1, self._places)
+        return start_pool(worker, size if self._slots is None else 1, self._slots)
 
     def __reduce__(self) -> tuple[type[SharedBudget], tuple[None]]:
         """Nothing of it goes to another process."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_indexer.chunk import ChoosingChunker, chunks_of
 from vault_indexer.config.settings import FilesSettings
@@ -16,9 +15,6 @@ from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote,
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.ports import Chunker
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

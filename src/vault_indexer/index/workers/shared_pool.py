@@ -1,4 +1,4 @@
-"""Pools of worker processes that share their places, one pool for each of several vaults."""
+"""Pools of worker processes that share their slots, one pool for each of several vaults."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _LOOK_S = 0.1
 class WorkerSlots:
     """So many pools at work at once, and so many with workers alive. Thread-safe.
 
-    A pool that begins to work takes a place, and waits for one while all are taken. Where there are more
-    pools with workers than places, those that rest longest end theirs.
+    A pool that begins to work takes a slot, and waits for one while all are taken. Where there are more
+    pools with workers than slots, those that rest longest end theirs.
     """
 
     def __init__(self, count: int) -> None:
@@ -30,14 +30,14 @@ class WorkerSlots:
         self._alive: dict[int, Callable[[], None]] = {}
 
     @contextmanager
-    def place(
+    def slot(
         self, pool: int, end_workers: Callable[[], None], is_given_up: Callable[[], bool]
     ) -> Iterator[bool]:
-        """A place for the time of the block, for the pool of this number; False if it is given up before
+        """A slot for the time of the block, for the pool of this number; False if it is given up before
         there is one. `end_workers` ends its workers; it is called in any thread, while the pool rests."""
-        has_place = self._take(pool, end_workers, is_given_up)
+        has_slot = self._take(pool, end_workers, is_given_up)
         try:
-            yield has_place
+            yield has_slot
         finally:
             with self._changed:
                 self._at_work.discard(pool)
@@ -64,24 +64,24 @@ class WorkerSlots:
 
 
 class SharedPool(WorkerPool[Job, Result]):
-    """A pool that works only while it has one of the places."""
+    """A pool that works only while it has one of the slots."""
 
-    def __init__(self, places: WorkerSlots, *args: object, **options: object) -> None:
+    def __init__(self, slots: WorkerSlots, *args: object, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type] # those of a pool
-        self._places = places
+        self._slots = slots
 
     def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Result | Died]]:
-        """As that of a pool, once it has a place."""
-        with self._places.place(id(self), super().close, self._stopped.is_set):
+        """As that of a pool, once it has a slot."""
+        with self._slots.slot(id(self), super().close, self._stopped.is_set):
             yield from super().run(jobs, fresh=fresh)
 
     def run_until_stopped(self, job: Job, stopped: Callable[[], bool]) -> None:
-        """As that of a pool, once it has a place."""
-        with self._places.place(id(self), super().close, stopped) as has_place:
-            if has_place:
+        """As that of a pool, once it has a slot."""
+        with self._slots.slot(id(self), super().close, stopped) as has_slot:
+            if has_slot:
                 super().run_until_stopped(job, stopped)
 
     def close(self) -> None:
         """End all workers now, whatever they do."""
-        self._places.forget(id(self))
+        self._slots.forget(id(self))
         super().close()

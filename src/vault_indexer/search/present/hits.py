@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -56,7 +57,6 @@ class HitBuilder:
         self._snippets = snippets
         self._expansion = expansion
         self._stale = stale
-        self._shared = frozenset[str]()
         self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
     def build(self, chunks: Iterable[RankedChunk]) -> dict[int, Hit]:
@@ -64,9 +64,8 @@ class HitBuilder:
         QueryTimeoutError or QueryCancelledError at the deadline."""
         ranked = list(chunks)
         rows = self._catalog.chunks([one.key for one in ranked])
-        notes = self._catalog.notes({row.note_id for row in rows.values()})
+        notes = self._shown(self._catalog.notes({row.note_id for row in rows.values()}))
         self._catalog.outlines(notes)  # all at once; what the chunks need of them is then known
-        self._shared = self._catalog.shared_titles(note.title for note in notes.values())
         stale = self._changed_files(note.path for note in notes.values())
         return dict(self._hits(ranked, rows, notes, stale))
 
@@ -121,7 +120,7 @@ class HitBuilder:
         snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note))
         return Hit(
             path=note.path,
-            title=self._title(note),
+            title=note.title,
             header_path=self._header_path(row, headings, snippet.at),
             chunk_id=chunk.chunk_id,
             chunk_index=chunk.chunk_index,
@@ -150,12 +149,16 @@ class HitBuilder:
             chunk=chunk,
         )
 
-    def _title(self, note: NoteRow) -> str:
-        """The note's title; its file name where that is a heading that several notes begin with, such as
-        "Ingredients"."""
-        if note.title not in self._shared or property_text(note.frontmatter, "title"):
-            return note.title
-        return stem(note.path)
+    def _shown(self, notes: dict[int, NoteRow]) -> dict[int, NoteRow]:
+        """The notes with the titles that are shown: the file name where the title is a heading that several
+        notes begin with, such as "Ingredients"."""
+        shared = self._catalog.shared_titles(note.title for note in notes.values())
+        return {
+            number: replace(note, title=stem(note.path))
+            if note.title in shared and not property_text(note.frontmatter, "title")
+            else note
+            for number, note in notes.items()
+        }
 
     def _uri(self, path: str) -> str:
         if self._folder is None:
