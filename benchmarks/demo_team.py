@@ -96,7 +96,7 @@ class Demo:
         # One model without weights of each vault: so both are in one collection and one ranking.
         config.write_text(
             f'[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\nprovider = "wordllama"\n'
-            f'token_weights = "none"\n[milvus]\nuri = "{self._milvus}"\nkeeper = "{keeper.name}"\n'
+            f'[milvus]\nuri = "{self._milvus}"\nkeeper = "{keeper.name}"\n'
             f'store_bodies = false\n[server]\nport = {keeper.port}\ntoken_env = "KEEPER_TOKEN"\n'
         )
         print(f"keeper {keeper.name} with the vault {vault} at http://127.0.0.1:{keeper.port}")

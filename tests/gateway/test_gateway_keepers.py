@@ -36,7 +36,7 @@ def kept(team: Team, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]
     folder: Path = tmp_path_factory.mktemp("kept")
     own = Team(folder, team.uri, "kept")
     config = (
-        f'[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\ntoken_weights = "none"\n'
+        f'[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\nprovider = "wordllama"\n'
         f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "kept"\nkeeper = "one"\nstore_bodies = false\n'
         f'[server]\ntoken_env = "{VARIABLE}"\n'
     )

@@ -39,7 +39,7 @@ class Keeper:
     def configure(self, *names: str) -> None:
         lines = [f'{name} = "{self.house.vault(NAMES[name])}"' for name in names]
         text = (
-            '[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\ntoken_weights = "none"\n'
+            '[index]\nbackend = "milvus"\nworkers = 1\nnice = 0\n[embedding]\nprovider = "wordllama"\n'
             f'[milvus]\nuri = "{self.team.uri}"\ncollection_prefix = "{self.team.prefix}"\nkeeper = "one"\n'
             f'store_bodies = false\n[server]\ntoken_env = "{VARIABLE}"\n[vaults]\n'
         )

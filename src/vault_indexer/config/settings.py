@@ -149,13 +149,12 @@ class EmbeddingSettings(Table):
         description="number of texts sent to the model in one call; a larger number is faster and "
         "takes more memory",
     )
-    token_weights: Literal["idf", "none"] = Field(
+    token_weights: Annotated[Literal["idf", "none"], TUNING] = Field(
         default="idf",
         description="how tokens of static embeddings are weighted: idf by their smooth inverse "
         "frequency (SIF) in this vault, minus what all its texts have in common; none "
-        "takes the plain mean",
+        "takes the plain mean, as the vaults of a Milvus server do, so that they share one model",
     )
-
     max_upgrade_hours: Annotated[float, Field(ge=0, le=1000), Unit("hours")] = Field(
         default=3.0,
         description="with provider auto, vectors of the better model are made for a large vault only if that "
@@ -472,6 +471,17 @@ class Settings(Table):
     index: IndexSettings = IndexSettings()
     evals: EvalsSettings = EvalsSettings()
     milvus: MilvusSettings = MilvusSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _share_one_model(cls, tables: object) -> object:
+        """The vaults of a server are searched together: weights of its own would make each another model."""
+        if not isinstance(tables, dict):
+            return tables
+        index, embedding = tables.get("index"), tables.get("embedding", {})
+        if isinstance(index, dict) and isinstance(embedding, dict) and index.get("backend") == "milvus":
+            return {**tables, "embedding": {"token_weights": "none", **embedding}}
+        return tables
 
     @model_validator(mode="after")
     def _server_is_named(self) -> Self:
