@@ -7,12 +7,24 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.filters.candidates import holds, pattern_of
+from vault_indexer.search.filters.candidates import pattern_of
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.simplify import NOTHING, simplify
 from vault_indexer.search.index_reader import IndexReader
-from vault_indexer.search.query import All, Either, Node, Not, Phrase, Scope, Text, Within, Word, parse_query
+from vault_indexer.search.query import (
+    All,
+    Either,
+    Node,
+    Not,
+    Phrase,
+    Scope,
+    Text,
+    Within,
+    Word,
+    holds,
+    parse_query,
+)
 from vault_indexer.search.query.ast import outline
 from vault_indexer.service import VaultService
 
@@ -83,7 +95,8 @@ def test_a_place_holds_as_before(inside: Node) -> None:
     found = simplify(Within(Scope.LINE, inside, 0))
     for piece in PIECES:
 
-        def has(leaf: Text, piece: str = piece) -> bool:
+        def has(leaf: Node, piece: str = piece) -> bool:
+            assert isinstance(leaf, Text)
             return pattern_of(leaf).is_in(piece)
 
         before = holds(inside, has)

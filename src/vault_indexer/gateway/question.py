@@ -6,13 +6,12 @@ ever taken as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from vault_indexer.errors import QueryError
-from vault_indexer.search.filters import holds, name_contains, plain
+from vault_indexer.search.filters import name_contains, plain
 from vault_indexer.search.query import (
     All,
     Condition,
@@ -28,7 +27,9 @@ from vault_indexer.search.query import (
     Scope,
     Within,
     Word,
+    atoms,
     compile_regex,
+    holds,
     moment_ns,
     parse_query,
 )
@@ -53,7 +54,7 @@ class Question:
 
     def leaves(self, found: FoundChunk) -> bool:
         """Whether all conditions hold for a chunk."""
-        return all(_holds(condition.node, found, self.now) for condition in self.conditions)
+        return all(holds(one.node, partial(_leaf_holds, found, self.now)) for one in self.conditions)
 
 
 def parse_gateway_query(query: str, now: datetime) -> Question:
@@ -99,14 +100,15 @@ def _all_tags(parts: list[Node] | tuple[Node, ...] | list[Within]) -> list[str] 
 
 def _can_check(node: Node, now: datetime) -> bool:
     """Whether a hit says enough to decide the condition. Raises QueryError for a wrong value in it."""
-    match node:
-        case Not(operand, _):
-            return _can_check(operand, now)
-        case All(parts) | Either(parts):
-            return all(_can_check(part, now) for part in parts)
+    return all(_can_check_leaf(leaf, now) for leaf in atoms(node))
+
+
+def _can_check_leaf(leaf: Node, now: datetime) -> bool:
+    match leaf:
         case Within(Scope.PATH | Scope.FILE, inside, _) if inside:
-            for regex in _expressions(inside):
-                compile_regex(regex.pattern, regex.column, match_case=regex.match_case)
+            for part in atoms(inside):
+                if isinstance(part, Regex):
+                    compile_regex(part.pattern, part.column, match_case=part.match_case)
             return True
         case Fact("lang", _, _):
             return True
@@ -117,27 +119,8 @@ def _can_check(node: Node, now: datetime) -> bool:
             return False
 
 
-def _expressions(node: Node) -> Iterator[Regex]:
-    match node:
-        case Regex():
-            yield node
-        case Not(operand, _):
-            yield from _expressions(operand)
-        case All(parts) | Either(parts):
-            for part in parts:
-                yield from _expressions(part)
-        case _:
-            return
-
-
-def _holds(node: Node, found: FoundChunk, now: datetime) -> bool:
-    match node:
-        case Not(operand, _):
-            return not _holds(operand, found, now)
-        case All(parts):
-            return all(_holds(part, found, now) for part in parts)
-        case Either(parts):
-            return any(_holds(part, found, now) for part in parts)
+def _leaf_holds(found: FoundChunk, now: datetime, leaf: Node) -> bool:
+    match leaf:
         case Within(scope, inside, _) if inside:
             name = found.path.rpartition("/")[2] if scope is Scope.FILE else found.path
             return holds(inside, partial(name_contains, name, plain(name)))
@@ -146,7 +129,7 @@ def _holds(node: Node, found: FoundChunk, now: datetime) -> bool:
         case Fact("before" | "after" as operator, moment, _):
             return (found.modified_ns >= moment_ns(moment, now)) == (operator == "after")
         case _:
-            raise AssertionError(node)
+            raise AssertionError(leaf)
 
 
 def _name(node: Node) -> str:

@@ -14,7 +14,6 @@ from itertools import islice
 
 from vault_indexer.search.filters import (
     TextPattern,
-    holds,
     name_contains,
     pattern_of,
     plain,
@@ -33,6 +32,7 @@ from vault_indexer.search.query import (
     Scope,
     Within,
     Word,
+    holds,
     moment_ns,
     ranking_words,
 )
@@ -88,7 +88,7 @@ class NameQuery:
 
     def meets(self, node: Node, path: str, mtime_ns: int) -> bool:
         """Whether one condition holds for a file."""
-        return _holds(node, path, mtime_ns, self.now)
+        return holds(node, partial(_leaf_holds, path, mtime_ns, self.now))
 
 
 def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
@@ -172,23 +172,17 @@ def _needed_by(node: Node, within: bool) -> Iterator[str]:
             return
 
 
-def _holds(node: Node, path: str, mtime_ns: int, now: datetime) -> bool:
-    match node:
+def _leaf_holds(path: str, mtime_ns: int, now: datetime, leaf: Node) -> bool:
+    match leaf:
         case Word() | Phrase() | Regex():
-            return pattern_of(node).is_in(path.rpartition("/")[2])
-        case All(parts):
-            return all(_holds(part, path, mtime_ns, now) for part in parts)
-        case Either(parts):
-            return any(_holds(part, path, mtime_ns, now) for part in parts)
-        case Not(operand, _):
-            return not _holds(operand, path, mtime_ns, now)
+            return pattern_of(leaf).is_in(path.rpartition("/")[2])
         case Within(scope, inside, _) if inside and scope in _FILE_SCOPES:
             name = path.rpartition("/")[2] if scope is Scope.FILE else path
             return holds(inside, partial(name_contains, name, fold_path(name)))
         case Fact("before" | "after" as operator, moment, _):
             return (mtime_ns >= _moment_ns(moment, now)) == (operator == "after")
         case InVault():
-            return node.is_here
+            return leaf.is_here
         case _:
             return False
 

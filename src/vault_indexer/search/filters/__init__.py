@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.filters.candidates import holds, pattern_of
+from vault_indexer.search.filters.candidates import pattern_of
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.path_filter import name_contains
@@ -12,7 +12,6 @@ __all__ = [
     "ChunkFilter",
     "Evaluation",
     "TextPattern",
-    "holds",
     "name_contains",
     "pattern_of",
     "plain",

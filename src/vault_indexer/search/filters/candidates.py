@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from vault_indexer.search.query import (
     All,
     Either,
     Node,
-    Not,
     Phrase,
     Regex,
     RegexMatcher,
@@ -71,21 +70,6 @@ def pattern_of(node: Text) -> Pattern:
             return text_pattern(text, match_case=True) if match_case else text_pattern(text)
         case Regex(pattern, column, match_case):
             return compile_regex(pattern, column, match_case=match_case)
-
-
-def holds(node: Node, has: Callable[[Text], bool]) -> bool:
-    """Whether a tree of words, phrases and expressions holds, for one piece of text or one name."""
-    match node:
-        case Word() | Phrase() | Regex():
-            return has(node)
-        case All(parts):
-            return all(holds(part, has) for part in parts)
-        case Either(parts):
-            return any(holds(part, has) for part in parts)
-        case Not(operand, _):
-            return not holds(operand, has)
-        case _:
-            raise AssertionError(node)
 
 
 class TextCandidates:

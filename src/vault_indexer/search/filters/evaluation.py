@@ -41,6 +41,7 @@ from vault_indexer.search.query import (
     Within,
     Word,
     moment_ns,
+    replace_leaves,
 )
 from vault_indexer.store import Snapshot, first_of_each
 
@@ -134,7 +135,7 @@ class Evaluation:
                 sure, possible = self.bounds(operand)
                 return Bounds(~possible, ~sure)
             case Within(Scope.TAG, inside, column) if inside and not isinstance(inside, (Word, Phrase)):
-                return self.bounds(_tags(inside, column))
+                return self.bounds(_each_tag(inside, column))
             case InVault():
                 return Bounds(*(np.full(len(self.notes), node.is_here) for _ in Bounds._fields))
             case Phrase() | Regex():
@@ -206,7 +207,7 @@ class Evaluation:
             case Phrase() | Regex():
                 return self._reader.notes_with(node, notes, all_places=all_places)
             case Within(Scope.TAG, inside, column) if inside:
-                return self._check(_tags(inside, column), notes, all_places=all_places)
+                return self._check(_each_tag(inside, column), notes, all_places=all_places)
             case Within(scope, inside, _):
                 return self._reader.notes_within(scope, inside, notes, all_places=all_places)
             case _:
@@ -266,15 +267,9 @@ class Evaluation:
         return [path for path, end in folded if end.removesuffix(".md").endswith("/" + wanted)]
 
 
-def _tags(inside: Node, column: int) -> Node:
+def _each_tag(inside: Node, column: int) -> Node:
     """`tag:(a -b)` as `tag:a -tag:b`."""
-    match inside:
-        case All(parts) | Either(parts):
-            return type(inside)(tuple(_tags(part, column) for part in parts))
-        case Not(operand, own):
-            return Not(_tags(operand, column), own)
-        case _:
-            return Within(Scope.TAG, inside, column)
+    return replace_leaves(inside, lambda leaf: Within(Scope.TAG, leaf, column))
 
 
 def _cost(node: Node) -> int:

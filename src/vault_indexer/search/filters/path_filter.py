@@ -11,7 +11,6 @@ import numpy as np
 
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters import costs
-from vault_indexer.search.filters.candidates import holds
 from vault_indexer.search.filters.matches import Ids
 from vault_indexer.search.filters.text_pattern import plain
 from vault_indexer.search.query import (
@@ -26,6 +25,7 @@ from vault_indexer.search.query import (
     Word,
     atoms,
     compile_regex,
+    holds,
 )
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.text.joined_texts import JoinedTexts
@@ -145,7 +145,7 @@ def path_condition(inside: Node) -> tuple[str, list[str]]:
             return "1", []
 
 
-def name_contains(name: str, folded: str, wanted: Text) -> bool:
+def name_contains(name: str, folded: str, wanted: Node) -> bool:
     """Whether a path or file name, `folded` without case and accents, contains what `path:` and `file:` ask
     for. Raises QueryError for a wrong regular expression."""
     match wanted:
@@ -155,3 +155,5 @@ def name_contains(name: str, folded: str, wanted: Text) -> bool:
             return unicode_form("NFC", text) in unicode_form("NFC", name)
         case Word(text, _) | Phrase(text, _, _):
             return plain(text) in folded
+        case _:
+            raise AssertionError(wanted)

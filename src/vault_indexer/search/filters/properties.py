@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from typing import TypeVar
 
 from vault_indexer.model import JsonValue
 from vault_indexer.search.filters.text_pattern import plain, text_pattern
 from vault_indexer.search.query import (
-    All,
     Compare,
-    Either,
     Node,
-    Not,
     Null,
     Phrase,
     Property,
     Regex,
     Word,
     compile_regex,
+    holds,
     iso_date,
     number,
 )
@@ -38,7 +37,9 @@ class PropertyReader:
     def notes_with(self, wanted: Property) -> frozenset[int]:
         """The notes that have the property, with a value that passes the test."""
         held = self._values(wanted.name)
-        return frozenset(id_ for id_, value in held if wanted.test is None or _holds(wanted.test, value))
+        return frozenset(
+            id_ for id_, value in held if wanted.test is None or holds(wanted.test, partial(_is_value, value))
+        )
 
     def _values(self, name: str) -> list[tuple[int, JsonValue]]:
         """Each note that has the property, with its value. Names are compared without case.
@@ -63,18 +64,10 @@ class PropertyReader:
         return self._catalog.rows(sql, (f'%"{escaped}":%',))
 
 
-def _holds(test: Node, value: JsonValue) -> bool:
-    match test:
-        case All(parts):
-            return all(_holds(part, value) for part in parts)
-        case Either(parts):
-            return any(_holds(part, value) for part in parts)
-        case Not(operand, _):
-            return not _holds(operand, value)
-        case Null():
-            return value is None
-        case _:
-            return any(_is(test, single) for single in _singles(value))
+def _is_value(value: JsonValue, test: Node) -> bool:
+    if isinstance(test, Null):
+        return value is None
+    return any(_is(test, single) for single in _singles(value))
 
 
 def _singles(value: JsonValue) -> Iterator[str | int | float | bool]:

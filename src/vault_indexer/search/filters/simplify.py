@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from vault_indexer.search.filters.candidates import Pattern, pattern_of
 from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
-from vault_indexer.search.query import NAMES, All, Either, Node, Not, Phrase, Within, Word
+from vault_indexer.search.query import NAMES, All, Either, Node, Not, Phrase, Within, Word, replace_leaves
 
 NOTHING = Either(())
 """A condition that holds for no note."""
@@ -28,24 +28,20 @@ _Facts = Mapping[_Key, bool]
 def simplify(node: Node) -> Node:
     """A condition on notes that holds for the same notes, at the same places. Places that contradict
     themselves are `NOTHING`, as is a condition that does; what a place says in vain is left out."""
-    known = _with_simple_places(node)
+    known = replace_leaves(node, _simple_place)
     # The condition itself stays beside it: what is wrong in it is still an error.
     return All((known, NOTHING)) if _reduce(known, {}, _by_node) is False else known
 
 
-def _with_simple_places(node: Node) -> Node:
-    match node:
+def _simple_place(leaf: Node) -> Node:
+    match leaf:
         case Within(scope, inside, column) if inside and scope not in NAMES:
             found = _reduce(inside, {}, _by_pattern)
             if found is False:
                 return NOTHING
             return Within(scope, None if found is True else found, column)
-        case Not(operand, column):
-            return Not(_with_simple_places(operand), column)
-        case All(parts) | Either(parts):
-            return type(node)(tuple(map(_with_simple_places, parts)))
         case _:
-            return node
+            return leaf
 
 
 def _by_node(node: Node) -> _Key:

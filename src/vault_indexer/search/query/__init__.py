@@ -24,8 +24,10 @@ from vault_indexer.search.query.ast import (
     Within,
     Word,
     atoms,
+    holds,
     in_vault,
     ranking_words,
+    replace_leaves,
 )
 from vault_indexer.search.query.parser import OPERATORS, parse_query
 from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
@@ -60,10 +62,12 @@ __all__ = [
     "byte_scanner",
     "compile_regex",
     "encode",
+    "holds",
     "in_vault",
     "iso_date",
     "moment_ns",
     "number",
     "parse_query",
     "ranking_words",
+    "replace_leaves",
 ]

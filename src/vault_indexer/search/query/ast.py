@@ -5,7 +5,7 @@ Columns are 1-based and count characters of the query. Nodes that say the same a
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -253,36 +253,56 @@ def leaves(node: Node) -> Iterator[Node]:
                 yield atom
 
 
+def holds(node: Node, leaf_holds: Callable[[Node], bool]) -> bool:
+    """Whether a tree of `Not`, `All` and `Either` holds, by what is said of its leaves."""
+    match node:
+        case Not(operand, _):
+            return not holds(operand, leaf_holds)
+        case All(parts):
+            return all(holds(part, leaf_holds) for part in parts)
+        case Either(parts):
+            return any(holds(part, leaf_holds) for part in parts)
+        case _:
+            return leaf_holds(node)
+
+
+def replace_leaves(node: Node, replacement: Callable[[Node], Node]) -> Node:
+    """The same tree of `Not`, `All` and `Either` with other leaves."""
+    match node:
+        case Not(operand, column):
+            return Not(replace_leaves(operand, replacement), column)
+        case All(parts) | Either(parts):
+            return type(node)(tuple(replace_leaves(part, replacement) for part in parts))
+        case _:
+            return replacement(node)
+
+
 def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Node:
     """A tree of words, phrases and expressions in which case matters or not; each must be there.
 
     Leaves at the columns `decided` stay as they are."""
-    match node:
-        case Word(_, column) | Phrase(_, column) | Regex(_, column) if column in decided:
-            return node
-        case Word(text, column) | Phrase(text, column):
-            return Phrase(text, column, match_case)
-        case Regex(pattern, column):
-            return Regex(pattern, column, match_case)
-        case Not(operand, column):
-            return Not(with_case(operand, match_case, decided), column)
-        case All(parts) | Either(parts):
-            return type(node)(tuple(with_case(part, match_case, decided) for part in parts))
-        case _:
-            return node
+
+    def decide(leaf: Node) -> Node:
+        match leaf:
+            case Word(_, column) | Phrase(_, column) | Regex(_, column) if column in decided:
+                return leaf
+            case Word(text, column) | Phrase(text, column):
+                return Phrase(text, column, match_case)
+            case Regex(pattern, column):
+                return Regex(pattern, column, match_case)
+            case _:
+                return leaf
+
+    return replace_leaves(node, decide)
 
 
 def in_vault(node: Node, vault: str) -> Node:
     """The tree with `InVault` decided: for a search of the vault of this name."""
-    match node:
-        case InVault(name, column):
-            return InVault(name, column, name == vault)
-        case Not(operand, column):
-            return Not(in_vault(operand, vault), column)
-        case All(parts) | Either(parts):
-            return type(node)(tuple(in_vault(part, vault) for part in parts))
-        case _:
-            return node
+
+    def decide(leaf: Node) -> Node:
+        return InVault(leaf.name, leaf.column, leaf.name == vault) if isinstance(leaf, InVault) else leaf
+
+    return replace_leaves(node, decide)
 
 
 def column_of(node: Node) -> int:
