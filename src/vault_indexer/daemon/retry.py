@@ -52,6 +52,11 @@ class Retry:
         self._wait_s, self._not_before, self._full_at = 0.0, 0.0, None
 
     @property
+    def remaining_s(self) -> float:
+        """For how long the work has to wait, for a thread that does nothing else."""
+        return max(0.0, self._not_before - self._clock())
+
+    @property
     def is_due(self) -> bool:
         """Whether the work may be tried now."""
         if self._clock() >= self._not_before:

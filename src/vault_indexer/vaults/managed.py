@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from vault_indexer.daemon.retry import Retry
 from vault_indexer.errors import IndexUnusableError, LockedError, VaultError, VaultIndexerError
 from vault_indexer.model import StatusReport, VaultSummary
 from vault_indexer.service import VaultService
@@ -154,15 +155,16 @@ class ManagedVault:
                 self._problem = IndexUnusableError("internal error: see the daemon's log")
 
     def _keep_open(self) -> None:
-        wait_s = _RETRY_S
+        retry = Retry(_RETRY_S, _RETRY_LATEST_S)
         while not self._stopping.is_set():
             if self._try_to_open():
-                wait_s = _RETRY_S
+                retry.reset()
                 self._serve()
-            else:
-                wait_s = _RETRY_S if _is_cheap(self._problem) else min(2 * wait_s, _RETRY_LATEST_S)
-            if self._problem is not None:
-                self._stopping.wait(wait_s)
+            if self._problem is not None and _is_cheap(self._problem):
+                retry.wait(_RETRY_S)
+            elif self._problem is not None:
+                retry.record_failure()
+            self._stopping.wait(retry.remaining_s)
 
     def _try_to_open(self) -> bool:
         try:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.publishing import Publication
@@ -117,7 +118,7 @@ class _Follower:
         self._holder = holder
         self._catalog = opened.generation.catalog
         self._clock = clock
-        self._retry_s = _RETRY_S
+        self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
         self._checked = clock()
         self._stopping = False
         self._news = threading.Event()
@@ -172,7 +173,8 @@ class _Follower:
             return self._failed(error)
         if self.fault:
             log.info("the index is published again")
-        self.fault, self._retry_s = "", _RETRY_S
+        self.fault = ""
+        self._retry.reset()
         if not done:
             return _UNSEEN_S
         self.applied_seq = self._publication.applied_seq
@@ -184,5 +186,5 @@ class _Follower:
         if not self.fault:
             log.warning("the index is not published: %s", error)
         self.fault = str(error)
-        wait, self._retry_s = self._retry_s, min(2 * self._retry_s, _RETRY_LATEST_S)
-        return wait
+        self._retry.record_failure()
+        return self._retry.remaining_s
