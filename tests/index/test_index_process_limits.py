@@ -172,13 +172,25 @@ def test_all_that_may_run_at_once_is_within_the_limit(limit: int, slow: bool, co
         assert plan.limits.memory_bytes >= 160 * MB, "there are as few as it takes"
 
 
+def no_limit() -> None:
+    """Of a machine without containers."""
+
+
 def test_no_limit_means_one_worker_a_core() -> None:
-    assert PoolPlan.of(IndexSettings(), is_slow_model=False) == PoolPlan(
+    assert PoolPlan.of(IndexSettings(), is_slow_model=False, memory_limit=no_limit) == PoolPlan(
         usable_cores(), ProcessLimits(10, "low", 0)
     )
-    assert PoolPlan.of(IndexSettings(workers=3, nice=4, io_priority="idle"), is_slow_model=True) == PoolPlan(
+    chosen = IndexSettings(workers=3, nice=4, io_priority="idle")
+    assert PoolPlan.of(chosen, is_slow_model=True, memory_limit=no_limit) == PoolPlan(
         3, ProcessLimits(4, "idle", 0)
     )
+
+
+@pytest.mark.parametrize(("container_mb", "workers"), [(100, 1), (400, 1), (1200, 2), (8000, 4)])
+def test_the_limit_of_a_container_counts_where_none_is_configured(container_mb: int, workers: int) -> None:
+    plan = PoolPlan.of(IndexSettings(workers=4), is_slow_model=False, memory_limit=lambda: container_mb * MB)
+    assert plan.workers == workers
+    assert 0 < (2 * plan.workers + 1) * plan.limits.memory_bytes <= max(192, container_mb - 200) * MB
 
 
 @pytest.mark.parametrize(("nice", "upkeep"), [(0, 5), (10, 15), (17, 19), (19, 19)])

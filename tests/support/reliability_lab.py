@@ -79,6 +79,10 @@ class InProcessPool:
         self._worker = self._worker or self._start()
         yield job, self._worker.handle(job)
 
+    @property
+    def has_workers(self) -> bool:
+        return self._worker is not None
+
     def begin(self, job: Job) -> None:
         self._begun = job
 

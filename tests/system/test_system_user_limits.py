@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from vault_indexer.system import missing_limits
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 
 
@@ -43,3 +45,15 @@ def test_too_low_a_limit_ends_it_with_one_line(tmp_path: Path, limit: str, value
     assert ended.returncode == 3
     assert ended.stderr.splitlines() == [f"indexer: {said}"]
     assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.parametrize(
+    ("container_mb", "said"),
+    [
+        (None, ""),
+        (320, ""),
+        (256, "the daemon needs 300 MB of memory, and its container has 256"),
+    ],
+)
+def test_a_container_that_is_too_small_is_named(container_mb: int | None, said: str) -> None:
+    assert missing_limits(lambda: None if container_mb is None else container_mb * 1024**2) == said

@@ -17,6 +17,7 @@ from vault_indexer.system.durable import (
 )
 from vault_indexer.system.huge_pages import back_by_huge_pages
 from vault_indexer.system.lru_cache import LruCache
+from vault_indexer.system.memory import free_memory, memory_limit
 from vault_indexer.system.ownership import owner_fault, read_own, write_fault
 from vault_indexer.system.paths import (
     Spelling,
@@ -62,6 +63,7 @@ __all__ = [
     "canonical_folder",
     "folder_slug",
     "free_bytes",
+    "free_memory",
     "fsync_dir",
     "fsync_file",
     "gc_paused",
@@ -72,6 +74,7 @@ __all__ = [
     "keep_to_one_thread",
     "limit_malloc_arenas",
     "long_path",
+    "memory_limit",
     "missing_limits",
     "name_fault",
     "only_writer",

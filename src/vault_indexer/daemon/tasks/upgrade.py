@@ -14,10 +14,11 @@ from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.daemon.tasks.portions import Portions
 from vault_indexer.daemon.tasks.upkeep import PoolWork, UpkeepTask, Work
+from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import VectorUpgrade
-from vault_indexer.system import is_on_battery
+from vault_indexer.system import free_memory, is_on_battery
 
 log = logging.getLogger("vault_indexer.daemon")
 
@@ -37,6 +38,10 @@ _TEXTS_PER_S = 90.0
 
 _RETRY_S, _RETRY_LATEST_S = 5.0, 600.0
 _LOOK_AGAIN_S = 300.0
+_NEEDED_MB = 250
+"""Free memory, before the process that makes the vectors starts: it takes 180 MB, and edits need some beside
+it (`benchmarks/embed_speed.py`)."""
+
 PAUSED = "paused: indexer embed --resume goes on"
 _RULES_AGAIN_S = 60.0
 """To ask for the source of power can take a process."""
@@ -66,6 +71,7 @@ class UpgradeTask(UpkeepTask):
         clock: Callable[[], float] = time.monotonic,
         slot: ExclusiveSlot | None = None,
         is_on_battery: Callable[[], bool] = is_on_battery,
+        free_memory: Callable[[], int | None] = free_memory,
     ) -> None:
         """`slot` is had for each portion; it is shared with other vaults."""
         self.rules = rules
@@ -76,6 +82,7 @@ class UpgradeTask(UpkeepTask):
         self._clock = clock
         self._slot = slot or ExclusiveSlot()
         self._is_on_battery = is_on_battery
+        self._free_memory = free_memory
         self._portions = Portions(
             _FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, Retry(_RETRY_S, _RETRY_LATEST_S, clock)
         )
@@ -148,7 +155,7 @@ class UpgradeTask(UpkeepTask):
         with current.writer.holder.lease() as snapshot:
             listed = snapshot.catalog.owed_newest(current.upgrade.model.key, _LISTED + len(self._failed))
         self._listed.extend(key for key in listed if key not in self._failed)
-        waits_for = self._reason_to_wait() if self._listed else ""
+        waits_for = self._reason_to_wait(current.upgrade.pool) if self._listed else ""
         self._show(current, waits_for)
         if self._listed and not waits_for:
             return True
@@ -177,12 +184,15 @@ class UpgradeTask(UpkeepTask):
             self._total = snapshot.catalog.embedded_count()
             self._missing = snapshot.catalog.owed_count(current.upgrade.model.key)
 
-    def _reason_to_wait(self) -> str:
+    def _reason_to_wait(self, pool: Pool) -> str:
         if self._seconds_left() > self.rules.most_s:
             hours, most = self._seconds_left() / 3600, self.rules.most_s / 3600
             return f"not made: they would take {hours:.1f} hours, and embedding.max_upgrade_hours is {most:g}"
         if not self.rules.on_battery and self._is_on_battery():
             return "waiting for mains power"
+        free = None if pool.has_workers else self._free_memory()
+        if free is not None and free < _NEEDED_MB * 1024**2:
+            return f"waiting for memory: {_NEEDED_MB} MB are needed, {free // 1024**2} MB are free"
         return ""
 
     def _seconds_left(self) -> float:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.index.workers.budget import NoteBudget
-from vault_indexer.system import ProcessLimits, usable_cores
+from vault_indexer.system import ProcessLimits, memory_limit, usable_cores
 
 _WORKER_MB, _MODEL_WORKER_MB = 192, 1024
 """What a worker takes with the static model (160 before its first note), and with any other, such as a
 transformer."""
 
+_DAEMON_MB = 200
+"""What the daemon itself takes, with 173 notes."""
 
 LOWEST_PRIORITY = 19
 """The largest niceness there is."""
@@ -48,14 +51,24 @@ class PoolPlan:
     limits: ProcessLimits
 
     @classmethod
-    def of(cls, settings: IndexSettings, *, is_slow_model: bool) -> PoolPlan:
+    def of(
+        cls,
+        settings: IndexSettings,
+        *,
+        is_slow_model: bool,
+        memory_limit: Callable[[], int | None] = memory_limit,
+    ) -> PoolPlan:
         """The limit of memory is for all that may run at once: the workers for edits and those of a build,
         the builder, and, where the model is slow, the spare worker. Where it is too small for one worker of
-        each kind a core, there are fewer; one there must be."""
+        each kind a core, there are fewer; one there must be. Without one, that of the container counts,
+        of which the daemon takes some itself."""
         workers = settings.workers or usable_cores()
-        if not settings.max_memory_mb:
+        memory_mb = settings.max_memory_mb
+        if not memory_mb and (of_container := memory_limit()) is not None:
+            memory_mb = max(_WORKER_MB, of_container // 1024**2 - _DAEMON_MB)
+        if not memory_mb:
             return cls(workers, limits_of(settings))
         others, worker_mb = (2, _MODEL_WORKER_MB) if is_slow_model else (1, _WORKER_MB)
-        workers = max(1, min(workers, (settings.max_memory_mb // worker_mb - others) // 2))
-        share = settings.max_memory_mb * 1024**2 // (2 * workers + others)
+        workers = max(1, min(workers, (memory_mb // worker_mb - others) // 2))
+        share = memory_mb * 1024**2 // (2 * workers + others)
         return cls(workers, limits_of(settings, share))

@@ -167,6 +167,11 @@ class WorkerPool(Generic[Job, Result]):
         if self._stopped.is_set():
             raise UnavailableError("the work was stopped")
 
+    @property
+    def has_workers(self) -> bool:
+        """Whether any process is alive."""
+        return bool(self._idle or self._busy)
+
     def close(self) -> None:
         """End all workers now, whatever they do."""
         everyone = [*self._idle, *self._busy.values()]
