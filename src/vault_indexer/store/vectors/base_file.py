@@ -1,7 +1,7 @@
-"""The file of a base: keys, vectors and codes, each as it lies in memory, under one checksum.
+"""The file of a base: keys and vectors, each as it lies in memory, under one checksum.
 
     magic, CRC-32 of all that follows (8 hexadecimal digits), a line of JSON, then
-    keys (int64), vectors (float16) and, if there are codes, points (float32) and the code of each row (bytes)
+    keys (int64) and vectors (float16)
 
 It is written and read in pieces, straight from and into the arrays, so that neither needs a second copy.
 """
@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.vectors.codes import BITS, Codes, code_bytes
 from vault_indexer.system import atomic_file
 
 if TYPE_CHECKING:
@@ -38,29 +37,18 @@ _LONGEST_HEADER = 4096
 
 @dataclass(frozen=True, slots=True)
 class BaseContent:
-    """What a file holds: `vectors` has one row a key, `rule` names the `IndexRule` it was made by."""
+    """What a file holds: `vectors` has one row a key."""
 
     seq: int
-    rule: str
     keys: Keys
     vectors: Halves
-    codes: Codes | None
 
 
 def write_base(path: Path, content: BaseContent) -> None:
     """Durably and as a whole. Raises OSError."""
-    codes = content.codes
-    header = {
-        "seq": content.seq,
-        "rule": content.rule,
-        "count": len(content.keys),
-        "dimension": content.vectors.shape[1],
-        "codes": codes is not None,
-    }
+    header = {"seq": content.seq, "count": len(content.keys), "dimension": content.vectors.shape[1]}
     line = json.dumps(header).encode() + b"\n"
     arrays: list[NDArray[np.generic]] = [content.keys, content.vectors]
-    if codes is not None:
-        arrays += [codes.points, codes.of_row]
     with atomic_file(path) as file:
         file.write(_MAGIC + b"0" * _CRC_DIGITS + b" " + line)
         crc = zlib.crc32(line)
@@ -83,13 +71,8 @@ def read_base(path: Path, room: Room) -> BaseContent:
                 raise ValueError("not a vector file of this version")
             header = json.loads(line)
             count, dimension = int(header["count"]), int(header["dimension"])
-            codes = Codes(
-                np.empty((dimension // 2, 1 << BITS, 2), np.float32),
-                np.empty((count, code_bytes(dimension)), np.uint8),
-            )
             keys, vectors = np.empty(count, np.int64), room(count, dimension)
             arrays: list[NDArray[np.generic]] = [keys, vectors]
-            arrays += [codes.points, codes.of_row] if header["codes"] else []
             if path.stat().st_size != len(first) + sum(array.nbytes for array in arrays):
                 raise ValueError("its size does not fit")
             found = zlib.crc32(line)
@@ -97,10 +80,10 @@ def read_base(path: Path, room: Room) -> BaseContent:
                 found = _fill(array, file, found)
             if crc != b"%08x" % found:
                 raise ValueError("checksum does not fit")
-            seq, rule = int(header["seq"]), str(header["rule"])
+            seq = int(header["seq"])
     except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
         raise IndexUnusableError(f"vector index {path}: {error}") from error
-    return BaseContent(seq, rule, keys, vectors, codes if header["codes"] else None)
+    return BaseContent(seq, keys, vectors)
 
 
 def _pieces(array: NDArray[np.generic]) -> Iterator[memoryview]:

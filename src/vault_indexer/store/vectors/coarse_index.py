@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vault_indexer.store.vectors.codes import BITS, Codes, scannable
 from vault_indexer.store.vectors.faiss_rows import batches, exact_products
 from vault_indexer.system import back_by_huge_pages
 
@@ -33,7 +32,8 @@ deviations (Max, Quantizing for Minimum Distortion, 1960, table II)."""
 _LEAST_STEP = np.float32(1e-6)
 """Where a dimension hardly differs."""
 
-_HALF = (1 << BITS) // 2
+_BITS = 4
+_HALF = (1 << _BITS) // 2
 
 _REACHES = (10, 40)
 """So many times k are taken by their codes, and so many if that does not suffice. Of 84,462 vectors of
@@ -80,7 +80,7 @@ class CoarseVectors:
             lengths[start:end] = np.sqrt(np.einsum("ij,ij->i", error, error))
             of_row[start:end] = _packed(below)
         points = middle[:, None] + _between(np.arange(-_HALF, _HALF, dtype=np.float32)) * step[:, None]
-        self._coded = scannable(Codes(points[:, :, None], of_row))
+        self._coded = _scannable(points, of_row)
         back_by_huge_pages(int(self._coded.codes.get()), self._coded.codes.size())
         usual = np.sqrt(np.square(lengths).mean())
         self._usual = lengths <= _ODD * usual
@@ -125,6 +125,27 @@ class CoarseVectors:
         return max(expected, np.sqrt(np.square(errors).mean())) if len(errors) else expected
 
 
+def _scannable(points: Matrix, of_row: Bytes) -> Any:
+    """A FAISS index that finds the rows of the largest inner products with what their codes stand for.
+
+    It is product quantisation of each dimension by itself (Jegou, Douze and Schmid 2011), scanned by the
+    processor's shuffle instructions (Andre, Kermarrec and Le Scouarnec 2015). `points` (dimensions, 16) are
+    the values; `of_row` (vectors, bytes) names one for each dimension, two in a byte, the first in the lower
+    half.
+    """
+    import faiss
+
+    dimension = len(points)
+    plain = faiss.IndexPQ(dimension, dimension, _BITS, faiss.METRIC_INNER_PRODUCT)
+    faiss.copy_array_to_vector(points.ravel(), plain.pq.centroids)
+    plain.codes.resize(of_row.size)
+    if of_row.size:
+        faiss.rev_swig_ptr(plain.codes.data(), of_row.size)[:] = of_row.ravel()
+    plain.ntotal = len(of_row)
+    plain.is_trained = True
+    return faiss.IndexPQFastScan(plain)
+
+
 def _moments(vectors: Any) -> tuple[Matrix, Matrix]:
     """Mean and standard deviation of each dimension."""
     sums = np.zeros((2, vectors.d))
@@ -144,5 +165,5 @@ def _packed(below: Matrix) -> Bytes:
     """Codes of two numbers in a byte, from the numbers of their steps."""
     codes = (below + _HALF).astype(np.uint8)
     packed: Bytes = codes[:, ::2].copy()
-    packed[:, : codes.shape[1] // 2] |= codes[:, 1::2] << BITS
+    packed[:, : codes.shape[1] // 2] |= codes[:, 1::2] << _BITS
     return packed

@@ -2,7 +2,7 @@
 
 Base and delta together are one snapshot. An edit makes a new snapshot that shares the base, so a search
 that is under way never sees half of it. The base is float16 (`QT_fp16`), the vectors as the catalog holds
-them; 100,000 x 256 take 50 MB. How it is searched depends on its size (`rule`).
+them; 100,000 x 256 take 50 MB.
 """
 
 from __future__ import annotations
@@ -15,15 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.ranges import first_of_each, spread_ranges
 from vault_indexer.store.row_products import row_products
 from vault_indexer.store.vectors.base_file import BaseContent, read_base, write_base
-from vault_indexer.store.vectors.codes import Codes, encode
 from vault_indexer.store.vectors.faiss_rows import exact_products, halves_of
 from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
-from vault_indexer.store.vectors.rule import RULE, IndexRule
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
@@ -57,10 +54,9 @@ class VectorSnapshot:
 
     The `IndexWriter` makes one after each commit; a `Snapshot` holds it for the readers. It never changes,
     and the next one shares its base, so any thread may search it. A search finds the same keys as a
-    comparison with every vector would (`rounding` says how sure that is), as long as the base has no codes
-    (see `rule`); with codes it finds at least 99 of 100 of the ten best. Scores are exact either way. `keys`
-    are ascending chunk keys of the base; `dead` marks base rows that are gone; `delta` holds what was added
-    since; `look` is the prefilter of the base.
+    comparison with every vector would (`coarse_index` says how sure that is). `keys` are ascending chunk keys
+    of the base; `dead` marks base rows that are gone; `delta` holds what was added since; `look` is the
+    prefilter of the base.
     """
 
     seq: int
@@ -236,11 +232,7 @@ def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:
 
 
 def build_snapshot(
-    seq: int,
-    dimension: int,
-    rows: Iterable[tuple[int, bytes]],
-    limit: int | None = None,
-    rule: IndexRule = RULE,
+    seq: int, dimension: int, rows: Iterable[tuple[int, bytes]], limit: int | None = None
 ) -> VectorSnapshot:
     """A snapshot whose base holds all rows (key ascending, float16 bytes); zero vectors are left out.
 
@@ -258,20 +250,16 @@ def build_snapshot(
         count = end
     vectors.codes.resize(count * vectors.code_size)
     vectors.ntotal = count
-    codes = encode(room[:count]) if rule.has_codes(count, dimension) else None
-    return _fresh(seq, rule, vectors, keys[:count], codes)
+    return _fresh(seq, vectors, keys[:count])
 
 
 def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
     """Write the base (a snapshot just built: without delta) with its seq and checksum, atomically."""
-    look = snapshot.look
-    held = look.halves
-    write_base(path, BaseContent(snapshot.seq, str(look.rule), snapshot.keys, held, look.codes))
+    write_base(path, BaseContent(snapshot.seq, snapshot.keys, snapshot.look.halves))
 
 
-def load_snapshot(path: Path, rule: IndexRule = RULE) -> VectorSnapshot:
-    """Read a base file. Raises IndexUnusableError if it is missing, its checksum does not fit, or `rule` asks
-    for another index."""
+def load_snapshot(path: Path) -> VectorSnapshot:
+    """Read a base file. Raises IndexUnusableError if it is missing, or its checksum does not fit."""
     made: list[Any] = []
 
     def room(count: int, dimension: int) -> Halves:
@@ -281,9 +269,7 @@ def load_snapshot(path: Path, rule: IndexRule = RULE) -> VectorSnapshot:
         return halves
 
     content = read_base(path, room)
-    if content.rule != str(rule):
-        raise IndexUnusableError(f"vector index {path}: it is {content.rule}, and should be {rule}")
-    return _fresh(content.seq, rule, made[0], content.keys, content.codes)
+    return _fresh(content.seq, made[0], content.keys)
 
 
 def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:
@@ -298,7 +284,7 @@ def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:
     return vectors, halves_of(vectors)
 
 
-def _fresh(seq: int, rule: IndexRule, vectors: Any, keys: Keys, codes: Codes | None) -> VectorSnapshot:
+def _fresh(seq: int, vectors: Any, keys: Keys) -> VectorSnapshot:
     if vectors.codes.size():
         back_by_huge_pages(int(vectors.codes.data()), vectors.codes.size())
     return VectorSnapshot(
@@ -309,7 +295,7 @@ def _fresh(seq: int, rule: IndexRule, vectors: Any, keys: Keys, codes: Codes | N
         dead=np.zeros(len(keys), bool),
         delta_keys=np.empty(0, np.int64),
         delta=np.empty((0, vectors.d), np.float32),
-        look=VectorPrefilter(vectors, keys, codes, rule),
+        look=VectorPrefilter(vectors, keys),
     )
 
 

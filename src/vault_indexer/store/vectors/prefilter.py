@@ -1,4 +1,4 @@
-"""The way to the best vectors of a base: a first look at short codes of all, then an exact one at a few."""
+"""The way to the best vectors of a base: a rounded look at all, then an exact one at a few."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vault_indexer.store.vectors.coarse_index import CoarseVectors
-from vault_indexer.store.vectors.codes import CodedVectors, Codes
 from vault_indexer.store.vectors.faiss_rows import exact_products, halves_of, selection
 from vault_indexer.store.vectors.note_means import NoteMeans
-from vault_indexer.store.vectors.rule import RULE, IndexRule
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,18 +42,12 @@ class VectorPrefilter:
     """Finds the best vectors of a FAISS index (float16, by inner product): through its coarse index, once
     somebody has searched often enough, else by a full pass. With it come the means of the notes. Thread-safe.
 
-    `keys` are the chunk keys of the rows, ascending; `halves` are the vectors as they lie in memory. With
-    `codes` the coarse index holds these, as `rule` says, and the best of all are found nearly always instead
-    of always.
+    `keys` are the chunk keys of the rows, ascending; `halves` are the vectors as they lie in memory.
     """
 
-    def __init__(
-        self, vectors: Any, keys: Positions, codes: Codes | None = None, rule: IndexRule = RULE
-    ) -> None:
-        self.coarse: CoarseVectors | CodedVectors | None = None
+    def __init__(self, vectors: Any, keys: Positions) -> None:
+        self.coarse: CoarseVectors | None = None
         self.means: NoteMeans | None = None
-        self.codes = codes
-        self.rule = rule
         self.halves = halves_of(vectors)
         self._vectors = vectors
         self._keys = keys
@@ -66,11 +58,7 @@ class VectorPrefilter:
     def make(self) -> None:
         """Build the coarse index and the means: 0.4 seconds for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
-            self.coarse = (
-                CoarseVectors(self._vectors, self.halves)
-                if self.codes is None
-                else CodedVectors(self._vectors, self.codes, self.rule)
-            )
+            self.coarse = CoarseVectors(self._vectors, self.halves)
             self.means = NoteMeans(self._vectors, self._keys)
 
     def sample(self) -> tuple[Positions, Matrix]:
