@@ -83,6 +83,7 @@ class MilvusConnection:
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._client: _Client | None = None
+        self._is_ended = False
 
     @classmethod
     def from_settings(cls, server: ServerSettings, environ: Mapping[str, str]) -> Self:
@@ -128,6 +129,11 @@ class MilvusConnection:
         """`call` for a search or query, at the consistency that the settings choose."""
         return self.call(operation, *values, consistency_level=self.consistency_level, **named)
 
+    def end(self) -> None:
+        """Close the connection for good: later calls fail at once."""
+        self._is_ended = True
+        self.close()
+
     def close(self) -> None:
         """Close the connection, and end calls under way; a later call makes a new one."""
         with self._lock:
@@ -168,6 +174,8 @@ class MilvusConnection:
         held.client.close()
 
     def _connect(self) -> Any:
+        if self._is_ended:
+            raise BackendError(f"Milvus at {self.uri}: the connection was closed")
         try:
             from pymilvus import MilvusClient
         except ImportError as error:
