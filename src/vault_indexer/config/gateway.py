@@ -20,7 +20,7 @@ from vault_indexer.config.tables.identity import (
     GatewayOidc,
     GatewayProxy,
 )
-from vault_indexer.config.tables.milvus import Prefix, ServerUrl
+from vault_indexer.config.tables.milvus import MilvusAccess, Prefix, ServerUrl
 from vault_indexer.config.values import ValueLocation, printable, problem_within, with_tuples
 from vault_indexer.errors import ConfigError, ConfigProblem
 
@@ -56,11 +56,10 @@ Address = Annotated[
 GivenUrl = Annotated[ServerUrl, Field(min_length=1), Allowed("a URL such as http://127.0.0.1:19530")]
 
 
-class GatewayMilvus(Table):
-    """The server that is searched. The first three keys are those of the daemons that publish to it."""
+class GatewayMilvus(MilvusAccess):
+    """The server that is searched. All keys but the last two are those of the daemons that publish to it."""
 
     uri: GivenUrl = Field(description="address of the server")
-    token_env: VariableName = Field(default="", description="environment variable that holds its token")
     collection_prefix: Prefix = Field(default="vault_indexer", description="as the daemons have it")
     consistency: Literal["session", "bounded"] = Field(
         default="bounded", description="how new an answer of the server has to be"
@@ -265,6 +264,7 @@ def _disagreements(settings: GatewaySettings) -> Iterator[tuple[str, str]]:
     yield from _repeated("keepers.name", [keeper.name for keeper in settings.keepers])
     if settings.bodies == "keepers" and not settings.keepers:
         yield "keepers", 'at least one [[keepers]], since bodies is "keepers"'
+    yield from settings.milvus.disagreements(settings.milvus.uri)
     if settings.milvus.timeout_s >= settings.server.timeout_s:
         yield "milvus.timeout_s", f"below server.timeout_s ({settings.server.timeout_s:g})"
 

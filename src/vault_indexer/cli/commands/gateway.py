@@ -31,8 +31,8 @@ def gateway(
         typer.Argument(
             metavar="[serve|token|vaults|grant|unpublish]",
             help="serve: answer searches. token: make a token for a user. vaults: list what is published. "
-            "grant USER VAULT: let a user, or group:NAME, read the vault of an id or of KEEPER/NAME. unpublish ID: remove a "
-            "vault from the Milvus server; its notes and its index stay.",
+            "grant USER VAULT: let a user, or group:NAME, read the vault of an id or of KEEPER/NAME. "
+            "unpublish ID: remove a vault from the Milvus server; its notes and its index stay.",
         ),
     ] = "serve",
     arguments: Annotated[

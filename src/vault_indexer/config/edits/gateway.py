@@ -11,7 +11,6 @@ from vault_indexer.config.gateway import MAX_GATEWAY_BYTES
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 
-
 _GROUP = "group:"
 
 
