@@ -78,7 +78,7 @@ class MilvusSettings(MilvusAccess):
     """
 
     shards: Annotated[int, Field(ge=1, le=16), Unit("shards")] = Field(
-        default=1, description="channels by which a new collection is written; more than 1 for many keepers"
+        default=1, description="channels by which a new collection is written; more than 1 for many daemons"
     )
     partitions: Annotated[int, Field(ge=1, le=1024), Unit("partitions")] = Field(
         default=16,
