@@ -28,7 +28,9 @@ def parts() -> GatewayParts:
     made = {
         "settings": SimpleNamespace(server=SimpleNamespace(**limits)),
         "users": SimpleNamespace(hold=True, by_token=lambda _: USER, of=lambda _: USER),
-        "published": SimpleNamespace(of=lambda *_: {}, look=list, unmatched_rights=lambda: 2),
+        "published": SimpleNamespace(
+            of=lambda *_: {}, look=list, unmatched_rights=lambda: 2, models=lambda: 1
+        ),
         "search": SimpleNamespace(search=lambda _, order: GatewayAnswer(order.query, 1.234, (HIT,), ())),
         "metrics": SimpleNamespace(
             watch=lambda app: app,

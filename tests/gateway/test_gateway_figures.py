@@ -32,7 +32,12 @@ def test_probes_name_any_host_and_may_ask_for_the_head(shared_gateway: Gateway) 
         for host in ("10.1.2.3:7610", f"127.0.0.1:{shared_gateway.port}"):
             found = shared_gateway.head(path, host)
             assert (found.status, found.body) == (200, b"")
-    assert shared_gateway.get("/metrics", OPS, host="10.1.2.3:7610").status == 421
+
+
+def test_prometheus_names_any_host_with_its_token_and_nobody_else_does(shared_gateway: Gateway) -> None:
+    assert shared_gateway.get("/metrics", OPS, host="10.1.2.3:7610").status == 200
+    assert shared_gateway.get("/metrics", host="10.1.2.3:7610").status == 421
+    assert shared_gateway.get("/v1/vaults", OPS, host="10.1.2.3:7610").status == 421
 
 
 def test_only_some_users_read_the_figures(shared_gateway: Gateway) -> None:

@@ -121,6 +121,7 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
         timeout_s=server.timeout_s,
         methods=methods_of(routes, others),
         hosts=frozenset(name.lower() for name in server.allowed_hosts),
+        checks_host=_checks_host,
         knows_token=lambda _: REQUEST.get().identity is not None,
         where_token=_WHERE_TOKEN,
     )
@@ -132,6 +133,13 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
     recorded = Recorded(drained, _KINDS, partial(_write_down, parts))
     refusals = when_ending(stopping), when_rights_are_unknown(lambda: parts.users.hold)
     return parts.metrics.watch(Probes(recorded, partial(_look, parts), refusals))
+
+
+def _checks_host(path: str) -> bool:
+    """Not of a request for figures that has a token, which no page that was rebound can know: Prometheus
+    asks each gateway by its address."""
+    identity = REQUEST.get().identity
+    return path != METRICS_PATH or identity is None or identity.by == "proxy"
 
 
 def _write_down(parts: GatewayParts, record: RequestRecord) -> None:
@@ -223,8 +231,10 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
 
 def _look(parts: GatewayParts) -> tuple[str, ...]:
     parts.published.look()
-    unmatched = parts.published.unmatched_rights()
-    return (f"rights that match no published vault: {unmatched}",) if unmatched else ()
+    unmatched, models = parts.published.unmatched_rights(), parts.published.models()
+    rights = (f"rights that match no published vault: {unmatched}",) if unmatched else ()
+    mixed = (f"the vaults have {models} models: hits of one cannot be compared with those of another",)
+    return (*rights, *(mixed if models > 1 else ()))
 
 
 def _figures(parts: GatewayParts, _: Request) -> Response:

@@ -72,6 +72,10 @@ class PublishedVaults:
         """How many rights stand for no published vault, as of the last reading."""
         return len(self._unmatched)
 
+    def models(self) -> int:
+        """How many models the vaults have whose hits cannot be compared, as of the last reading."""
+        return len({(one.model, one.weights) for one in (self._states or {}).values()})
+
     def all(self) -> States:
         """All of them. Raises BackendError where they cannot be read any more."""
         is_reader = False

@@ -64,6 +64,9 @@ class GuardRules:
     long_lived: frozenset[str] = frozenset()
     public: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
+    checks_host: Callable[[str], bool] = lambda _: True
+    """Whether the Host of a request to this path matters."""
+
     knows_token: Callable[[str], bool] | None = None
     methods: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Which methods the paths take; a path that is not here is left to the application."""
@@ -93,7 +96,7 @@ def refusal(rules: GuardRules, scope: Message, headers: Headers) -> Refusal | No
     method: str = scope["method"]
     is_public = method in ("GET", "HEAD") and scope["path"] in rules.public
     return (
-        _wrong_host(rules, headers)
+        (_wrong_host(rules, headers) if rules.checks_host(scope["path"]) else None)
         or _wrong_origin(rules, headers)
         or _preflight(method, headers)
         or (None if is_public else _no_token(rules, headers))
