@@ -80,10 +80,10 @@ class MilvusSettings(MilvusAccess):
     shards: Annotated[int, Field(ge=1, le=16), Unit("shards")] = Field(
         default=1, description="channels by which a new collection is written; more than 1 for many daemons"
     )
-    partitions: Annotated[int, Field(ge=1, le=1024), Unit("partitions")] = Field(
-        default=16,
+    partitions: Annotated[int, Field(ge=0, le=1024), Unit("partitions")] = Field(
+        default=0,
         description="parts that the vaults of a new collection are spread over; a search reads those of its "
-        "vaults",
+        "vaults. 0: as many as the server makes by itself",
     )
     index_type: Annotated[
         str, Field(pattern=r"^[A-Z][A-Z0-9_]{1,40}$"), Allowed("the name of an index of Milvus, such as HNSW")

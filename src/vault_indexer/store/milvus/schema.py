@@ -86,7 +86,7 @@ class CollectionLayout:
     """How a collection of chunks is made; one that is there stays as it is."""
 
     shards: int = 1
-    partitions: int = 16
+    partitions: int = 0
     index_type: str = "AUTOINDEX"
     index_params: Mapping[str, int | float | str] = default(default_factory=dict)
 
@@ -97,7 +97,9 @@ def create_chunks(connection: MilvusConnection, name: str, dimension: int, layou
     if connection.call("has_collection", name):
         return
     physical = f"{name}_1"
-    spread = {"num_shards": layout.shards, "num_partitions": layout.partitions}
+    spread = {"num_shards": layout.shards}
+    if layout.partitions:
+        spread["num_partitions"] = layout.partitions
     _create(connection, physical, *_chunk_fields(dimension, layout), **spread)
     _tolerate_other(connection, lambda: connection.call("create_alias", physical, name), name)
     connection.load(name)
