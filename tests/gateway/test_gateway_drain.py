@@ -40,7 +40,10 @@ def test_a_request_under_way_is_answered_after_the_signal(team: Team) -> None:
         with ThreadPoolExecutor() as pool:
             asked = pool.submit(one.search, BEN, "dough")
             wait_until(lambda: proxy.waiting, "the search waits for the server")
+            began = time.monotonic()
             assert end(one) == 200
+            while time.monotonic() - began < 2.5:  # far longer than uvicorn itself would wait
+                assert one.get("/readyz").status == 503
             late = pool.submit(one.search, BEN, "dough")
             proxy.let_pass()
             for one_answer in (asked.result(), late.result()):

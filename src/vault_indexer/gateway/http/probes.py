@@ -42,7 +42,7 @@ class Probes:
         self._app = app
         self._look = look
         self._refusals = refusals
-        self._looking: asyncio.Task[Warnings] | None = None
+        self._looking: asyncio.Task[Warnings | None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a probe; hand others on."""
@@ -60,13 +60,21 @@ class Probes:
             await refuse(send, refused)
             return
         if self._looking is None or self._looking.done():
-            self._looking = asyncio.create_task(asyncio.to_thread(self._look))
-        try:
-            warnings = await asyncio.wait_for(asyncio.shield(self._looking), _LOOK_S)
-        except (BackendError, TimeoutError):
+            self._looking = asyncio.create_task(self._warnings())
+        looking = self._looking
+        await asyncio.wait({looking}, timeout=_LOOK_S)
+        warnings = looking.result() if looking.done() else None
+        if warnings is None:
             await refuse(send, _AWAY)
         else:
             await _answer(send, GatewayReadiness(ok=True, warnings=warnings))
+
+    async def _warnings(self) -> Warnings | None:
+        """What the server's answer gives reason to say; None without an answer."""
+        try:
+            return await asyncio.to_thread(self._look)
+        except BackendError:
+            return None
 
 
 def when_ending(stopping: Callable[[], bool]) -> Callable[[], Refusal | None]:
