@@ -174,13 +174,20 @@ def notices(answer: Answer) -> str:
 
 @contextmanager
 def gateway(
-    team: Team, users: Sequence[User], top: str = "", tables: str = "", uri: str = ""
+    team: Team,
+    users: Sequence[User],
+    top: str = "",
+    tables: str = "",
+    uri: str = "",
+    server: str = "",
+    milvus: str = "timeout_s = 2\n",
 ) -> Iterator[Gateway]:
-    """A gateway in a process of its own; `top` begins its configuration, `tables` ends it."""
+    """A gateway in a process of its own; `top` begins its configuration, `tables` ends it, `server` and
+    `milvus` are further keys of these tables."""
     config = team.folder / f"gateway-{os.urandom(4).hex()}.toml"
     config.write_text(
         f'{top}\nstates_s = 0.2\n[milvus]\nuri = "{uri or team.uri}"\ncollection_prefix = "{team.prefix}"\n'
-        f'consistency = "session"\ntimeout_s = 2\n[server]\nport = 0\n'
+        f'consistency = "session"\n{milvus}[server]\nport = 0\n{server}'
         "user_concurrent = 16\nuser_rate = 10000.0\nuser_burst = 10000\n"
         + "".join(user.toml for user in users)
         + tables,

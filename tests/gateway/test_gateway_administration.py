@@ -67,9 +67,7 @@ def test_a_right_is_given_by_name_stored_as_id_and_ends_with_its_vault(own: Team
         assert load_gateway(one.config).withdrawn == (alpha,)
         wait_until(lambda: not one.paths(EVE, "dough"), "it is found no more")
         wait_until(
-            lambda: (
-                one.get("/readyz").json["warnings"] == ["rights of users that match no published vault: 1"]
-            ),
+            lambda: one.get("/readyz").json["warnings"] == ["rights that match no published vault: 1"],
             "the right is said to match nothing",
         )
         (row,) = json.loads(administer(one.config, "vaults", "--json").stdout)["vaults"]

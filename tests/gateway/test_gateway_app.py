@@ -9,7 +9,9 @@ from typing import Any, cast
 
 import pytest
 
+from vault_indexer.config.gateway import GatewayUser
 from vault_indexer.gateway.app import GatewayParts, make_gateway_app
+from vault_indexer.gateway.http.drain import Drain
 from vault_indexer.model import GatewayAnswer, GatewayHit
 
 HIT = GatewayHit(
@@ -17,19 +19,28 @@ HIT = GatewayHit(
 )
 
 
+USER = GatewayUser(name="u", token_sha256="0" * 64, metrics=True)
+
+
 def parts() -> GatewayParts:
     limits = {"allowed_origins": (), "max_concurrent": 8, "timeout_s": 5, "allowed_hosts": ()}
     limits |= {"user_concurrent": 4, "user_rate": 100.0, "user_burst": 100}
     made = {
         "settings": SimpleNamespace(server=SimpleNamespace(**limits)),
-        "users": SimpleNamespace(hold=True, by_token=lambda _: SimpleNamespace(name="u", metrics=True)),
-        "published": SimpleNamespace(of=lambda _: {}, all=list, unmatched_rights=lambda: 2),
+        "users": SimpleNamespace(hold=True, by_token=lambda _: USER, of=lambda _: USER),
+        "published": SimpleNamespace(
+            of=lambda *_: {}, look=list, unmatched_rights=lambda: 2, models=lambda: 1
+        ),
         "search": SimpleNamespace(search=lambda _, order: GatewayAnswer(order.query, 1.234, (HIT,), ())),
         "metrics": SimpleNamespace(
             watch=lambda app: app,
             exposition=lambda: (b"figures", "text/plain"),
             count_share_refused=lambda: None,
+            count_refused=lambda _: None,
         ),
+        "oidc": None,
+        "proxy": None,
+        "audit": None,
     }
     return cast("GatewayParts", SimpleNamespace(**made))
 
@@ -49,7 +60,8 @@ def ask(target: str) -> tuple[int, bytes]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(cast("Any", make_gateway_app(parts(), 80)(scope, receive, send)))
+    app = make_gateway_app(parts(), 80, Drain(1.0), lambda: False)
+    asyncio.run(cast("Any", app(scope, receive, send)))
     return sent[0]["status"], b"".join(one.get("body", b"") for one in sent)
 
 
@@ -57,7 +69,7 @@ def ask(target: str) -> tuple[int, bytes]:
     ("target", "status", "part"),
     [
         ("/healthz", 200, b'{"ok":true}'),
-        ("/readyz", 200, b'"warnings":["rights of users that match no published vault: 2"]'),
+        ("/readyz", 200, b'"warnings":["rights that match no published vault: 2"]'),
         ("/v1/vaults", 200, b'{"vaults":[]}'),
         ("/v1/search?q=x", 200, b'"score":0.1235'),
         ("/v1/search?q=x&fields=path", 200, b'"results":[{"path":"a.md"}]'),

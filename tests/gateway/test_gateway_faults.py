@@ -69,7 +69,11 @@ def test_vaults_of_two_models_are_joined_by_rank(team: Team, tmp_path: Path) -> 
     publish(mixed, "observatory")
     with gateway(mixed, [BEN]) as one:
         found = one.search(BEN, "rings of Saturn")
-        assert "vaults of 2 models are ranked by themselves and joined by rank" in notices(found)
+        said = notices(found)
+        assert said.startswith("your vaults have 2 models, so their hits are taken by turns")
+        assert "kitchen (wordllama/" in said
+        assert "weights of its own" in said
+        assert "the vaults have 2 models" in str(one.get("/readyz").json["warnings"])
         assert {str(hit["vault"]) for hit in results(found)[:2]} == {"kitchen", "observatory"}
         assert "only words" not in notices(found)
         assert notices(one.search(BEN, "rings of Saturn", vault="kitchen")) == ""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from gateway_lab import ANA, BEN, OPS, Gateway
+import platform
+import time
+from importlib.metadata import version
+
+from gateway_lab import ANA, BEN, OPS, Gateway, id_of
 from prometheus_client.parser import text_string_to_metric_families
 from serve_api import Answer
+from waiting import wait_until
 
 
 def samples(answer: Answer) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -27,7 +32,12 @@ def test_probes_name_any_host_and_may_ask_for_the_head(shared_gateway: Gateway) 
         for host in ("10.1.2.3:7610", f"127.0.0.1:{shared_gateway.port}"):
             found = shared_gateway.head(path, host)
             assert (found.status, found.body) == (200, b"")
-    assert shared_gateway.get("/metrics", OPS, host="10.1.2.3:7610").status == 421
+
+
+def test_prometheus_names_any_host_with_its_token_and_nobody_else_does(shared_gateway: Gateway) -> None:
+    assert shared_gateway.get("/metrics", OPS, host="10.1.2.3:7610").status == 200
+    assert shared_gateway.get("/metrics", host="10.1.2.3:7610").status == 421
+    assert shared_gateway.get("/v1/vaults", OPS, host="10.1.2.3:7610").status == 421
 
 
 def test_only_some_users_read_the_figures(shared_gateway: Gateway) -> None:
@@ -52,5 +62,18 @@ def test_requests_and_calls_are_counted(shared_gateway: Gateway) -> None:
     assert more(f"{name}_requests_total", ("other", "404")) == 1
     assert more(f"{name}_milvus_seconds_count", ("search",)) == 1
     assert after[f"{name}_ready", ()] == 1
-    for secret in ("unusual", BEN.token, ANA.token, "ben", "kitchen", "keeper-"):
+    assert more(f"{name}_refusals_total", ("token",)) == 1
+    for secret in ("unusual", BEN.token, ANA.token, "ben"):
         assert secret not in answer.body.decode()
+
+
+def test_figures_say_what_runs_what_is_published_and_who_has_rights(shared_gateway: Gateway) -> None:
+    name = "vault_indexer_gateway"
+    wait_until(lambda: shared_gateway.get("/readyz").status == 200)
+    found = samples(shared_gateway.get("/metrics", OPS))
+    assert found[f"{name}_build_info", (platform.python_version(), version("vault-indexer"))] == 1
+    for vault in (id_of("kitchen"), id_of("observatory")):
+        published = found[f"{name}_published_timestamp_seconds", (vault,)]
+        assert 0 < published <= found[f"{name}_seen_timestamp_seconds", (vault,)] <= time.time()
+    assert found[f"{name}_rights_holders", ()] == 2  # ana and ben; ops has none
+    assert found[f"{name}_rights_vaults", ()] == 1  # "*" names none

@@ -33,7 +33,7 @@ class Server:
         self.hold: threading.Event | None = None
         self.reading = threading.Event()
         users = Users([ANA])
-        metrics = SimpleNamespace(states=lambda **_: None, vaults=self._count)
+        metrics = SimpleNamespace(states=lambda **_: None, vaults=self._count, publications=lambda _: None)
         calls = SimpleNamespace(metrics=metrics, run=lambda _, call: call())
         self.published = PublishedVaults(
             cast("Any", self),

@@ -11,8 +11,10 @@ import pytest
 
 from vault_indexer.errors import BackendError
 from vault_indexer.gateway.calls import MilvusCalls
+from vault_indexer.gateway.http.requests import REQUEST, RequestRecord
 from vault_indexer.gateway.shares import GivingBack, Shared, UserShares
 from vault_indexer.gateway.single_flight import SingleFlight
+from vault_indexer.gateway.users import Identity
 from vault_indexer.store.milvus import CollectionMissingError
 
 
@@ -59,11 +61,9 @@ def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
 def asked(app: Any, token: str) -> Any:
     """A request of a user, whose first message is given."""
     sent: list[Any] = []
-    scope = {
-        "type": "http",
-        "path": "/v1/search",
-        "headers": [(b"authorization", f"Bearer {token}".encode())],
-    }
+    scope = {"type": "http", "path": "/v1/search", "headers": []}
+    identity = Identity("token", token) if token != "x" else None
+    REQUEST.set(RequestRecord("id", "search", identity))
 
     async def send(message: Any) -> None:
         sent.append(message)
@@ -93,8 +93,7 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
         await send({"type": "http.response.start", "status": 504, "headers": []})
 
     running: list[asyncio.Future[None]] = []
-    users = SimpleNamespace(by_token=lambda token: SimpleNamespace(name=token) if token != "x" else None)
-    app = Shared(guard, cast("Any", users), taken, lambda: refusals.append(1))
+    app = Shared(guard, taken, lambda: refusals.append(1))
 
     async def scenario() -> list[int]:
         statuses = [(await asked(app, "ana"))["status"] for _ in range(2)]
@@ -109,12 +108,11 @@ def test_the_place_is_free_when_the_handler_has_ended(*, is_begun: bool) -> None
 
 def test_a_refusal_says_when_to_try_again() -> None:
     taken = shares(Clock(), rate=0.1, burst=1)
-    users = SimpleNamespace(by_token=lambda _: SimpleNamespace(name="ana"))
 
     async def answer(_scope: Any, _receive: Any, send: Any) -> None:
         await send({"status": 200})
 
-    app = Shared(answer, cast("Any", users), taken, lambda: None)
+    app = Shared(answer, taken, lambda: None)
     assert asyncio.run(asked(app, "t"))["status"] == 200
     refused = asyncio.run(asked(app, "t"))
     assert refused["status"] == 429

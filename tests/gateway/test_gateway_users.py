@@ -14,7 +14,7 @@ import pytest
 
 from vault_indexer.config.edits.gateway import add_right
 from vault_indexer.config.gateway import GatewaySettings, GatewayToken, GatewayUser, load_gateway
-from vault_indexer.errors import ConfigError
+from vault_indexer.errors import ConfigError, UsageError
 from vault_indexer.gateway.rights import CurrentUsers, WhileRightsHold
 from vault_indexer.gateway.users import Users, digest_of
 
@@ -70,12 +70,22 @@ def test_a_right_is_added_to_a_large_file(many: Path) -> None:
     assert load_gateway(many).users[7].vaults[-1] == "new-0123456789abcdef"
 
 
+def test_a_group_gets_a_right(tmp_path: Path) -> None:
+    config = tmp_path / "gateway.toml"
+    config.write_text(f'{HEAD}[[groups]]\nname = "cooks"\n')
+    assert add_right(config, "group:cooks", "new-0123456789abcdef")
+    assert not add_right(config, "group:cooks", "new-0123456789abcdef")
+    assert load_gateway(config).groups[0].vaults == ("new-0123456789abcdef",)
+    with pytest.raises(UsageError, match="no user 'cooks'; it has none"):
+        add_right(config, "cooks", "new-0123456789abcdef")
+
+
 def test_two_tokens_of_a_user_overlap_and_the_old_one_ends() -> None:
     old = GatewayToken(name="old", token_sha256=digest_of("one"), expires=date(2026, 11, 30))
     new = GatewayToken(name="new", token_sha256=digest_of("two"))
     ana = GatewayUser(name="ana", tokens=(old, new))
     for today, tokens in ((date(2026, 11, 30), {"one", "two"}), (date(2026, 12, 1), {"two"})):
-        users = Users([ana], lambda today=today: today)  # type: ignore[misc]
+        users = Users([ana], today=lambda today=today: today)  # type: ignore[misc]
         assert {token for token in ("one", "two", "three", "") if users.by_token(token)} == tokens
 
 
@@ -124,7 +134,7 @@ class File:
         self.settings = GatewaySettings(
             milvus=cast("Any", {"uri": "http://127.0.0.1:1"}), users=(one,), rights_grace_s=300
         )
-        metrics = cast("Any", SimpleNamespace(rights=lambda **_: None))
+        metrics = cast("Any", SimpleNamespace(rights=lambda **_: None, count_rights=lambda *_: None))
         watch = cast("Any", None)
         self.users = CurrentUsers(self.settings, self.read, watch, metrics, lambda: self.now)
 
@@ -142,7 +152,7 @@ class File:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        app = WhileRightsHold(answer, self.users, "/healthz")
+        app = WhileRightsHold(answer, self.users)
         asyncio.run(cast("Any", app({"type": "http", "path": path}, cast("Any", None), send)))
         return int(sent[0]["status"])
 
@@ -155,12 +165,7 @@ def test_former_rights_end_after_their_grace_and_the_file_brings_them_back() -> 
     file.users._read_again()  # another change that cannot be used gives no further grace
     assert file.status("/v1/search") == 200
     file.now = 300.0
-    assert [file.status(path) for path in ("/v1/search", "/readyz", "/metrics", "/healthz")] == [
-        503,
-        503,
-        503,
-        200,
-    ]
+    assert [file.status(path) for path in ("/v1/search", "/metrics")] == [503, 503]
     file.is_usable = True
     file.users._read_again()
     assert file.status("/v1/search") == 200

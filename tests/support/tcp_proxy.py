@@ -19,6 +19,8 @@ class TcpProxy:
         self._pairs: list[socket.socket] = []
         self._listener: socket.socket | None = None
         self.port = 0
+        self.waiting = 0
+        """Parts of messages that were held back since `hang`."""
         self._listen()
 
     @property
@@ -26,6 +28,7 @@ class TcpProxy:
         return f"http://127.0.0.1:{self.port}"
 
     def hang(self) -> None:
+        self.waiting = 0
         self._open.clear()
 
     def refuse(self) -> None:
@@ -72,6 +75,7 @@ class TcpProxy:
     def _pump(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(1 << 16):
+                self.waiting += not self._open.is_set()
                 self._open.wait()
                 sink.sendall(data)
         for one in (source, sink):

@@ -13,7 +13,14 @@ from pydantic import Field, ValidationError
 
 from vault_indexer.config.fields import Allowed, Table, Unit, VariableName
 from vault_indexer.config.settings import Origin
-from vault_indexer.config.tables.milvus import Prefix, ServerUrl
+from vault_indexer.config.tables.identity import (
+    FileName,
+    GatewayAudit,
+    GatewayGroup,
+    GatewayOidc,
+    GatewayProxy,
+)
+from vault_indexer.config.tables.milvus import MilvusAccess, Prefix, ServerUrl
 from vault_indexer.config.values import ValueLocation, printable, problem_within, with_tuples
 from vault_indexer.errors import ConfigError, ConfigProblem
 
@@ -49,11 +56,10 @@ Address = Annotated[
 GivenUrl = Annotated[ServerUrl, Field(min_length=1), Allowed("a URL such as http://127.0.0.1:19530")]
 
 
-class GatewayMilvus(Table):
-    """The server that is searched. The first three keys are those of the daemons that publish to it."""
+class GatewayMilvus(MilvusAccess):
+    """The server that is searched. All keys but the last two are those of the daemons that publish to it."""
 
     uri: GivenUrl = Field(description="address of the server")
-    token_env: VariableName = Field(default="", description="environment variable that holds its token")
     collection_prefix: Prefix = Field(default="vault_indexer", description="as the daemons have it")
     consistency: Literal["session", "bounded"] = Field(
         default="bounded", description="how new an answer of the server has to be"
@@ -71,6 +77,10 @@ class GatewayServer(Table):
     )
     port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port")] = Field(
         default=7610, description="0 lets the system choose"
+    )
+    socket: FileName = Field(
+        default="",
+        description="path of a Unix socket that it listens on instead: for a proxy on the same machine",
     )
     allowed_hosts: tuple[HostName, ...] = Field(
         default=(),
@@ -96,6 +106,11 @@ class GatewayServer(Table):
     )
     timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds")] = Field(
         default=20.0, description="time after which a request is cancelled"
+    )
+    drain_s: Annotated[float, Field(ge=0, le=600), Unit("seconds")] = Field(
+        default=20.0,
+        description="after SIGTERM requests are answered for so long at most: until none is under way and "
+        "none has come for a second",
     )
 
 
@@ -127,9 +142,10 @@ class GatewayToken(Table):
 
 
 class GatewayUser(Table):
-    """Who may ask, and what of."""
+    """Who may ask, and what of. One without a token is known by [oidc] or [proxy] alone, and one with a token
+    by that alone: so nobody becomes another user by choosing a name at the provider."""
 
-    name: Name = Field(description="for logs of the operator; no secret")
+    name: Name = Field(description="for logs of the operator, or as the provider or the proxy names the user")
     token_sha256: Sha256 | None = Field(
         default=None, description="of the token; the token itself is nowhere but with the user"
     )
@@ -142,6 +158,9 @@ class GatewayUser(Table):
     )
     vaults: tuple[Right, ...] = Field(
         default=(), description='ids of the vaults that the user may read; "*" for all'
+    )
+    groups: tuple[Name, ...] = Field(
+        default=(), description="groups that the user belongs to, beside those that the provider names"
     )
     metrics: bool = Field(default=False, description="whether the user may read /metrics")
 
@@ -157,7 +176,11 @@ class GatewaySettings(Table):
 
     milvus: GatewayMilvus
     server: GatewayServer = GatewayServer()
-    users: tuple[GatewayUser, ...] = Field(description="at least one")
+    users: tuple[GatewayUser, ...] = Field(default=(), description="at least one, or a group")
+    groups: tuple[GatewayGroup, ...] = Field(default=(), description="what the users of a group may read")
+    oidc: GatewayOidc | None = Field(default=None, description="tokens of a provider of OpenID Connect")
+    proxy: GatewayProxy | None = Field(default=None, description="a proxy that says who asks")
+    audit: GatewayAudit = GatewayAudit()
     withdrawn: tuple[VaultId, ...] = Field(
         default=(),
         description="ids of vaults that nobody finds, whatever the server says: `indexer gateway unpublish` "
@@ -232,20 +255,36 @@ def _table(path: Path, origin: str) -> object:
 
 
 def _disagreements(settings: GatewaySettings) -> Iterator[tuple[str, str]]:
-    if not settings.users:
-        yield "users", "at least one [[users]]"
+    yield from _identity_disagreements(settings)
     yield from _repeated("users.name", [user.name for user in settings.users])
+    yield from _repeated("groups.name", [group.name for group in settings.groups])
     yield from _repeated(
         "users.token_sha256", [digest for user in settings.users for digest, _ in user.digests]
     )
-    for user in settings.users:
-        if bool(user.token_sha256) == bool(user.tokens):
-            yield "users", f"token_sha256 or tokens, one of both: {printable(user.name)}"
     yield from _repeated("keepers.name", [keeper.name for keeper in settings.keepers])
     if settings.bodies == "keepers" and not settings.keepers:
         yield "keepers", 'at least one [[keepers]], since bodies is "keepers"'
+    yield from settings.milvus.disagreements(settings.milvus.uri)
     if settings.milvus.timeout_s >= settings.server.timeout_s:
         yield "milvus.timeout_s", f"below server.timeout_s ({settings.server.timeout_s:g})"
+
+
+def _identity_disagreements(settings: GatewaySettings) -> Iterator[tuple[str, str]]:
+    if not settings.users and not settings.groups:
+        yield "users", "at least one [[users]] or [[groups]]"
+    has_provider = settings.oidc is not None or settings.proxy is not None
+    groups = {group.name for group in settings.groups}
+    for user in settings.users:
+        if bool(user.token_sha256) and bool(user.tokens):
+            yield "users", f"token_sha256 or tokens, one of both: {printable(user.name)}"
+        elif not user.digests and not has_provider:
+            needed = "token_sha256 or tokens, one of both, since there is no [oidc] and no [proxy]"
+            yield "users", f"{needed}: {printable(user.name)}"
+        for unknown in sorted(set(user.groups) - groups):
+            yield "users.groups", f"names of [[groups]]; there is none called {printable(unknown)}"
+    proxy = settings.proxy
+    if proxy is not None and not proxy.addresses and not settings.server.socket:
+        yield "proxy.addresses", "at least one, or server.socket: headers of anybody else mean nothing"
 
 
 def _repeated(key: str, values: list[str]) -> Iterator[tuple[str, str]]:

@@ -487,4 +487,6 @@ class Settings(Table):
     def _server_is_named(self) -> Self:
         if self.index.backend == "milvus" and not self.milvus.uri:
             raise DisagreementError("the URL of the server is needed", "milvus.uri", "index.backend")
+        for key, allowed in self.milvus.disagreements(self.milvus.uri):
+            raise DisagreementError(allowed, key)
         return self

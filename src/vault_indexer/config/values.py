@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
 from typing import Annotated, Any, TypeGuard, get_args, get_origin
 
 import tomli
@@ -219,8 +219,14 @@ def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | 
     if isinstance(part, str) and get_origin(annotation) is dict:
         return get_args(annotation)[1], []
     if _is_table(annotation) and isinstance(part, str) and part in (fields := _fields(annotation)):
-        return fields[part].annotation, list(fields[part].metadata)
+        return _given_table(fields[part].annotation), list(fields[part].metadata)
     return None
+
+
+def _given_table(annotation: object) -> object:
+    """The table of `Table | None`, which a configuration may leave out; other types as they are."""
+    tables = [one for one in get_args(annotation) if _is_table(one)]
+    return tables[0] if isinstance(annotation, UnionType) and tables else annotation
 
 
 def _fields(table: type[BaseModel]) -> Mapping[str, FieldInfo]:

@@ -40,7 +40,7 @@ from vault_indexer.providers import (
 from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import is_sound
-from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
+from vault_indexer.store.milvus import CollectionLayout, MilvusConnection, MilvusPublisher, MilvusVaults
 from vault_indexer.vault.ignore import IgnoreRules
 from vault_indexer.vault.walk import Scan, scan
 
@@ -211,7 +211,10 @@ class Assembly:
             raise IndexUnusableError(f"cannot write {self.root}/publication: {error.strerror}") from error
         published = PublishedVault.of(self.vault, milvus.keeper, identity)
         model = opened.reader.searcher.embedder.model
-        publisher = MilvusPublisher(vaults, published.vault, model, store_bodies=milvus.store_bodies)
+        layout = CollectionLayout(milvus.shards, milvus.partitions, milvus.index_type, milvus.index_params)
+        publisher = MilvusPublisher(
+            vaults, published.vault, model, store_bodies=milvus.store_bodies, layout=layout
+        )
         worker = ChunkWorker(opened.generation.catalog, limits_of(self.settings.index))
         number = opened.generation.number
         catalog = CatalogPublisher(vaults, publisher, published, number, model.key, worker)

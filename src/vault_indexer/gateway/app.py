@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from vault_indexer.config.gateway import GatewaySettings, GatewayUser
+from vault_indexer.config.gateway import EVERY_VAULT, GatewaySettings, GatewayUser
 from vault_indexer.contract.bounds import check_query
 from vault_indexer.contract.codec import encode, json_fields
 from vault_indexer.contract.gateway_requests import GatewaySearchRequest
@@ -16,21 +16,26 @@ from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.parameters import request_of
 from vault_indexer.errors import UsageError
 from vault_indexer.gateway.endpoints import GATEWAY_SEARCH, GATEWAY_VAULTS
+from vault_indexer.gateway.http.audit import AuditLog
+from vault_indexer.gateway.http.drain import Drain
+from vault_indexer.gateway.http.identity import Identified, TrustedProxy
+from vault_indexer.gateway.http.probes import (
+    HEALTH_PATH,
+    READY_PATH,
+    Probes,
+    when_ending,
+    when_rights_are_unknown,
+)
+from vault_indexer.gateway.http.requests import REQUEST, Recorded, RequestRecord
 from vault_indexer.gateway.metrics import GatewayMetrics
+from vault_indexer.gateway.oidc import OidcTokens
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.rights import CurrentUsers, WhileRightsHold
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
 from vault_indexer.gateway.shares import GivingBack, Shared, UserShares
-from vault_indexer.model import (
-    GatewayAnswer,
-    GatewayHealth,
-    GatewayHit,
-    GatewayReadiness,
-    PublishedVault,
-    PublishedVaultList,
-)
+from vault_indexer.model import GatewayAnswer, GatewayHit, PublishedVault, PublishedVaultList
 from vault_indexer.serve.api.endpoints import Endpoint
-from vault_indexer.serve.api.openapi import ApiDocument, answers
+from vault_indexer.serve.api.openapi import OPENAPI_PATH, ApiDocument, answers
 from vault_indexer.serve.app import get_route, methods_of, other_routes
 from vault_indexer.serve.http.guard import (
     App,
@@ -40,9 +45,7 @@ from vault_indexer.serve.http.guard import (
     Receive,
     Refusal,
     Send,
-    headers_by_name,
     refuse,
-    token_of,
     wrong_token,
 )
 from vault_indexer.serve.http.metrics import METRICS_PATH
@@ -52,10 +55,7 @@ from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Respo
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
-    from starlette.routing import Route as StarletteRoute
 
-HEALTH_PATH = "/healthz"
-READY_PATH = "/readyz"
 ROUTES = frozenset({GATEWAY_SEARCH.path, GATEWAY_VAULTS.path, HEALTH_PATH, READY_PATH, METRICS_PATH})
 
 _HEALTHY = "Whether the process answers."
@@ -64,8 +64,16 @@ _FIGURES: Json = {"description": "Successful Response"}
 _LIMIT = 10
 _TEXT_KEYS = frozenset({"snippet", "marks", "content", "line"})
 _WHERE_TOKEN = "who runs the gateway gives you one"
-_PUBLIC = frozenset({HEALTH_PATH, READY_PATH})
-_FORBIDDEN = Refusal(403, "rights", "this user may not read /metrics: set metrics = true in its [[users]]")
+_FORBIDDEN = Refusal(
+    403, "rights", "this user may not read /metrics: set metrics = true in its [[users]] or [[groups]]"
+)
+_KINDS = {
+    GATEWAY_SEARCH.path: "search",
+    GATEWAY_VAULTS.path: "vaults",
+    METRICS_PATH: "metrics",
+    OPENAPI_PATH: "openapi",
+}
+"""What the audit log calls requests; all others are "other"."""
 
 _USER: ContextVar[GatewayUser] = ContextVar("gateway_user")
 """Of the request that a handler works on; set by `_WithUser` alone."""
@@ -73,17 +81,21 @@ _USER: ContextVar[GatewayUser] = ContextVar("gateway_user")
 
 @dataclass(frozen=True, slots=True)
 class GatewayParts:
-    """What a gateway answers with."""
+    """What a gateway answers with. `oidc` and `proxy` are None where the configuration has none, `audit`
+    where nothing is to be written down."""
 
     settings: GatewaySettings
     users: CurrentUsers
     published: PublishedVaults
     search: GatewaySearch
     metrics: GatewayMetrics
+    oidc: OidcTokens | None = None
+    proxy: TrustedProxy | None = None
+    audit: AuditLog | None = None
 
 
-def make_gateway_app(parts: GatewayParts, port: int) -> App:
-    """The ASGI application, guard and figures included."""
+def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Callable[[], bool]) -> App:
+    """The ASGI application, guard and figures included. `stopping` says that the signal to end has come."""
     document = ApiDocument("vault-indexer gateway", "Search the vaults of many keepers.")
     responses: tuple[tuple[Endpoint[Any], Respond], ...] = (
         (GATEWAY_SEARCH, lambda given: _json(_search(parts, request_of(GatewaySearchRequest, given)))),
@@ -99,7 +111,7 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
     ):
         document.add_other(name, path, text, answers("It is so.", shape), is_public=True)
     document.add_other("metrics", METRICS_PATH, "Figures for Prometheus.", _FIGURES)
-    others = [*_health_routes(parts), get_route(METRICS_PATH, partial(_figures, parts))]
+    others = [get_route(METRICS_PATH, partial(_figures, parts))]
     server = parts.settings.server
     rules = GuardRules(
         token="",
@@ -107,18 +119,34 @@ def make_gateway_app(parts: GatewayParts, port: int) -> App:
         allowed_origins=frozenset(server.allowed_origins),
         max_concurrent=server.max_concurrent,
         timeout_s=server.timeout_s,
-        public=_PUBLIC,
-        any_host=_PUBLIC,
         methods=methods_of(routes, others),
         hosts=frozenset(name.lower() for name in server.allowed_hosts),
-        knows_token=lambda token: parts.users.by_token(token) is not None,
+        checks_host=_checks_host,
+        knows_token=lambda _: REQUEST.get().identity is not None,
         where_token=_WHERE_TOKEN,
     )
     rest = other_routes(others, document)
     guarded = Guard(GivingBack(_WithUser(EndpointRoutes(routes, rest), parts.users)), rules)
-    shared = Shared(guarded, parts.users, UserShares(server), parts.metrics.count_share_refused)
-    gated = WhileRightsHold(shared, parts.users, HEALTH_PATH)
-    return parts.metrics.watch(gated)
+    shared = Shared(guarded, UserShares(server), parts.metrics.count_share_refused)
+    identified = Identified(shared, parts.users, parts.oidc, parts.proxy)
+    drained = drain.around(WhileRightsHold(identified, parts.users), stopping)
+    recorded = Recorded(drained, _KINDS, partial(_write_down, parts))
+    refusals = when_ending(stopping), when_rights_are_unknown(lambda: parts.users.hold)
+    return parts.metrics.watch(Probes(recorded, partial(_look, parts), refusals))
+
+
+def _checks_host(path: str) -> bool:
+    """Not of a request for figures that has a token, which no page that was rebound can know: Prometheus
+    asks each gateway by its address."""
+    identity = REQUEST.get().identity
+    return path != METRICS_PATH or identity is None or identity.by == "proxy"
+
+
+def _write_down(parts: GatewayParts, record: RequestRecord) -> None:
+    if record.reason:
+        parts.metrics.count_refused(record.reason)
+    if parts.audit is not None:
+        parts.audit.write(record)
 
 
 class _WithUser:
@@ -130,10 +158,11 @@ class _WithUser:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Hand the request on; only the right users come to the figures."""
-        if scope["type"] != "http" or scope["path"] in _PUBLIC:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        user = self._users.by_token(token_of(headers_by_name(scope["headers"])))
+        identity = REQUEST.get().identity
+        user = None if identity is None else self._users.of(identity)
         if user is None:  # the guard knew the token, and it was taken away since
             await refuse(send, wrong_token(_WHERE_TOKEN))
         elif scope["path"] == METRICS_PATH and not user.metrics:
@@ -155,7 +184,18 @@ def _search(parts: GatewayParts, request: GatewaySearchRequest) -> GatewayAnswer
         kind=request.kind,
         with_text=bool(wanted & _TEXT_KEYS),
     )
+    record = REQUEST.get()
+    record.query, record.vaults = request.query, _asked(parts, request.vault)
     return replace(parts.search.search(_USER.get(), order), keys=wanted if request.fields else None)
+
+
+def _asked(parts: GatewayParts, named: str) -> tuple[str, ...]:
+    """The ids of the vaults that a search asks; "*" stands for all of a user who may read all. Raises
+    UnknownVaultError."""
+    user = _USER.get()
+    if EVERY_VAULT in user.vaults and not named:
+        return (EVERY_VAULT,)
+    return tuple(sorted(parts.published.of(user, named)))
 
 
 def _hit_keys(fields: str) -> frozenset[str]:
@@ -189,20 +229,12 @@ def _vaults(parts: GatewayParts) -> PublishedVaultList:
     )
 
 
-def _health_routes(parts: GatewayParts) -> Sequence[StarletteRoute]:
-    async def healthy(_: Request) -> JSONResponse:
-        return _json(GatewayHealth(ok=True))
-
-    def ready(_: Request) -> JSONResponse:
-        parts.published.all()
-        unmatched = parts.published.unmatched_rights()
-        warnings = (f"rights of users that match no published vault: {unmatched}",) if unmatched else ()
-        return _json(GatewayReadiness(ok=True, warnings=warnings))
-
-    routes = get_route(HEALTH_PATH, healthy), get_route(READY_PATH, ready)
-    for route in routes:
-        route.methods = {"GET", "HEAD"}
-    return routes
+def _look(parts: GatewayParts) -> tuple[str, ...]:
+    parts.published.look()
+    unmatched, models = parts.published.unmatched_rights(), parts.published.models()
+    rights = (f"rights that match no published vault: {unmatched}",) if unmatched else ()
+    mixed = (f"the vaults have {models} models: hits of one cannot be compared with those of another",)
+    return (*rights, *(mixed if models > 1 else ()))
 
 
 def _figures(parts: GatewayParts, _: Request) -> Response:

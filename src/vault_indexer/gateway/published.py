@@ -49,6 +49,7 @@ class PublishedVaults:
         self._states: States | None = None
         self._read_at = 0.0
         self._reading: SingleFlight[str, States] = SingleFlight()
+        self._looking: SingleFlight[str, States] = SingleFlight()
         self._unmatched: frozenset[tuple[str, str]] = frozenset()
 
     def of(self, user: GatewayUser, named: str = "") -> dict[str, VaultState]:
@@ -71,6 +72,10 @@ class PublishedVaults:
         """How many rights stand for no published vault, as of the last reading."""
         return len(self._unmatched)
 
+    def models(self) -> int:
+        """How many models the vaults have whose hits cannot be compared, as of the last reading."""
+        return len({(one.model, one.weights) for one in (self._states or {}).values()})
+
     def all(self) -> States:
         """All of them. Raises BackendError where they cannot be read any more."""
         is_reader = False
@@ -87,6 +92,12 @@ class PublishedVaults:
         withdrawn = self._users.withdrawn
         return {vault: one for vault, one in found.items() if vault not in withdrawn} if withdrawn else found
 
+    def look(self) -> None:
+        """Read the list, unless that was just done: for probes, which ask the server even while searches do
+        not try it. Raises BackendError."""
+        if self._good() is None:
+            self._looking.get("", lambda: self._take_in(self._vaults.all()))
+
     def _good(self) -> States | None:
         """What was read, if that was not too long ago."""
         return self._states if self._clock() - self._read_at < self._good_s else None
@@ -96,7 +107,10 @@ class PublishedVaults:
         good = self._good()
         if good is not None:  # another one has just read them
             return good
-        found = _newest(self._states or {}, self._calls.run("states", self._vaults.all))
+        return self._take_in(self._calls.run("states", self._vaults.all))
+
+    def _take_in(self, read: States) -> States:
+        found = _newest(self._states or {}, read)
         self._states, self._read_at = found, self._clock()
         self._look_at(found)
         return found
@@ -112,6 +126,7 @@ class PublishedVaults:
         if len(new) > _SHOWN_RIGHTS:
             log.warning("%d more rights match no published vault", len(new) - _SHOWN_RIGHTS)
         stale = sum(self.is_stale(one) for one in live.values())
+        self._calls.metrics.publications(live)
         self._calls.metrics.vaults(len(live), stale, len(unmatched))
 
 

@@ -12,7 +12,7 @@ from vault_indexer.config.gateway import GatewaySettings, GatewayUser
 from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.errors import ConfigError
 from vault_indexer.gateway.metrics import GatewayMetrics
-from vault_indexer.gateway.users import Users
+from vault_indexer.gateway.users import Identity, Users
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 
 log = logging.getLogger("vault_indexer.gateway")
@@ -25,8 +25,8 @@ class CurrentUsers:
     As a context manager it follows the file: a thread looks twice a second, and reads one that has changed at
     the next look, since whoever writes it may not be done. A file that cannot be used changes no right for
     `rights_grace_s`, and then nobody is answered: a right that was taken away ends. The log says why, and the
-    figure `rights_current` is 0 until it is corrected. Other keys than `users` and
-    `withdrawn` count after a restart.
+    figure `rights_current` is 0 until it is corrected. Other keys than `users`,
+    `groups` and `withdrawn` count after a restart.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class CurrentUsers:
     ) -> None:
         """`settings` were read after `watch` was made. `read` reads them again and raises ConfigError."""
         self._settings = settings
-        self._users = Users(settings.users)
+        self._users = Users(settings.users, settings.groups)
         self._withdrawn = frozenset(settings.withdrawn)
         self._read = read
         self._clock = clock
@@ -47,10 +47,15 @@ class CurrentUsers:
         self._metrics = metrics
         self._follower = ConfigFollower(watch, self._read_again, "gateway-rights")
         metrics.rights(current=True)
+        metrics.count_rights(*self._users.counts())
 
     def by_token(self, token: str) -> GatewayUser | None:
         """The user of a token, with the rights that hold now."""
         return self._users.by_token(token)
+
+    def of(self, identity: Identity) -> GatewayUser | None:
+        """Whoever asks, with the rights that hold now; None where a token was taken away."""
+        return self._users.of(identity)
 
     def rights(self) -> Iterator[tuple[str, str]]:
         """The rights to vaults: the user's name and the vault's id."""
@@ -92,16 +97,19 @@ class CurrentUsers:
             )
             self._metrics.rights(current=False)
             return
-        self._users, self._withdrawn = Users(found.users), frozenset(found.withdrawn)
+        self._users, self._withdrawn = Users(found.users, found.groups), frozenset(found.withdrawn)
         self._unusable_since = None
         self._metrics.rights(current=True)
+        self._metrics.count_rights(*self._users.counts())
         log.warning("the rights were read again: %d users", len(found.users))
-        former = {"users": self._settings.users, "withdrawn": self._settings.withdrawn}
+        former = {name: getattr(self._settings, name) for name in ("users", "groups", "withdrawn")}
         if found.model_copy(update=former) != self._settings:
-            log.warning("other keys than users and withdrawn have changed: they count after a restart")
+            log.warning(
+                "other keys than users, groups and withdrawn have changed: they count after a restart"
+            )
 
 
-_UNKNOWN = Refusal(
+RIGHTS_UNKNOWN = Refusal(
     503,
     "rights",
     "who may read what is not known: the configuration of the gateway cannot be used",
@@ -110,17 +118,15 @@ _UNKNOWN = Refusal(
 
 
 class WhileRightsHold:
-    """ASGI middleware: nobody is answered, and the gateway is not ready, once former rights are too old."""
+    """ASGI middleware: nobody is answered once former rights are too old."""
 
-    def __init__(self, app: App, users: CurrentUsers, always: str) -> None:
-        """The path `always` is answered all the same."""
+    def __init__(self, app: App, users: CurrentUsers) -> None:
         self._app = app
         self._users = users
-        self._always = always
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Hand the request on, or answer 503."""
-        if scope["type"] == "http" and scope["path"] != self._always and not self._users.hold:
-            await refuse(send, _UNKNOWN)
+        if scope["type"] == "http" and not self._users.hold:
+            await refuse(send, RIGHTS_UNKNOWN)
         else:
             await self._app(scope, receive, send)

@@ -97,7 +97,7 @@ class GatewaySearch:
             )
         self._check_cost(order, question, states.values())
         if len(groups) > 1:
-            notices.append(f"vaults of {len(groups)} models are ranked by themselves and joined by rank")
+            notices.append(_models_notice(groups))
         until = began + self._settings.server.timeout_s / 2
         rankings = []
         for group in groups:
@@ -201,3 +201,16 @@ def _joined(rankings: Sequence[Sequence[FoundChunk]], limit: int) -> list[FoundC
 
 def _names(group: _Group) -> str:
     return ", ".join(sorted({state.name for state in group.states}))
+
+
+_NAMED_MODELS = 3
+
+
+def _models_notice(groups: Sequence[_Group]) -> str:
+    """What a searcher should know whose vaults cannot be compared."""
+    named = [f"{_names(one)} ({one.model}{', weights of its own' * bool(one.weights)})" for one in groups]
+    more = f" and {len(named) - _NAMED_MODELS} more" if len(named) > _NAMED_MODELS else ""
+    return (
+        f"your vaults have {len(groups)} models, so their hits are taken by turns, not by how good they are; "
+        f"name one by vault=: {'; '.join(named[:_NAMED_MODELS])}{more}"
+    )

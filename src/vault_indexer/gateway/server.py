@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Self
 
-from vault_indexer.config.gateway import GatewayMilvus, GatewaySettings, load_gateway
+from vault_indexer.config.gateway import GatewayMilvus, GatewayServer, GatewaySettings, load_gateway
+from vault_indexer.config.tables.identity import GatewayAudit, GatewayOidc
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.app import ROUTES, GatewayParts, make_gateway_app
 from vault_indexer.gateway.bodies import BodySource, KeptBodies, PublishedBodies
 from vault_indexer.gateway.calls import MilvusCalls
+from vault_indexer.gateway.http.audit import AuditLog
+from vault_indexer.gateway.http.drain import Drain
+from vault_indexer.gateway.http.identity import TrustedProxy
 from vault_indexer.gateway.metrics import GatewayMetrics
+from vault_indexer.gateway.oidc import OidcTokens
 from vault_indexer.gateway.published import PublishedVaults
 from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch
-from vault_indexer.serve.server import serve_app
+from vault_indexer.serve.server import bind, bind_unix, serve_app
 from vault_indexer.store.milvus import MilvusConnection, MilvusVaults, TokenMissingError
 
 
@@ -42,13 +47,35 @@ class GatewayFile:
 def run_gateway(
     file: GatewayFile, listener: socket.socket, environ: Mapping[str, str], ready: Callable[[], None]
 ) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered; Milvus need not
-    answer yet. The rights follow the file. Raises ConfigError for tokens that are not in the environment,
-    and ProviderError where the extra is not installed."""
-    port: int = listener.getsockname()[1]
-    most = file.settings.server.max_concurrent
+    """Answer until SIGTERM or SIGINT, and then what is under way. `ready` is called once when requests are
+    answered; Milvus need not answer yet. The rights follow the file. Raises ConfigError for tokens that are
+    not in the environment, and ProviderError where the extra is not installed."""
+    server = file.settings.server
+    port: int = 0 if server.socket else listener.getsockname()[1]
+    drain = Drain(server.drain_s)
     with gateway_parts(file, environ) as parts, parts.users:
-        serve_app(lambda _: make_gateway_app(parts, port), listener, most, ready)
+        serve_app(
+            lambda stopping: make_gateway_app(parts, port, drain, stopping),
+            listener,
+            server.max_concurrent,
+            ready,
+            drained=drain.finish,
+        )
+
+
+@contextmanager
+def gateway_listener(server: GatewayServer) -> Iterator[socket.socket]:
+    """Listens where the configuration says, for the time of the block. Raises DaemonError."""
+    if not server.socket:
+        with closing(bind(server.port, server.host)) as listener:
+            yield listener
+        return
+    path = Path(server.socket)
+    with closing(bind_unix(path)) as listener:
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -59,13 +86,39 @@ def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[Gat
     with ExitStack() as cleanup:
         bodies = _body_source(settings, environ, metrics, cleanup)
         connection = server_connection(settings.milvus, environ)
-        cleanup.callback(connection.close)
+        cleanup.callback(connection.end)
         calls = MilvusCalls(metrics, connection.is_there)
         vaults = MilvusVaults(connection, settings.milvus.collection_prefix)
         users = CurrentUsers(settings, partial(load_gateway, file.path), file.watch, metrics)
         published = PublishedVaults(vaults, calls, users, settings)
         search = GatewaySearch(vaults, published, calls, bodies, settings)
-        yield GatewayParts(settings, users, published, search, metrics)
+        oidc = None if settings.oidc is None else _tokens(settings.oidc, metrics)
+        by_socket = bool(settings.server.socket)
+        proxy = None if settings.proxy is None else TrustedProxy(settings.proxy, by_socket=by_socket)
+        audit = _audit_log(settings.audit, metrics, cleanup)
+        yield GatewayParts(settings, users, published, search, metrics, oidc, proxy, audit)
+
+
+def _tokens(settings: GatewayOidc, metrics: GatewayMetrics) -> OidcTokens:
+    try:
+        return OidcTokens(settings, metrics.keys_failed)
+    except OSError as error:
+        raise _unusable("oidc.ca_file", settings.ca_file, error) from error
+
+
+def _audit_log(settings: GatewayAudit, metrics: GatewayMetrics, cleanup: ExitStack) -> AuditLog | None:
+    if not settings.file:
+        return None
+    try:
+        audit = AuditLog.of(settings, metrics.audit_failed)
+    except OSError as error:
+        raise _unusable("audit.file", settings.file, error) from error
+    cleanup.callback(audit.close)
+    return audit
+
+
+def _unusable(key: str, value: str, error: OSError) -> ConfigError:
+    return ConfigError([ConfigProblem(key, value, f"cannot be used: {error.strerror or error}", "file")])
 
 
 def _body_source(

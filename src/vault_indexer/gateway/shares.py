@@ -10,17 +10,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from vault_indexer.config.gateway import GatewayServer
-from vault_indexer.gateway.rights import CurrentUsers
-from vault_indexer.serve.http.guard import (
-    App,
-    Message,
-    Receive,
-    Refusal,
-    Send,
-    headers_by_name,
-    refuse,
-    token_of,
-)
+from vault_indexer.gateway.http.requests import REQUEST
+from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 
 _PAUSE_S = 0.25
 _MOST_PAUSING = 64
@@ -97,25 +88,20 @@ _PLACE: ContextVar[_Place | None] = ContextVar("gateway_place", default=None)
 class Shared:
     """ASGI middleware before the guard, which lets a request wait: refuses what is beyond a user's share."""
 
-    def __init__(
-        self, app: App, users: CurrentUsers, shares: UserShares, refused: Callable[[], None]
-    ) -> None:
+    def __init__(self, app: App, shares: UserShares, refused: Callable[[], None]) -> None:
         """`refused` counts a refusal."""
         self._app = app
-        self._users = users
         self._shares = shares
         self._refused = refused
         self._pausing = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Hand the request on, or answer 429. Whoever is no user is left to the guard."""
-        user = None
-        if scope["type"] == "http":
-            user = self._users.by_token(token_of(headers_by_name(scope["headers"])))
-        if user is None:
+        identity = REQUEST.get().identity if scope["type"] == "http" else None
+        if identity is None:
             await self._app(scope, receive, send)
             return
-        name = user.name
+        name = identity.share
         wait_s = self._shares.take(name)
         if wait_s:
             self._refused()

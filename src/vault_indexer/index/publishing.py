@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from heapq import nlargest
 
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
 from vault_indexer.index.publication_owner import PublishedVault, require_owner
@@ -21,6 +22,10 @@ from vault_indexer.system import write_atomically
 
 _PROBED = 50
 """Keys of a change that are asked for, to see whether the server answers with it."""
+
+
+_LOOKED_UP = 5
+"""Rows that are looked up while nothing changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,14 @@ class CatalogPublisher:
         return state
 
     def is_whole(self, state: VaultState) -> bool:
-        """Whether all rows are there, by their number. Raises CollectionMissingError."""
+        """Whether all rows are there, by their number: the server looks at each of them. Raises
+        CollectionMissingError."""
         return self._publisher.count(state) == state.chunks
+
+    def has_newest(self, catalog: CatalogReader, state: VaultState) -> bool:
+        """Whether the newest rows are there, looked up by their primary keys: costs next to nothing, and
+        finds a collection that is gone or empty. Raises CollectionMissingError."""
+        return self._publisher.has(state, nlargest(_LOOKED_UP, catalog.chunk_keys()))
 
     def publish_all(self, catalog: CatalogReader) -> Change:
         """Write everything beside what is there, and switch."""
@@ -190,13 +201,16 @@ class Publication:
     """One generation as it is published: where the server is, and the next step towards the catalog.
 
     After a failed step the server's own account counts: the state is read again and the rows are counted.
-    One thread at a time calls it.
+    They are also counted where the server has another state than this process has left there. One thread at
+    a time calls it.
     """
 
     def __init__(self, publisher: CatalogPublisher, mark: PublishedEpoch) -> None:
         self._publisher = publisher
         self._mark = mark
         self._state: VaultState | None = None
+        self._counted: VaultState | None = None
+        """The last state whose rows were all there, or were written by this process."""
         self._unseen: Change | None = None
         self._swept = False
         self.republished = 0
@@ -209,6 +223,10 @@ class Publication:
 
     def check(self) -> None:
         """Trust nothing: the next step reads the state and counts the rows."""
+        self._state = self._unseen = self._counted = None
+
+    def look(self) -> None:
+        """The next step reads the state, and counts the rows if that is not the one that was left there."""
         self._state = self._unseen = None
 
     def step(self, catalog: CatalogReader) -> bool:
@@ -238,6 +256,7 @@ class Publication:
             if not self._publisher.shows(self._unseen):
                 return False
             self._unseen = None
+        self._counted = self._state
         if self._state is not None and not self._swept:
             self._publisher.sweep(self._state)
             self._swept = True
@@ -248,7 +267,11 @@ class Publication:
         if state is None or state.seq > catalog.seq:
             return self._published(catalog)
         try:
-            whole = self._publisher.is_whole(state)
+            whole = (
+                self._publisher.has_newest(catalog, state)
+                if _same_rows(self._counted, state)
+                else self._publisher.is_whole(state)
+            )
         except CollectionMissingError:
             return self._published(catalog)
         if whole and state.seq == catalog.seq:
@@ -267,3 +290,8 @@ class Publication:
         self._swept = False
         self.republished += 1
         return change
+
+
+def _same_rows(one: VaultState | None, other: VaultState) -> bool:
+    """Whether two states stand for the same rows; when the keeper was seen does not matter."""
+    return one is not None and (one.epoch, one.seq, one.chunks) == (other.epoch, other.seq, other.chunks)

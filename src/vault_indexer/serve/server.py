@@ -8,11 +8,12 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -60,6 +61,27 @@ def bind(port: int, host: str = _LOOPBACK, key: str = "server.port") -> socket.s
             "to another one (0 lets the system choose)"
         ) from error
     return listener
+
+
+def bind_unix(path: Path) -> socket.socket:
+    """A Unix socket that listens at the path, for its owner and group; one that nobody listens on any more
+    gives way. Raises DaemonError."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket() and not _is_answered(path):
+            path.unlink()
+        listener.bind(str(path))
+        path.chmod(0o660)  # nobody can connect before it listens
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        raise DaemonError(f"cannot listen on the socket {path}: {error.strerror or error}") from error
+    return listener
+
+
+def _is_answered(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return probe.connect_ex(str(path)) == 0
 
 
 def bind_again(settings: ServerSettings, kept: KeptAddress | None) -> socket.socket:
@@ -149,16 +171,22 @@ def _token(settings: ServerSettings, kept: str) -> str:
     return token
 
 
+async def _at_once() -> None:
+    """Wait for nothing."""
+
+
 def serve_app(
     make: Callable[[Callable[[], bool]], App],
     listener: socket.socket,
     max_concurrent: int,
     ready: Callable[[], None],
     must_end: Callable[[], bool] = lambda: False,
+    drained: Callable[[], Awaitable[None]] = _at_once,
 ) -> None:
     """Answer by an application until SIGTERM or SIGINT, or until `must_end`, which is asked once a second.
 
-    `make` gets a function that says whether the server stops, so that long answers can end.
+    `make` gets a function that says whether the server stops, so that long answers can end. Until `drained`
+    returns, which is called then, requests are accepted and answered; a second Ctrl-C ends that.
     """
     import uvicorn
 
@@ -170,6 +198,7 @@ def serve_app(
         lifespan="off",
         server_header=False,
         date_header=False,
+        proxy_headers=False,  # who is connected is who is connected, whatever X-Forwarded-For says
         timeout_graceful_shutdown=_GRACE_S,
         timeout_keep_alive=KEEP_ALIVE_S,
         http=Connection,
@@ -191,9 +220,16 @@ def serve_app(
                 ready()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            await self._drain()
             self._accepting.cancel()
             await asyncio.wait({self._accepting})
             await super().shutdown(sockets)
+
+        async def _drain(self) -> None:
+            draining = asyncio.ensure_future(drained())
+            while not draining.done() and not self.force_exit:
+                await asyncio.wait({draining}, timeout=1 / _TICKS_PER_S)
+            draining.cancel()
 
         def _connect(self) -> Connection:
             return Connection(config, self.server_state, self.lifespan.state)

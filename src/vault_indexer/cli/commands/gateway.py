@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
+import socket
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,9 +17,9 @@ from vault_indexer.config.gateway import load_gateway
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UsageError
 from vault_indexer.gateway.administration import GatewayAdministration
-from vault_indexer.gateway.server import GatewayFile, run_gateway
+from vault_indexer.gateway.server import GatewayFile, gateway_listener, run_gateway
 from vault_indexer.gateway.users import NewToken, full_name
-from vault_indexer.serve.server import bind, ended_by_signals
+from vault_indexer.serve.server import ended_by_signals
 from vault_indexer.system import keep_to_one_thread
 
 
@@ -31,8 +31,8 @@ def gateway(
         typer.Argument(
             metavar="[serve|token|vaults|grant|unpublish]",
             help="serve: answer searches. token: make a token for a user. vaults: list what is published. "
-            "grant USER VAULT: let a user read the vault of an id or of KEEPER/NAME. unpublish ID: remove a "
-            "vault from the Milvus server; its notes and its index stay.",
+            "grant USER VAULT: let a user, or group:NAME, read the vault of an id or of KEEPER/NAME. "
+            "unpublish ID: remove a vault from the Milvus server; its notes and its index stay.",
         ),
     ] = "serve",
     arguments: Annotated[
@@ -133,16 +133,17 @@ def _serve(config: Path) -> None:
     file = GatewayFile.read(config)
     settings = file.settings
     server = settings.server
-    with ended_by_signals(), closing(bind(server.port, server.host)) as listener:
-        port = listener.getsockname()[1]
-        host = f"[{server.host}]" if ":" in server.host else server.host
+    with ended_by_signals(), gateway_listener(server) as listener:
+        where = f"unix:{server.socket}" if server.socket else f"http://{_authority(listener, server.host)}"
 
         def ready() -> None:
-            note(
-                f"gateway: http://{host}:{port}, {len(settings.users)} users, Milvus at {settings.milvus.uri}"
-            )
+            note(f"gateway: {where}, {len(settings.users)} users, Milvus at {settings.milvus.uri}")
 
         run_gateway(file, listener, os.environ, ready)
+
+
+def _authority(listener: socket.socket, host: str) -> str:
+    return f"[{host}]:{listener.getsockname()[1]}" if ":" in host else f"{host}:{listener.getsockname()[1]}"
 
 
 app = one_command(gateway)

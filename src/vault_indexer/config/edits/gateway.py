@@ -11,25 +11,29 @@ from vault_indexer.config.gateway import MAX_GATEWAY_BYTES
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 
+_GROUP = "group:"
+
 
 def add_right(file: Path, user: str, vault: str) -> bool:
-    """Give a user the right to the vault of an id. False if the user has it. Raises UsageError for a user
-    that the file does not have, and for a file that cannot be changed for sure; VaultError where it cannot
-    be written."""
+    """Give a user, or `group:NAME`, the right to the vault of an id. False if it is there. Raises UsageError
+    for a user or a group that the file does not have, and for a file that cannot be changed for sure;
+    VaultError where it cannot be written."""
+    table, kind = ("groups", "group") if user.startswith(_GROUP) else ("users", "user")
+    name = user.removeprefix(_GROUP)
 
     def add(document: Any) -> bool:
-        users = document.get("users", [])
-        chosen = [one for one in users if one.get("name") == user]
+        holders = document.get(table, [])
+        chosen = [one for one in holders if one.get("name") == name]
         if not chosen:
-            known = ", ".join(str(one.get("name")) for one in users[:20])
-            raise UsageError(f"{file} has no user {user[:60]!r}; it has {known}")
+            known = ", ".join(str(one.get("name")) for one in holders[:20]) or "none"
+            raise UsageError(f"{file} has no {kind} {name[:60]!r}; it has {known}")
         rights = chosen[0].setdefault("vaults", [])
         if vault in rights:
             return False
         rights.append(vault)
         return True
 
-    return _change(file, "users.vaults", add)
+    return _change(file, f"{table}.vaults", add)
 
 
 def add_withdrawn(file: Path, vault: str) -> bool:

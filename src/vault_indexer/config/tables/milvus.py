@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -20,10 +21,17 @@ Prefix = Annotated[
 ]
 
 
-class MilvusSettings(Table):
-    """The Milvus server to which the index is published if index.backend is "milvus". It needs the extra
-    milvus.
-    """
+DatabaseName = Annotated[
+    str,
+    Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]{0,254})?$"),
+    Allowed("letters, digits and _, not beginning with a digit, or nothing"),
+]
+PemFile = Annotated[str, Field(max_length=4096), Allowed("the path of a PEM file, or nothing")]
+ServerName = Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]{0,253}$"), Allowed("a host name, or nothing")]
+
+
+class MilvusAccess(Table):
+    """How a daemon and a gateway reach a server that others run."""
 
     uri: ServerUrl = Field(
         default="",
@@ -35,6 +43,55 @@ class MilvusSettings(Table):
         description='environment variable that holds the token ("user:password" or an API key); the token '
         "itself is never in a file",
     )
+    db_name: DatabaseName = Field(
+        default="", description="database on the server that holds the collections; empty: its default one"
+    )
+    ca_file: PemFile = Field(
+        default="",
+        description="certificates that the server's is checked with, if they are not those of the system; "
+        "with https",
+    )
+    cert_file: PemFile = Field(
+        default="", description="certificate of this program, for a server that wants one (mutual TLS)"
+    )
+    key_file: PemFile = Field(default="", description="private key of cert_file, without a password")
+    server_name: ServerName = Field(
+        default="", description="name in the server's certificate, if it is not that of the uri"
+    )
+    replicas: Annotated[int, Field(ge=1, le=64), Unit("copies")] = Field(
+        default=1, description="copies of each collection that the server's query nodes hold in memory"
+    )
+
+    def disagreements(self, uri: str) -> Iterator[tuple[str, str]]:
+        """Keys that do not fit together, and what is allowed."""
+        if (self.ca_file or self.cert_file or self.server_name) and not uri.startswith("https://"):
+            yield "milvus.uri", "a URL that begins with https://, since a certificate is configured"
+        if bool(self.cert_file) != bool(self.key_file):
+            yield "milvus.key_file", "cert_file and key_file together"
+        if self.cert_file and not self.ca_file:
+            yield "milvus.ca_file", "the certificates that the server's is checked with, beside cert_file"
+
+
+class MilvusSettings(MilvusAccess):
+    """The Milvus server to which the index is published if index.backend is "milvus". It needs the extra
+    milvus.
+    """
+
+    shards: Annotated[int, Field(ge=1, le=16), Unit("shards")] = Field(
+        default=1, description="channels by which a new collection is written; more than 1 for many daemons"
+    )
+    partitions: Annotated[int, Field(ge=0, le=1024), Unit("partitions")] = Field(
+        default=0,
+        description="parts that the vaults of a new collection are spread over; a search reads those of its "
+        "vaults. 0: as many as the server makes by itself",
+    )
+    index_type: Annotated[
+        str, Field(pattern=r"^[A-Z][A-Z0-9_]{1,40}$"), Allowed("the name of an index of Milvus, such as HNSW")
+    ] = Field(default="AUTOINDEX", description="index of the vectors of a new collection")
+    index_params: Annotated[
+        dict[str, int | float | str],
+        Allowed("a table of name = value, such as {M = 16, efConstruction = 200}"),
+    ] = Field(default={}, description="parameters of that index")
     collection_prefix: Prefix = Field(
         default="vault_indexer",
         description="the names of all collections begin with it; installations with different prefixes do "

@@ -22,7 +22,10 @@ _UNSEEN_S = 0.2
 """Between two questions whether the server answers with a change."""
 
 _CHECK_S = 60.0
-"""So often the rows are counted while nothing changes: somebody may have dropped the collection."""
+"""So often the state and some rows are read while nothing changes: the collection may have been dropped."""
+
+_COUNT_S = 3600.0
+"""So often all rows are counted, which costs a server with many vaults much."""
 
 _RETRY_S = 0.5
 _RETRY_LATEST_S = 30.0
@@ -119,7 +122,7 @@ class _Follower:
         self._catalog = opened.generation.catalog
         self._clock = clock
         self._retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
-        self._checked = clock()
+        self._checked = self._counted = clock()
         self._stopping = False
         self._news = threading.Event()
         self._ended = threading.Event()
@@ -157,9 +160,13 @@ class _Follower:
 
     def _round(self) -> float:
         """One step towards the catalog. Returns for how long nothing is to be done."""
-        if self._clock() - self._checked >= _CHECK_S:
-            self._checked = self._clock()
+        now = self._clock()
+        if now - self._counted >= _COUNT_S:
+            self._checked = self._counted = now
             self._publication.check()
+        elif now - self._checked >= _CHECK_S:
+            self._checked = now
+            self._publication.look()
         try:
             catalog = CatalogReader(self._catalog)
             try:

@@ -64,9 +64,8 @@ class GuardRules:
     long_lived: frozenset[str] = frozenset()
     public: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
-    any_host: frozenset[str] = frozenset()
-    """Public paths that are answered whatever the Host is: they hold nothing secret, and who probes a server
-    names its address."""
+    checks_host: Callable[[str], bool] = lambda _: True
+    """Whether the Host of a request to this path matters."""
 
     knows_token: Callable[[str], bool] | None = None
     methods: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -97,7 +96,7 @@ def refusal(rules: GuardRules, scope: Message, headers: Headers) -> Refusal | No
     method: str = scope["method"]
     is_public = method in ("GET", "HEAD") and scope["path"] in rules.public
     return (
-        (None if is_public and scope["path"] in rules.any_host else _wrong_host(rules, headers))
+        (_wrong_host(rules, headers) if rules.checks_host(scope["path"]) else None)
         or _wrong_origin(rules, headers)
         or _preflight(method, headers)
         or (None if is_public else _no_token(rules, headers))

@@ -9,20 +9,23 @@ from __future__ import annotations
 from vault_indexer.store.milvus.connection import (
     CollectionMissingError,
     MilvusConnection,
+    ServerAccess,
     TokenMissingError,
 )
 from vault_indexer.store.milvus.publisher import MilvusPublisher
 from vault_indexer.store.milvus.retriever import MilvusRetriever
-from vault_indexer.store.milvus.schema import collection_name
+from vault_indexer.store.milvus.schema import CollectionLayout, collection_name
 from vault_indexer.store.milvus.vaults import MilvusVaults, OutdatedStateError, VaultState, place_digest
 
 __all__ = [
+    "CollectionLayout",
     "CollectionMissingError",
     "MilvusConnection",
     "MilvusPublisher",
     "MilvusRetriever",
     "MilvusVaults",
     "OutdatedStateError",
+    "ServerAccess",
     "TokenMissingError",
     "VaultState",
     "collection_name",

@@ -49,12 +49,66 @@ class ServerSettings(Protocol):
         """The environment variable that holds its token; "" where it wants none."""
 
     @property
+    def db_name(self) -> str:
+        """Its database; "" for the default one."""
+
+    @property
+    def ca_file(self) -> str:
+        """The certificates that its own is checked with; "" for those of the system."""
+
+    @property
+    def cert_file(self) -> str:
+        """The certificate of this program; "" where the server wants none."""
+
+    @property
+    def key_file(self) -> str:
+        """The key of that certificate."""
+
+    @property
+    def server_name(self) -> str:
+        """The name in its certificate; "" for that of the uri."""
+
+    @property
+    def replicas(self) -> int:
+        """How many copies of a collection it holds in memory."""
+
+    @property
     def consistency(self) -> Consistency:
         """How new an answer has to be."""
 
     @property
     def timeout_s(self) -> float:
         """How long one call may take, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAccess:
+    """What a server wants beyond a token: see ServerSettings."""
+
+    db_name: str = ""
+    ca_file: str = ""
+    cert_file: str = ""
+    key_file: str = ""
+    server_name: str = ""
+    replicas: int = 1
+
+    @property
+    def options(self) -> dict[str, str]:
+        """What pymilvus' client calls them. With a certificate of our own it wants the authorities in another
+        option than without."""
+        if self.cert_file:
+            certificates = {
+                "ca_pem_path": self.ca_file,
+                "client_pem_path": self.cert_file,
+                "client_key_path": self.key_file,
+            }
+        else:
+            certificates = {"server_pem_path": self.ca_file}
+        given = {"db_name": self.db_name, "server_name": self.server_name, **certificates}
+        return {name: value for name, value in given.items() if value}
+
+
+_ANY_SERVER = ServerAccess()
 
 
 @dataclass
@@ -75,14 +129,22 @@ class MilvusConnection:
     """
 
     def __init__(
-        self, uri: str, token: str = "", *, consistency: Consistency = "session", timeout_s: float = 10.0
+        self,
+        uri: str,
+        token: str = "",
+        *,
+        consistency: Consistency = "session",
+        timeout_s: float = 10.0,
+        access: ServerAccess = _ANY_SERVER,
     ) -> None:
         self.uri = uri
+        self._access = access
         self.consistency_level = consistency.capitalize()
         self._token = token
         self._timeout_s = timeout_s
         self._lock = threading.Lock()
         self._client: _Client | None = None
+        self._is_ended = False
 
     @classmethod
     def from_settings(cls, server: ServerSettings, environ: Mapping[str, str]) -> Self:
@@ -92,7 +154,21 @@ class MilvusConnection:
             raise TokenMissingError(
                 f"milvus.token_env = {server.token_env!r}: this environment variable is not set"
             )
-        return cls(server.uri, token, consistency=server.consistency, timeout_s=server.timeout_s)
+        access = ServerAccess(
+            server.db_name,
+            server.ca_file,
+            server.cert_file,
+            server.key_file,
+            server.server_name,
+            server.replicas,
+        )
+        return cls(
+            server.uri,
+            token,
+            consistency=server.consistency,
+            timeout_s=server.timeout_s,
+            access=access,
+        )
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
         """The answer of one operation of the client; its first value names the collection. One that is not
@@ -100,7 +176,7 @@ class MilvusConnection:
         try:
             return self._once(operation, *values, **named)
         except _NotLoadedError:
-            self._once("load_collection", *values[:1])
+            self.load(*values[:1])
             return self._once(operation, *values, **named)
 
     def _once(self, operation: str, *values: Any, **named: Any) -> Any:
@@ -116,6 +192,11 @@ class MilvusConnection:
                 self._forget(held)
                 raise BackendError(self._message(error)) from error
 
+    def load(self, collection: str) -> None:
+        """Have the server hold a collection in memory, as often as the settings say."""
+        replicas = self._access.replicas
+        self._once("load_collection", collection, **({"replica_number": replicas} if replicas > 1 else {}))
+
     def is_there(self) -> bool:
         """Whether the server answers a question that costs nothing."""
         try:
@@ -127,6 +208,11 @@ class MilvusConnection:
     def read(self, operation: str, *values: Any, **named: Any) -> Any:
         """`call` for a search or query, at the consistency that the settings choose."""
         return self.call(operation, *values, consistency_level=self.consistency_level, **named)
+
+    def end(self) -> None:
+        """Close the connection for good: later calls fail at once."""
+        self._is_ended = True
+        self.close()
 
     def close(self) -> None:
         """Close the connection, and end calls under way; a later call makes a new one."""
@@ -168,6 +254,8 @@ class MilvusConnection:
         held.client.close()
 
     def _connect(self) -> Any:
+        if self._is_ended:
+            raise BackendError(f"Milvus at {self.uri}: the connection was closed")
         try:
             from pymilvus import MilvusClient
         except ImportError as error:
@@ -184,7 +272,10 @@ class MilvusConnection:
                 timeout=self._timeout_s,
                 dedicated=True,
                 grpc_options=_CHANNEL_OPTIONS,
+                **self._access.options,
             )
+        except OSError as error:
+            raise BackendError(f"a certificate for Milvus cannot be read: {error}") from error
         except _failures() as error:
             raise BackendError(self._message(error)) from error
 

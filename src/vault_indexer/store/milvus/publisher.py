@@ -17,6 +17,7 @@ from vault_indexer.store.milvus.schema import (
     PATH_BYTES,
     TAG_BYTES,
     TITLE_BYTES,
+    CollectionLayout,
     collection_name,
     create_chunks,
 )
@@ -28,6 +29,7 @@ _BATCH_ROWS = 500
 _BATCH_BYTES = 8 << 20
 """Of one call; Milvus takes 64 MB."""
 
+_LAYOUT = CollectionLayout()
 _DELETE_KEYS = 2000
 _KEYS_AT_ONCE = 4000
 
@@ -42,7 +44,13 @@ class MilvusPublisher:
     """
 
     def __init__(
-        self, vaults: MilvusVaults, vault: str, model: EmbeddingModel, *, store_bodies: bool
+        self,
+        vaults: MilvusVaults,
+        vault: str,
+        model: EmbeddingModel,
+        *,
+        store_bodies: bool,
+        layout: CollectionLayout = _LAYOUT,
     ) -> None:
         if not 0 < len(vault.encode()) <= 200:
             raise BackendError(f"the id of a vault has 1 to 200 bytes: {vault[:40]!r}")
@@ -52,6 +60,7 @@ class MilvusPublisher:
         self._connection = vaults.connection
         self._model = model
         self._store_bodies = store_bodies
+        self._layout = layout
 
     def state(self) -> VaultState | None:
         """What is published; None if nothing is, or with another model."""
@@ -73,7 +82,7 @@ class MilvusPublisher:
         """Write all chunks beside what is published, then switch to them. The state that is active now; the
         old rows stay until `sweep`."""
         self._vaults.create()
-        create_chunks(self._connection, self.collection, self._model.dimension)
+        create_chunks(self._connection, self.collection, self._model.dimension, self._layout)
         before = self._vaults.state(self.vault)
         epoch = before.epoch + 1 if before else 1
         fresh = replace(state, collection=self.collection, epoch=epoch)
@@ -95,6 +104,16 @@ class MilvusPublisher:
             "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
         )
         return int(next(iter(rows))["count(*)"])
+
+    def has(self, state: VaultState, keys: Collection[int]) -> bool:
+        """Whether the server answers with all of these rows, found by their primary keys."""
+        if not keys:
+            return True
+        expression = text_in("pk", [f"{state.edition}:{key}" for key in keys])
+        rows = self._connection.read(
+            "query", self.collection, filter=expression, output_fields=["key"], limit=len(keys)
+        )
+        return len(rows) == len(keys)
 
     def keys(self, state: VaultState) -> dict[int, bool]:
         """The keys of all rows of the edition, and whether each has a vector."""

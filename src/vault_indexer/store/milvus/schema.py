@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from dataclasses import field as default
 from typing import Any
 
 from vault_indexer.errors import BackendError
@@ -79,15 +81,28 @@ def weights_name(prefix: str) -> str:
     return f"{prefix}_weights_v{SCHEMA_VERSION}"
 
 
-def create_chunks(connection: MilvusConnection, name: str, dimension: int) -> None:
+@dataclass(frozen=True, slots=True)
+class CollectionLayout:
+    """How a collection of chunks is made; one that is there stays as it is."""
+
+    shards: int = 1
+    partitions: int = 0
+    index_type: str = "AUTOINDEX"
+    index_params: Mapping[str, int | float | str] = default(default_factory=dict)
+
+
+def create_chunks(connection: MilvusConnection, name: str, dimension: int, layout: CollectionLayout) -> None:
     """The collection of chunks behind the alias `name`, unless it is there. Another daemon may make it at
     the same time."""
     if connection.call("has_collection", name):
         return
     physical = f"{name}_1"
-    _create(connection, physical, *_chunk_fields(dimension))
+    spread = {"num_shards": layout.shards}
+    if layout.partitions:
+        spread["num_partitions"] = layout.partitions
+    _create(connection, physical, *_chunk_fields(dimension, layout), **spread)
     _tolerate_other(connection, lambda: connection.call("create_alias", physical, name), name)
-    connection.call("load_collection", name)
+    connection.load(name)
 
 
 def create_table(connection: MilvusConnection, name: str, fields: dict[str, int]) -> None:
@@ -108,14 +123,14 @@ def create_table(connection: MilvusConnection, name: str, fields: dict[str, int]
     index = MilvusClient.prepare_index_params()
     index.add_index(field_name="nothing", index_type="FLAT", metric_type="IP")
     _create(connection, name, schema, index)
-    connection.call("load_collection", name)
+    connection.load(name)
 
 
 NOTHING = [1.0, 0.0]
 """The vector of a row that needs none."""
 
 
-def _create(connection: MilvusConnection, name: str, schema: Any, index: Any) -> None:
+def _create(connection: MilvusConnection, name: str, schema: Any, index: Any, **spread: int) -> None:
     def create() -> None:
         connection.call(
             "create_collection",
@@ -123,6 +138,7 @@ def _create(connection: MilvusConnection, name: str, schema: Any, index: Any) ->
             schema=schema,
             index_params=index,
             consistency_level=connection.consistency_level,
+            **spread,
         )
 
     _tolerate_other(connection, create, name)
@@ -137,7 +153,7 @@ def _tolerate_other(connection: MilvusConnection, make: Callable[[], object], na
             raise
 
 
-def _chunk_fields(dimension: int) -> tuple[Any, Any]:
+def _chunk_fields(dimension: int, layout: CollectionLayout) -> tuple[Any, Any]:
     from pymilvus import DataType, Function, FunctionType, MilvusClient
 
     schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
@@ -176,7 +192,12 @@ def _chunk_fields(dimension: int) -> tuple[Any, Any]:
     )
     index = MilvusClient.prepare_index_params()
     index.add_index(field_name="path", index_type="INVERTED")
-    index.add_index(field_name="vector", index_type="AUTOINDEX", metric_type="IP")
+    index.add_index(
+        field_name="vector",
+        index_type=layout.index_type,
+        metric_type="IP",
+        params=dict(layout.index_params),
+    )
     index.add_index(
         field_name="words",
         index_type="SPARSE_INVERTED_INDEX",

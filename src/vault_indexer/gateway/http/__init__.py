@@ -1,0 +1,1 @@
+"""What stands before the routes of a gateway: who asks, what is written down of it, probes, the end."""

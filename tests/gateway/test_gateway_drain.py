@@ -1,0 +1,158 @@
+"""The end of a gateway, and its probes while searches wait or fail."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from gateway_lab import BEN, Gateway, Team, gateway
+from tcp_proxy import tcp_proxy
+from waiting import DEADLINE_S, wait_until
+
+from vault_indexer.errors import BackendError
+from vault_indexer.gateway.http.drain import Drain
+from vault_indexer.gateway.http.probes import Probes
+
+
+def port_of(team: Team) -> int:
+    return int(team.uri.rpartition(":")[2])
+
+
+def end(one: Gateway) -> int:
+    one.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: one.get("/readyz").status == 503, "not ready any more")
+    found = one.get("/readyz")
+    assert (found.kind, found.headers["retry-after"]) == ("ending", "1")
+    return one.get("/healthz").status
+
+
+def test_a_request_under_way_is_answered_after_the_signal(team: Team) -> None:
+    with (
+        tcp_proxy(port_of(team)) as proxy,
+        gateway(team, [BEN], uri=proxy.uri, milvus="timeout_s = 15\n") as one,
+    ):
+        assert one.paths(BEN, "dough")
+        proxy.hang()
+        with ThreadPoolExecutor() as pool:
+            asked = pool.submit(one.search, BEN, "dough")
+            wait_until(lambda: proxy.waiting, "the search waits for the server")
+            began = time.monotonic()
+            assert end(one) == 200
+            while time.monotonic() - began < 2.5:  # far longer than uvicorn itself would wait
+                assert one.get("/readyz").status == 503
+            late = pool.submit(one.search, BEN, "dough")
+            proxy.let_pass()
+            for one_answer in (asked.result(), late.result()):
+                assert (one_answer.status, one_answer.headers["connection"]) == (200, "close")
+        assert one.process.wait(DEADLINE_S) == 0
+    assert one.said == ""
+
+
+def test_what_takes_longer_than_the_drain_gets_a_word(team: Team) -> None:
+    with (
+        tcp_proxy(port_of(team)) as proxy,
+        gateway(team, [BEN], uri=proxy.uri, server="drain_s = 1.0\n", milvus="timeout_s = 15\n") as one,
+    ):
+        assert one.paths(BEN, "dough")
+        proxy.hang()
+        with ThreadPoolExecutor() as pool:
+            asked = pool.submit(one.search, BEN, "dough")
+            wait_until(lambda: proxy.waiting, "the search waits for the server")
+            one.process.send_signal(signal.SIGTERM)
+            began = time.monotonic()
+            found = asked.result()
+        assert (found.status, found.kind) == (503, "ending")
+        assert one.process.wait(DEADLINE_S) == 0
+        assert time.monotonic() - began < 10  # the call to the server could have taken 15 s
+    assert "Traceback" not in one.said
+
+
+class Sent(list[Any]):
+    async def __call__(self, message: Any) -> None:
+        self.append(message)
+
+    @property
+    def status(self) -> int:
+        return int(self[0]["status"])
+
+
+async def nothing() -> Any:
+    await asyncio.Event().wait()
+
+
+def probe(path: str = "/readyz", method: str = "GET") -> dict[str, Any]:
+    return {"type": "http", "method": method, "path": path, "headers": []}
+
+
+def test_the_drain_waits_for_a_quiet_second_and_no_longer_than_it_may() -> None:
+    async def scenario() -> list[float]:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        drain = Drain(30.0)
+        release = asyncio.Event()
+
+        async def answer(_scope: Any, _receive: Any, send: Any) -> None:
+            await release.wait()
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+
+        app = drain.around(answer, lambda: True)
+        sent = Sent()
+        running = asyncio.ensure_future(app(probe("/v1/search"), nothing, sent))
+        loop.call_later(1.3, release.set)
+        await drain.finish()
+        ended = loop.time() - began
+        await running
+        assert sent.status == 200
+        assert (b"connection", b"close") in sent[0]["headers"]
+        return [ended]
+
+    (ended,) = asyncio.run(scenario())
+    assert 1.2 < ended < 20
+
+
+@pytest.mark.parametrize("error", [None, BackendError("away")])
+def test_probes_at_one_time_ask_the_server_once(error: BackendError | None) -> None:
+    looks: list[int] = []
+
+    def look() -> tuple[str, ...]:
+        looks.append(1)
+        if error is not None:
+            raise error
+        return ("w",)
+
+    async def app(_scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 405, "headers": []})
+
+    async def scenario() -> None:
+        probes = Probes(app, look, ())
+        sent = [Sent() for _ in range(20)]
+        await asyncio.gather(*(probes(probe(), nothing, one) for one in sent))
+        assert {one.status for one in sent} == {503 if error else 200}
+        other = Sent()
+        await probes(probe(method="POST"), nothing, other)
+        assert other.status == 405
+
+    asyncio.run(scenario())
+    assert len(looks) == 1
+
+
+@pytest.mark.long
+def test_probes_are_answered_while_all_places_are_taken(team: Team) -> None:
+    with (
+        tcp_proxy(port_of(team)) as proxy,
+        gateway(team, [BEN], "rights_grace_s = 60", uri=proxy.uri, server="max_concurrent = 1\n") as one,
+    ):
+        assert one.paths(BEN, "dough")
+        proxy.hang()
+        with ThreadPoolExecutor() as pool:
+            asked = [pool.submit(one.search, BEN, "dough") for _ in range(3)]
+            wait_until(lambda: proxy.waiting, "a search waits for the server")
+            assert one.get("/healthz").status == 200
+            assert one.get("/readyz").status == 503  # the server hangs
+            proxy.let_pass()
+            wait_until(lambda: one.get("/readyz").status == 200, "ready again")
+            assert {answer.result().status for answer in asked} <= {200, 503}

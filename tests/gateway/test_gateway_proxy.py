@@ -1,0 +1,155 @@
+"""Headers of a trusted proxy, and of everybody else."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import subprocess
+import sys
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gateway_lab import ANA, Team, gateway, id_of
+from serve_api import Answer, answer_of
+from waiting import DEADLINE_S
+
+from vault_indexer.config.gateway import load_gateway
+from vault_indexer.config.tables.identity import GatewayProxy
+from vault_indexer.errors import ConfigError, DaemonError
+from vault_indexer.gateway.http.identity import TrustedProxy
+from vault_indexer.serve.http.guard import headers_by_name
+from vault_indexer.serve.server import bind_unix
+
+TABLES = (
+    '[proxy]\nuser_header = "X-Forwarded-User"\ngroups_header = "X-Forwarded-Groups"\naddresses = {}\n'
+    f'[[groups]]\nname = "cooks"\nvaults = ["{id_of("kitchen")}"]\n'
+)
+COOK = {"X-Forwarded-User": "eva", "X-Forwarded-Groups": "others, cooks"}
+
+
+@pytest.mark.parametrize(
+    ("client", "is_trusted"),
+    [
+        ("10.1.2.3", True),
+        ("::ffff:10.1.2.3", True),
+        ("10.1.3.3", False),
+        ("192.0.2.7", True),
+        ("2001:db8::1", True),
+        ("127.0.0.1", False),
+        ("", False),
+    ],
+)
+def test_only_listed_addresses_are_trusted(client: str, *, is_trusted: bool) -> None:
+    settings = GatewayProxy(user_header="X-User", addresses=("10.1.2.0/24", "192.0.2.7", "2001:db8::/64"))
+    proxy = TrustedProxy(settings, by_socket=False)
+    found = proxy.identity((client, 1), {"x-user": ("ana",)})
+    assert (found is not None) == is_trusted
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [],
+        [(b"X-User", b"ana"), (b"x-user", b"ben")],
+        [(b"X-User", b"ana"), (b"X-Groups", b"a"), (b"X-Groups", b"b")],
+        [(b"X-User", b"")],
+        [(b"X-User", b"a\x7fb")],
+        [(b"X-User", b"a" * 201)],
+        [(b"X_User", b"ana")],
+    ],
+)
+def test_headers_that_may_be_of_the_user_name_nobody(headers: list[tuple[bytes, bytes]]) -> None:
+    proxy = TrustedProxy(GatewayProxy(user_header="X-User", groups_header="X-Groups"), by_socket=True)
+    assert proxy.identity(None, headers_by_name(headers)) is None
+
+
+@pytest.mark.parametrize(
+    ("addresses", "part"),
+    [
+        ("[]", "proxy.addresses.*at least one, or server.socket"),
+        ('["0.0.0.0/0"]', r"proxy.addresses\[0\].*not every address"),
+        ('["x"]', r"proxy.addresses\[0\].*an address"),
+    ],
+)
+def test_addresses_that_cannot_be_meant_are_refused(tmp_path: Path, addresses: str, part: str) -> None:
+    file = tmp_path / "gateway.toml"
+    file.write_text('[milvus]\nuri = "http://127.0.0.1:1"\n' + TABLES.format(addresses))
+    with pytest.raises(ConfigError, match=part):
+        load_gateway(file)
+
+
+def names(answer: Answer) -> list[str]:
+    vaults: Any = answer.json["vaults"]
+    return [str(one["name"]) for one in vaults]
+
+
+def test_a_client_is_no_proxy_whatever_it_says(team: Team) -> None:
+    with gateway(team, [ANA], tables=TABLES.format('["10.1.2.3"]')) as one:
+        for more in ({}, {"X-Forwarded-For": "10.1.2.3"}, {"Forwarded": "for=10.1.2.3"}):
+            assert one.get("/v1/vaults", headers={**COOK, **more}).status == 401
+        assert one.search(ANA, "dough").status == 200
+
+
+def test_a_proxy_names_users_and_groups(team: Team) -> None:
+    with gateway(team, [ANA], tables=TABLES.format('["127.0.0.1"]')) as one:
+        found = one.get("/v1/vaults", headers=COOK)
+        assert names(found) == ["kitchen"]
+        assert one.get("/v1/vaults", headers={"X-Forwarded-User": "ana"}).json == {"vaults": []}
+        assert one.get("/v1/vaults").status == 401
+        assert one.search(ANA, "dough").status == 200
+
+
+class UnixConnection(HTTPConnection):
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=DEADLINE_S)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(DEADLINE_S)
+        self.sock.connect(str(self._path))
+
+
+def asked(path: Path, headers: dict[str, str]) -> Answer:
+    connection = UnixConnection(path)
+    try:
+        connection.request("GET", "/v1/vaults", headers={"Host": "search.example.org", **headers})
+        return answer_of(connection.getresponse())
+    finally:
+        connection.close()
+
+
+def test_a_unix_socket_is_for_the_proxy_alone(team: Team, tmp_path: Path) -> None:
+    path, config = tmp_path / "gateway.sock", tmp_path / "gateway.toml"
+    config.write_text(
+        f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "{team.prefix}"\n'
+        f'[server]\nsocket = "{path}"\nallowed_hosts = ["search.example.org"]\n' + TABLES.format("[]")
+    )
+    command = [sys.executable, "-m", "vault_indexer.cli", "gateway", "--config", str(config)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert f"unix:{path}" in process.stderr.readline()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o660
+        assert names(asked(path, COOK)) == ["kitchen"]
+        assert asked(path, {}).status == 401
+        process.terminate()
+        assert process.wait(DEADLINE_S) == 0
+    assert not path.exists()
+
+
+def test_a_socket_that_nobody_listens_on_gives_way_and_no_other(tmp_path: Path) -> None:
+    path = tmp_path / "gateway.sock"
+    first = bind_unix(path)
+    with pytest.raises(DaemonError, match="in use"):
+        bind_unix(path)
+    first.close()
+    bind_unix(path).close()
+    path.unlink()
+    path.write_text("a file of somebody")
+    with pytest.raises(DaemonError):
+        bind_unix(path)
+    assert path.read_text() == "a file of somebody"
+    assert os.listdir(tmp_path) == ["gateway.sock"]  # noqa: PTH208
