@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault_indexer.search.completion import complete_query
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.list_notes import list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault
 from vault_indexer.search.present import (
@@ -43,6 +44,7 @@ __all__ = [
     "estimated_tokens",
     "function_words",
     "is_common_word",
+    "list_notes",
     "load_words_in_background",
     "open_fence",
     "question_as_query",
