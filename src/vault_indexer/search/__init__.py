@@ -24,6 +24,7 @@ from vault_indexer.search.question import (
     unknown_words,
 )
 from vault_indexer.search.ready import FoundPassages, ReadyVault, ReadyVaults
+from vault_indexer.search.repeated_query import RepeatedQuery
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import is_common_word
 from vault_indexer.search.warm_up import load_words_in_background, warm_in_background
@@ -36,6 +37,7 @@ __all__ = [
     "ReadableText",
     "ReadyVault",
     "ReadyVaults",
+    "RepeatedQuery",
     "SearchResult",
     "SearchedVault",
     "Searcher",
