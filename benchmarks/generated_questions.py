@@ -4,8 +4,8 @@
 
 Makes the questions of Obsidian's help, and of the large vault in the folder LARGE (DATA/vaults/large.tar.xz,
 unpacked), and takes 25 of each: of the kinds in turn, in the order of a hash. `queries/generated.tsv` holds a
-judgement of each: 1 if a person who keeps the notes might ask it in these words and the note answers it, else
-0. Prints the share of 1 by vault and kind as Markdown, and what nobody has judged.
+judgement of each, by one person: 1 if somebody who keeps the notes might ask it in these words, else 0.
+Prints the share of 1 by vault and kind as Markdown, and what nobody has judged.
 The forms were written with Obsidian's help in view; nobody looked at questions of the large vault before.
 """
 

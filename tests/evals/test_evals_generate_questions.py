@@ -122,6 +122,17 @@ def test_headings_that_occur_twice_are_left_out(survey: Survey) -> None:
     assert not any("rivers" in text for text in texts(survey, "heading"))
 
 
+def test_a_question_that_two_notes_answer_is_left_out(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    rest = " It is short. Nothing else stands here.\n"
+    for name, end in (("Old", "salt"), ("New", "sugar")):
+        (vault / f"{name}.md").write_text(f"To store ripe pumpkins over the long winter, add {end}.{rest}")
+    (vault / "Other.md").write_text(f"To store wet boots over the long winter, add paper.{rest}")
+    found = survey_vault(target_of(vault, tmp_path / "index"), lambda _done, _total: None)
+    assert [one.text for one in found.candidates] == ["How do I store wet boots over the long winter?"]
+
+
 def test_code_tables_and_templates_are_left_out(survey: Survey) -> None:
     assert not {one.target for one in survey.candidates} & {"Code.md", "Templates/Daily.md"}
 

@@ -241,6 +241,7 @@ def test_an_unknown_name_is_an_invalid_parameter(api: Api, era: str) -> None:
             lambda: client.call_tool("no_such_tool", {}),
             lambda: client.get_prompt("no_such_prompt", {}),
             lambda: client.get_prompt("find_related", {}),
+            lambda: client.get_prompt("weekly_review", {"since": " "}),
         ):
             with pytest.raises(MCPError) as refused:
                 await ask_one()
@@ -248,11 +249,12 @@ def test_an_unknown_name_is_an_invalid_parameter(api: Api, era: str) -> None:
         return found
 
     found = talk(api, "http", era, ask)
-    assert [error.code for error in found] == [-32602] * 3
+    assert [error.code for error in found] == [-32602] * 4
     assert [error.message for error in found] == [
         "unknown tool: no_such_tool",
         "unknown prompt: no_such_prompt",
         "find_related: the argument note is missing",
+        "weekly_review: the argument since is missing",
     ]
 
 

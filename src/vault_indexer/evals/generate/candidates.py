@@ -117,7 +117,12 @@ class _Surveyor:
 
     def finish(self) -> Survey:
         """The candidates that still stand when the whole vault is known."""
-        self.survey.candidates = [one for one in self.survey.candidates if self._stands(one)]
+        standing = [one for one in self.survey.candidates if self._stands(one)]
+        targets: dict[str, set[str]] = {}
+        for one in standing:
+            targets.setdefault(same(one.text), set()).add(one.target)
+        # What two notes answer says nothing of which of them is found.
+        self.survey.candidates = [one for one in standing if len(targets[same(one.text)]) == 1]
         return self.survey
 
     def _stands(self, one: Candidate) -> bool:

@@ -139,10 +139,11 @@ class VaultServer(MCPServer[Any]):
         known = {prompt.name: prompt for prompt in PROMPTS}
         if name not in known:
             raise MCPError(INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
-        missing = [one for one, _ in known[name].arguments if one not in (arguments or {})]
+        given = arguments or {}
+        missing = [one for one, _ in known[name].arguments if not str(given.get(one, "")).strip()]
         if missing:
             raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
-        return await super().get_prompt(name, dict(arguments or {}), context)
+        return await super().get_prompt(name, dict(given), context)
 
 
 def _without_vault(tool: ListedTool) -> ListedTool:
