@@ -1,4 +1,4 @@
-// Built from sources with the digest 17681d07e3448eeb3adfe6032805e9356c258d4a68691982522e486aa1f773d0
+// Built from sources with the digest 9ca40bfcd864613e54c70bd11958299ed8343ec736cd604c0db84180f65aebbd
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

@@ -12,6 +12,7 @@ from vault_indexer.bootstrap import named_target, named_vaults, open_index, reso
 from vault_indexer.config import NamedVault, load_own
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.config.tables.chunking import normalize_strategy_options
+from vault_indexer.contract.requests import NoteOrder
 from vault_indexer.daemon.assembly import LLM_CACHE
 from vault_indexer.daemon.discovery import shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
@@ -21,6 +22,7 @@ from vault_indexer.model import (
     LinksAnswer,
     MentionsAnswer,
     NoteGraph,
+    NoteList,
     Orphan,
     Passage,
     Progress,
@@ -193,6 +195,20 @@ class Vault:
         """Notes near a note: its path, or its name if that is unique. Raises UsageError if there is none, or
         for a limit that is not 1 to 200."""
         return self._service.related(note, limit)
+
+    def notes(
+        self,
+        *,
+        folder: str = "",
+        tag: str = "",
+        since: str = "",
+        order: NoteOrder = "path",
+        limit: int = 50,
+        offset: int = 0,
+    ) -> NoteList:
+        """Notes in a folder, with a tag, changed since a time, by path or (`order="recent"`) those changed
+        last first. Raises UsageError for a folder that holds none, a tag that none has, or a wrong time."""
+        return self._service.notes(folder, tag, since, order, limit, offset)
 
     def links(self, note: str) -> LinksAnswer:
         """All links of a note. Raises UsageError if there is no such note."""

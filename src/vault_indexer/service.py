@@ -18,7 +18,13 @@ from vault_indexer.contract.bounds import (
     check_query,
 )
 from vault_indexer.contract.parameters import check_bounds
-from vault_indexer.contract.requests import LinksRequest, RebuildOptions, RelatedRequest
+from vault_indexer.contract.requests import (
+    LinksRequest,
+    NoteOrder,
+    NotesRequest,
+    RebuildOptions,
+    RelatedRequest,
+)
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.index.reading.note import note_from
 from vault_indexer.index.vault_health import vault_health
@@ -49,6 +55,7 @@ from vault_indexer.model import (
     MentionsAnswer,
     NoteChunks,
     NoteGraph,
+    NoteList,
     NoteOutline,
     NoteView,
     Orphan,
@@ -68,7 +75,14 @@ from vault_indexer.model import (
 from vault_indexer.parse.reading_view import property_view, reading_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
-from vault_indexer.search import IndexReader, QueryDeadline, ReadyVault, ReadyVaults, complete_query
+from vault_indexer.search import (
+    IndexReader,
+    QueryDeadline,
+    ReadyVault,
+    ReadyVaults,
+    complete_query,
+    list_notes,
+)
 from vault_indexer.search.present import file_uri, is_obsidian_vault
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.text.times import iso_time
@@ -296,7 +310,8 @@ class VaultService:
         with self._session.reader().holder.lease() as snapshot:
             row = note_of(snapshot, self._session.vault, note)
             headings = tuple(snapshot.catalog.headings(row.note_id))
-            return NoteOutline(row.path, snapshot.catalog.text(row.note_id), headings)
+            uri = file_uri(self.vault, row.path, in_obsidian=is_obsidian_vault(self.vault))
+            return NoteOutline(row.path, row.title, uri, snapshot.catalog.text(row.note_id), headings)
 
     def indexed_text(self, note: str) -> str:
         """The text of a note as it was indexed. Raises UnknownNoteError if there is no such note."""
@@ -323,6 +338,25 @@ class VaultService:
         """The paths of all notes of the index, in order."""
         with self._session.reader().holder.lease() as snapshot:
             return snapshot.catalog.note_paths()
+
+    def notes(
+        self,
+        folder: str = "",
+        tag: str = "",
+        since: str = "",
+        order: NoteOrder = "path",
+        limit: int = 50,
+        offset: int = 0,
+    ) -> NoteList:
+        """The notes in a folder, with a tag, changed since a time; each of these may be empty.
+
+        Raises UsageError for a folder that holds no note, a tag that none has, a time that is none, and a
+        number out of bounds.
+        """
+        request = NotesRequest(folder, tag, since, order, limit, offset)
+        check_bounds(request)
+        with self._session.reader().holder.lease() as snapshot:
+            return list_notes(snapshot.catalog, request)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Vectors of length 1 by the model of the index, one row a text. Raises ProviderError."""

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from held_build import FIRST, LATER, Gates, date_notes, held_assembly
 from held_build import NOTES as NOTES_IN_PARTS
 from vault_at_work import Place, daemon, holding, opened, place, silent, stop, wait_for
+from waiting import DEADLINE_S
 
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.model import AskRequest, SearchRequest
+from vault_indexer.model import AskRequest, DaemonState, SearchRequest
+from vault_indexer.serve.api.endpoints import ENDPOINTS
+from vault_indexer.serve.api.respond import AnswerContext
+from vault_indexer.serve.mcp.actions import NO_ACTIONS
+from vault_indexer.serve.mcp.tools import ToolContext, answer_of, checked_arguments
+from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
+from vault_indexer.vaults import OpenVault, Vaults
 
 WORDS = "the ferry leaves the harbour at noon and comes back with the evening tide "
 NOTES = 90
@@ -95,3 +104,24 @@ def test_a_part_that_an_ended_daemon_left_is_told_as_before(tmp_path: Path) -> N
         gates.open(LATER)
         wait_for(lambda: not service.missing())
         assert service.status().counts.notes == len(NOTES_IN_PARTS)
+
+
+def test_an_agents_call_waits_for_the_first_notes_or_says_how_far_they_are(tmp_path: Path) -> None:
+    where, gates = place(tmp_path, NOTES_IN_PARTS), Gates(tmp_path / "gates")
+    date_notes(where.vault)
+    gates.close(FIRST, LATER)
+    (search,) = (view for view in tool_views(ENDPOINTS) if view.name == "search")
+    with held_daemon(where, gates) as service:
+        vaults = Vaults([OpenVault("", where.vault, service)], service.settings)
+        context = ToolContext(AnswerContext(vaults, DaemonState()), NO_ACTIONS)
+        wait_for(lambda: service.status().state == "building")
+        given = checked_arguments(search, {"query": "ferry"})
+        late = replace(context, answers=replace(context.answers, is_cancelled=lambda: True))
+        with pytest.raises(IndexUnusableError, match=r"not ready yet.*; call again in a few seconds"):
+            answer_of(search, late, given)
+        with ThreadPoolExecutor(1) as thread:
+            waiting = thread.submit(answer_of, search, context, given)
+            gates.open(FIRST)
+            found = waiting.result(DEADLINE_S)
+        assert found["results"]
+        assert found["notices"] == ["the index is being built: 1 of 6 notes are searched"]

@@ -156,6 +156,8 @@ def test_agents_name_a_vault(house: House) -> None:
     assert isinstance(tools, list)
     for tool in tools:
         schema = tool["inputSchema"]
+        if tool["name"] == "fetch":  # its id begins with the name of the vault
+            continue
         assert schema["properties"]["vault"]["enum"] == ["broken", "garden", "gone", "held", "work"]
         assert ("vault" in schema["required"]) == (tool["name"] not in ("search", "ask")), tool["name"]
     alone = house.agent("/vault/work/mcp", "tools/list")["tools"]
@@ -202,7 +204,28 @@ def _found_by(house: House, target: str, **arguments: str) -> set[tuple[str | No
     asked = {"q": "tomatoes", "by": "note", **arguments}
     result = house.agent(target, "tools/call", name="search", arguments=asked)["structuredContent"]
     assert isinstance(result, dict)
-    return {(hit.get("vault"), hit["path"]) for hit in result["results"] if "tomatoes" in hit["content"]}
+    return {(hit.get("vault"), hit["path"]) for hit in result["results"] if "tomatoes" in hit["snippet"]}
+
+
+def test_the_id_of_a_hit_is_fetched_at_the_address_that_gave_it(house: House) -> None:
+    for target, arguments, expected in (
+        ("/mcp", {}, {"garden/Tomatoes.md", "work/Budget.md"}),
+        ("/mcp", {"vault": "work"}, {"work/Budget.md"}),
+        ("/vault/work/mcp", {}, {"Budget.md"}),
+    ):
+        asked = {"query": "tomatoes", "by": "note", **arguments}
+        found = house.agent(target, "tools/call", name="search", arguments=asked)["structuredContent"]
+        assert isinstance(found, dict)
+        ids = {hit["id"] for hit in found["results"] if "tomatoes" in hit["snippet"]}
+        assert ids == expected
+        for one in ids:
+            fetched = house.agent(target, "tools/call", name="fetch", arguments={"id": one})
+            note = fetched["structuredContent"]
+            assert isinstance(note, dict), fetched
+            assert note["id"] == one
+            assert "tomatoes" in note["text"]
+    refused = house.agent("/mcp", "tools/call", name="fetch", arguments={"id": "Budget.md"})
+    assert "does not begin with the name of a vault" in json.dumps(refused)
 
 
 def test_a_folder_that_goes_is_unavailable_and_comes_back(house: House) -> None:

@@ -9,17 +9,17 @@ from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Target
 
 TOPICS = {
-    "Compost": "Kitchen scraps and dry leaves slowly become dark crumbly earth",
-    "Tomatoes": "Ripe red fruit wants a sunny wall and plenty of water",
-    "Telescope": "A curved mirror gathers faint starlight from distant galaxies",
-    "Sourdough": "Wild yeast and flour bubble overnight inside a warm jar",
-    "Bicycle": "Two wheels and a greasy chain carry riders across hills",
-    "Volcano": "Molten rock rises through cracks and cools into basalt columns",
-    "Violin": "Four strings over a spruce body sing under horsehair bows",
-    "Lighthouse": "A rotating lamp warns sailors about rocks along the coast",
+    "Compost": "You can turn kitchen scraps and dry leaves slowly into dark crumbly earth",
+    "Tomatoes": "To grow ripe red fruit on a sunny wall, you need plenty of water",
+    "Telescope": "A curved mirror is used to gather faint starlight from distant galaxies",
+    "Sourdough": "If wild yeast and flour bubble overnight inside a warm jar, the dough is alive",
+    "Bicycle": "You can carry heavy loads across steep hills on two wheels and a greasy chain",
+    "Volcano": "Hot rock can be turned into basalt columns by cooling in narrow cracks",
+    "Violin": "Four strings over a spruce body depend on horsehair bows and resin",
+    "Lighthouse": "When sailors see a rotating lamp, rocks lie along the coast nearby",
 }
 
-LINK_SENTENCE = "Gardeners praise the [[Compost]] for feeding hungry pumpkin beds every autumn."
+LINK_SENTENCE = "You can feed hungry pumpkin beds every autumn by spreading [[Compost]] on them."
 SECOND_LINK = "See [[Compost|black gold]]."
 HEADING = "Turning heaps with forks"
 

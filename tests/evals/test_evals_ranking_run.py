@@ -32,6 +32,7 @@ from vault_indexer.evals.ranking import (
     run_ranking,
     settings_with,
 )
+from vault_indexer.evals.ranking.run import RemainingTime
 
 pytestmark = pytest.mark.long
 
@@ -114,14 +115,31 @@ def test_a_changed_note_makes_a_question_stale_not_failed(tmp_path: Path, genera
     assert "1 question is stale" in as_markdown(report)
 
 
-def test_it_says_how_far_it_is_and_how_long_the_rest_takes(target: Target) -> None:
+def test_it_says_how_far_it_is(target: Target) -> None:
     said: list[str] = []
-    run_ranking(target, PERSONS, parse_variants(["configured", "keyword", "vector"]), say=said.append)
-    assert [line for line in said if line.startswith("asking")] == [
-        "asking 2 questions of configured (1 of 3)",
-        "asking 2 questions of keyword (2 of 3, less than a minute left)",
-        "asking 2 questions of vector (3 of 3, less than a minute left)",
-    ]
+    run_ranking(target, PERSONS, parse_variants(["configured", "keyword", "whole_note"]), say=said.append)
+    assert said[0] == "0 of 2 questions asked of 2 variants (index 1 of 2)"
+    assert said[1] == "building an index for whole_note"
+    assert said[2].startswith("0 of 2 questions asked of 1 variant (index 2 of 2, about ")
+    assert said[2].endswith(" s left)")
+
+
+def test_the_time_that_remains_counts_indices_and_questions() -> None:
+    now = 0.0
+    left = RemainingTime(indices=2, questions=300, clock=lambda: now)
+    assert left.text() == ""
+    now += 40
+    left.is_built()
+    now += 10
+    left.is_asked(100)
+    assert left.is_due()
+    assert left.text() == ", about 1 min left"  # 20 s for 200 questions, 40 s for an index
+    assert not left.is_due()
+    now += 40
+    left.is_built()
+    now += 10
+    left.is_asked(100)
+    assert left.text() == ", about 10 s left"
 
 
 def test_temporary_folders_are_gone_after_a_run(

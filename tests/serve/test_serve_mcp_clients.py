@@ -17,16 +17,29 @@ from vault_indexer.serve.mcp import protocol
 
 pytestmark = pytest.mark.parametrize(("transport", "era"), [(t, e) for t in TRANSPORTS for e in ERAS])
 
-MAX_LIST_BYTES = 6 << 10
+MAX_READ_BYTES = 4_608
+"""Of what a model reads of the list: names, descriptions, arguments."""
+
+MAX_LIST_BYTES = 13 << 10
 QUESTIONS: dict[str, dict[str, object]] = {
-    "search": {"q": "telescope"},
+    "search": {"query": "telescope"},
     "read_note": {"path": "Bread.md"},
+    "get_notes": {"paths": ["Bread", "Sky.md", "Nowhere"]},
+    "fetch": {"id": "Bread.md"},
+    "list_notes": {},
+    "recent_changes": {},
     "related": {"path": "Bread"},
     "links": {"path": "Bread"},
     "status": {},
-    "ask": {"q": "What shows the rings of Saturn?"},
+    "ask": {"query": "What shows the rings of Saturn?"},
 }
-WITH_ROWS = {endpoint.name for endpoint in ENDPOINTS} | {"read_note"}
+WITH_ROWS = {endpoint.name for endpoint in ENDPOINTS} | {
+    "read_note",
+    "get_notes",
+    "fetch",
+    "list_notes",
+    "recent_changes",
+}
 READ_ONLY = {name for name in QUESTIONS if name in WITH_ROWS}
 
 
@@ -36,15 +49,46 @@ def as_json(model: Any) -> dict[str, Any]:
 
 
 def too_long(listed: dict[str, Any]) -> str:
-    """What is to be shortened where the list of tools is over its size ("": nothing)."""
-    sizes = {tool["name"]: len(json.dumps(tool, separators=(",", ":")).encode()) for tool in listed["tools"]}
-    left = MAX_LIST_BYTES - len(json.dumps(listed, separators=(",", ":")).encode())
-    largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:3]
-    if left >= 0:
-        return ""
+    """What is to be shortened where the list of tools is over one of its sizes ("": nothing)."""
+    read = ("name", "description", "inputSchema")
+    found = []
+    for keys, bound in ((read, MAX_READ_BYTES), ((*read, "annotations", "outputSchema"), MAX_LIST_BYTES)):
+        tools = [{key: tool[key] for key in keys if key in tool} for tool in listed["tools"]]
+        sizes = {tool["name"]: len(as_bytes(tool)) for tool in tools}
+        over = len(as_bytes(tools)) - bound
+        largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:3]
+        if over > 0:
+            found.append(
+                f"{', '.join(keys)}: {over} bytes over {bound}; shorten descriptions in serve/mcp/views.py, "
+                f"of the largest tools first: {[(name, sizes[name]) for name in largest]}"
+            )
+    return "; ".join(found)
+
+
+def as_bytes(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def incomplete(schema: dict[str, Any], place: str = "") -> list[str]:
+    """The places of a schema that do not say the type, or not which keys are always there."""
+    if not place and schema.get("required") is None:
+        return [f"{place}: required"]
+    if schema.get("type") == "array":
+        return incomplete(schema["items"], f"{place}[]") if schema.get("items") else [f"{place}: items"]
+    if schema.get("type") == "object" and "properties" in schema:
+        missing = [] if "required" in schema else [f"{place}: required"]
+        return [
+            *missing,
+            *(
+                one
+                for name, part in schema["properties"].items()
+                for one in incomplete(part, f"{place}.{name}")
+            ),
+        ]
     return (
-        f"{-left} bytes over {MAX_LIST_BYTES}; shorten descriptions in contract/requests.py or "
-        f"serve/mcp/views.py, of the largest tools first: {[(name, sizes[name]) for name in largest]}"
+        []
+        if schema.get("type") in ("object", "string", "integer", "number", "boolean")
+        else [f"{place}: type"]
     )
 
 
@@ -59,6 +103,7 @@ def test_the_tools_are_listed_with_schemas_and_fit(api: Api, transport: str, era
         assert tool.output_schema is not None
         assert tool.output_schema["type"] == "object"
         assert tool.output_schema["properties"]
+        assert incomplete(tool.output_schema) == [], tool.name
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint is (tool.name != "set_chunker")
     assert tools["set_chunker"].annotations is not None
@@ -79,6 +124,16 @@ def test_every_reading_tool_answers(api: Api, transport: str, era: str) -> None:
         assert json.loads(result.content[0].text) == result.structured_content
     assert results["search"].structured_content["results"][0]["path"] == "Sky.md"
     assert "ripe starter" in results["read_note"].structured_content["text"]
+    assert "ripe starter" in results["fetch"].structured_content["text"]
+    bread, sky, nowhere = results["get_notes"].structured_content["notes"]
+    assert ("ripe starter" in bread["text"], "rings of Saturn" in sky["text"]) == (True, True)
+    assert nowhere["error"] == "no such note in the index: 'Nowhere'"
+    listed = results["list_notes"].structured_content
+    assert ([one["path"] for one in listed["notes"]], listed["count"]) == (["Bread.md", "Sky.md"], 2)
+    assert {one["path"] for one in results["recent_changes"].structured_content["notes"]} == {
+        "Bread.md",
+        "Sky.md",
+    }
     assert results["links"].structured_content["outgoing"][0]["resolved"] == "Sky.md"
     assert results["status"].structured_content["notes"] == 2
 

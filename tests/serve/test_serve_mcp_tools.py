@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,11 +12,12 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_clients import ERAS, answer, error, structured, talk
+from mcp_clients import ERAS, answer, call, error, structured, talk
 from mcp_types import ElicitRequestParams, ElicitResult
 from serve_api import Api, end, serve
 from waiting import wait_until
 
+from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 from vault_indexer.serve.mcp.budget import MAX_TOKENS, tokens_of
 
 pytestmark = pytest.mark.long
@@ -32,6 +35,11 @@ def long_notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         (root / "vault" / name).write_text(text, encoding="utf-8")
     for number in range(150):
         (root / "vault" / f"Link {number}.md").write_text(f"See [[Long]] and [[Missing {number}]].\n")
+    recipes = root / "vault" / "Recipes"
+    recipes.mkdir()
+    for number in range(12):
+        text = f"# Loaf\n\n## How long it takes\n\n{number} hours. {'Knead the dough, and wait. ' * 30}\n"
+        (recipes / f"Sourdough loaf {number}.md").write_text(text)
     process, api = serve(root)
     yield api
     assert "Traceback" not in end(process)
@@ -87,7 +95,7 @@ def test_mistakes_are_told_in_one_line(long_notes: Api) -> None:
     )
     assert "the note has 1 lines" in error(long_notes, "read_note", path="One line", start_line=2)
     assert "give one of them" in error(long_notes, "read_note", path="Long", heading="After", end_line=2)
-    assert error(long_notes, "search") == "q: is required"
+    assert error(long_notes, "search") == "query: is required"
     assert error(long_notes, "search", q="dough", size=3) == "unknown key 'size'"
     assert error(long_notes, "search", q="dough", limit=0).startswith("limit = 0: ")
     assert "is outside of the vault" in error(long_notes, "read_note", path="/etc/passwd")
@@ -121,7 +129,7 @@ def test_all_links_are_reached_by_pages(long_notes: Api) -> None:
 
 
 def test_the_text_of_a_note_is_data(long_notes: Api) -> None:
-    hits = answer(long_notes, "search", q="previous instructions")["results"]
+    hits = answer(long_notes, "search", query="previous instructions", detail="full")["results"]
     assert hits[0]["content"] == HOSTILE.strip()
     assert "Ignore all previous" not in json.dumps(talk(long_notes, "http", ERAS[1], listing))
 
@@ -229,22 +237,24 @@ def test_the_strategy_changes_when_the_user_agrees(own: Api) -> None:
 def test_an_unknown_name_is_an_invalid_parameter(api: Api, era: str) -> None:
     async def ask(client: Client) -> list[MCPError]:
         found = []
-        for call in (
+        for ask_one in (
             lambda: client.call_tool("no_such_tool", {}),
             lambda: client.get_prompt("no_such_prompt", {}),
             lambda: client.get_prompt("find_related", {}),
+            lambda: client.get_prompt("weekly_review", {"since": " "}),
         ):
             with pytest.raises(MCPError) as refused:
-                await call()
+                await ask_one()
             found.append(refused.value)
         return found
 
     found = talk(api, "http", era, ask)
-    assert [error.code for error in found] == [-32602] * 3
+    assert [error.code for error in found] == [-32602] * 4
     assert [error.message for error in found] == [
         "unknown tool: no_such_tool",
         "unknown prompt: no_such_prompt",
         "find_related: the argument note is missing",
+        "weekly_review: the argument since is missing",
     ]
 
 
@@ -259,5 +269,109 @@ def test_an_agent_cannot_choose_code_or_a_model(api: Api) -> None:
     assert error(api, "set_chunker", strategy="llm", confirm=True).startswith('strategy = "llm": ')
 
 
-def test_query_is_understood_as_q(api: Api) -> None:
-    assert answer(api, "search", query="telescope")["results"][0]["path"] == "Sky.md"
+@pytest.mark.parametrize("name", ["q", "query"])
+def test_a_query_has_two_names_everywhere(api: Api, name: str) -> None:
+    assert answer(api, "search", **{name: "telescope"})["results"][0]["path"] == "Sky.md"
+    assert answer(api, "ask", **{name: "What shows the rings of Saturn?"})["kind"] == "quotes"
+    over_http = api.ask(f"/v1/search?{name}=telescope").json["results"]
+    assert isinstance(over_http, list)
+    assert over_http[0]["path"] == "Sky.md"
+    assert api.post("/v1/ask", json.dumps({name: "rings of Saturn"}).encode()).status == 200
+    for path in ("graph?", "complete?", "explain?path=Sky&", "judge?"):
+        assert api.ask(f"/v1/{path}{name}=telescope").status == 200
+
+
+def test_a_first_page_of_a_long_note_names_the_headings_that_the_others_begin_with(long_notes: Api) -> None:
+    first, *others = pages(long_notes, "read_note", path="Long.md")
+    headings = [one["heading"] for one in first["headings"]]
+    assert headings == ["Long", "Before", "Below it", "After", *(f"Step {number}" for number in range(60))]
+    assert [one["text"].partition("\n")[0].partition(" ")[0] for one in others] == ["##"] * len(others)
+    assert all("headings" not in one for one in others)
+    (chosen,) = pages(long_notes, "read_note", path="Long.md", heading="Step 41")
+    assert chosen["start_line"] == first["headings"][45]["line"]
+
+
+def test_ten_hits_have_less_than_a_thousand_tokens(long_notes: Api) -> None:
+    found = call(long_notes, "search", {"query": "knead the dough"})
+    hits = structured(found)["results"]
+    (content,) = found.content
+    assert content.type == "text"
+    cl100k = tokenizer_for("tiktoken:cl100k_base", None)
+    assert len(hits) == 10
+    assert len(cl100k.offsets(content.text)) < 1_000
+    assert all("dough" in hit["snippet"] and "content" not in hit for hit in hits)
+    full = answer(long_notes, "search", query="knead the dough", detail="full")["results"]
+    assert "snippet" not in full[0]
+    assert full[0]["content"].count("Knead the dough") > 10
+
+
+def test_search_and_fetch_have_the_form_of_chatgpts_connectors(long_notes: Api) -> None:
+    hit = answer(long_notes, "search", query="previous instructions")["results"][0]
+    assert (hit["id"], hit["title"], hit["url"]) == ("Hostile.md", "Hostile", "vault://Hostile.md")
+    found = answer(long_notes, "fetch", id=hit["id"])
+    assert list(found) == ["id", "title", "text", "url", "metadata"]
+    assert (found["id"], found["title"], found["text"]) == ("Hostile.md", "Hostile", HOSTILE)
+    assert found["url"].startswith("obsidian://open?path=")
+    long = answer(long_notes, "fetch", id="Long.md")
+    assert (
+        long["text"]
+        .rpartition("\n[…] ")[2]
+        .startswith("The note goes on. An id of a section, such as Long.md#")
+    )
+    assert "Step 59" in long["metadata"]["headings"]
+    assert answer(long_notes, "fetch", id="Long.md#Step 59")["text"].startswith("## Step 59\n")
+    assert error(long_notes, "fetch", id="Nowhere.md") == "no such note in the index: 'Nowhere.md'"
+
+
+def test_several_notes_share_a_page(long_notes: Api) -> None:
+    found = answer(long_notes, "get_notes", paths=["Long", "Hostile", "One line.md"])["notes"]
+    assert [one["path"] for one in found] == ["Long.md", "Hostile.md", "One line.md"]
+    assert found[1]["text"] == HOSTILE
+    rest = answer(long_notes, "read_note", path="Long", offset=found[0]["next_offset"])
+    assert LONG.startswith(found[0]["text"] + rest["text"])
+    assert tokens_of(json.dumps(found, ensure_ascii=False)) <= MAX_TOKENS // 2
+    assert error(long_notes, "get_notes", paths=[f"{number}" for number in range(21)]) == (
+        "paths: 21 are given; allowed are 1 to 20"
+    )
+
+
+def test_an_answer_names_its_places_and_holds_passages_only_where_they_are_wanted(api: Api) -> None:
+    found = answer(api, "ask", query="What shows the rings of Saturn?")
+    (citation,) = found["sentences"][0]["citations"]
+    text = (api.vault / citation["path"]).read_text(encoding="utf-8")
+    quote = text[citation["start_pos"] : citation["end_pos"]]
+    assert citation["sha256"] == hashlib.sha256(quote.encode()).hexdigest()
+    assert found["passages"] == []
+    read = answer(api, "ask", query="What shows the rings of Saturn?", passages=True)["passages"]
+    assert read[0]["content"] == "# Sky\n\nThe telescope shows the rings of Saturn."
+
+
+def test_notes_are_listed_by_folder_tag_and_time(long_notes: Api) -> None:
+    folder = long_notes.vault / "Area" / "Inner"
+    folder.mkdir(parents=True)
+    (folder / "Old.md").write_text("#project/alpha\n")
+    (folder.parent / "New.md").write_text("#project\n")
+    os.utime(folder / "Old.md", (0, 10**9))
+    listed = ["Area/Inner/Old.md", "Area/New.md"]
+    wait_until(lambda: answer(long_notes, "status")["notes"] == 169, "the new notes are indexed")
+
+    def paths(tool: str = "list_notes", **given: object) -> list[str]:
+        found = answer(long_notes, tool, **given)
+        assert len(found["notes"]) == found["count"] or "next_offset" in found
+        return [one["path"] for one in found["notes"]]
+
+    assert paths(folder="Area") == paths(tag="#project") == listed
+    assert paths(folder="Area/", order="recent") == listed[::-1]
+    assert paths(tag="project/alpha") == paths(folder="Area/Inner") == listed[:1]
+    assert paths(folder="Area", since="2020") == listed[1:]
+    assert paths("recent_changes", limit=1) == paths("recent_changes", since="1d", limit=1) == listed[1:]
+    assert paths("recent_changes", since="2100-01-01") == []
+    every = [one["path"] for page in pages(long_notes, "list_notes", limit=60) for one in page["notes"]]
+    assert every == sorted(every)
+    assert len(every) == 169
+    assert error(long_notes, "list_notes", folder="area").endswith("; did you mean Area?")
+    assert error(long_notes, "list_notes", tag="projekt").endswith("; did you mean project?")
+    assert error(long_notes, "list_notes", since="soon").startswith("since = 'soon': not a time: ")
+    over_http = long_notes.ask("/v1/notes?folder=Area&limit=1").json
+    assert isinstance(over_http["notes"], list)
+    assert ([one["path"] for one in over_http["notes"]], over_http["count"]) == (listed[:1], 2)

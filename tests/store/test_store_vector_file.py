@@ -51,7 +51,7 @@ def test_a_base_from_a_stream_is_that_from_a_list(rows: list[Row], tmp_path: Pat
 
 
 def earlier(file: Path, *, codes: bool) -> None:
-    """Change a file to the form that it had before decision 82."""
+    """Change a file to the form that it had before decision 83."""
     first, rest = file.read_bytes().split(b"\n", 1)
     header = json.loads(first.removeprefix(MAGIC)[9:])
     line = json.dumps({**header, "rule": "exact to 250000 vectors", "codes": codes}).encode() + b"\n"

@@ -378,6 +378,20 @@ export interface NoteText {
   modified_time: string;
 }
 
+/** A note in a list of notes. */
+export interface ListedNote {
+  path: string;
+  title: string;
+  modified_time: string;
+  tags: string[];
+}
+
+/** Notes of the index, as many as were asked for. `count` is that of all that were meant. */
+export interface NoteList {
+  notes: ListedNote[];
+  count: number;
+}
+
 /** A file of a graph. `distance` is the number of links to the nearest note that was asked for, `degree` the number of files that this one is linked with. `kind` is "note" or "attachment". */
 export interface GraphNode {
   path: string;

@@ -23,7 +23,7 @@ Value = str | int | float | bool | None
 
 Request = TypeVar("Request")
 
-ALIASES: Mapping[str, str] = MappingProxyType({"query": "q"})
+ALIASES: Mapping[str, str] = MappingProxyType({"query": "q", "q": "query"})
 """Names that are understood beside the parameter's own: other servers of searches call it so."""
 
 _VALUE_CHARS = 60

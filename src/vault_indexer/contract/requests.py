@@ -25,6 +25,9 @@ Expand = Literal["", "section", "window", "section_or_window"]
 ClusterKind = Literal["folder", "community"]
 """How the notes of a vault are put together: by folder, or by the links between them."""
 
+NoteOrder = Literal["path", "recent"]
+"""The order of a list of notes: by path, or those changed last first."""
+
 _MAX_LINE = 10**9
 
 Query = Annotated[
@@ -175,6 +178,24 @@ class LinksRequest:
             maximum=MAX_LIMIT,
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotesRequest:
+    """Which notes are listed, and in which order."""
+
+    folder: Annotated[
+        str, Says(help="Notes in this folder and below it; empty: of all.", max_chars=MAX_QUERY_BYTES)
+    ] = ""
+    tag: Annotated[
+        str, Says(help="Notes with this tag or one below it; empty: all.", max_chars=MAX_QUERY_BYTES)
+    ] = ""
+    since: Annotated[
+        str, Says(help="Notes changed since then: 2026-01-31, 2026-01-31T09:30, 7d, today.", max_chars=40)
+    ] = ""
+    order: Annotated[NoteOrder, Says(help="By path, or those changed last first.")] = "path"
+    limit: Annotated[int, Says(help="Notes at most.", minimum=1, maximum=MAX_LIMIT)] = 50
+    offset: Annotated[int, Says(help="How many are passed over.", minimum=0, maximum=_MAX_LINE)] = 0
 
 
 @dataclass(frozen=True, slots=True)

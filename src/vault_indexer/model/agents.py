@@ -1,4 +1,5 @@
-"""What agents alone are answered: part of a note, a change of the strategy, the report of an evaluation."""
+"""What agents alone are answered: hits in few tokens, notes and parts of them, a change of the strategy, the
+report of an evaluation."""
 
 from __future__ import annotations
 
@@ -7,13 +8,54 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from vault_indexer.contract.json_value import JsonValue
-from vault_indexer.contract.marks import OMIT_EMPTY
+from vault_indexer.contract.marks import OMIT_EMPTY, Digits
+from vault_indexer.model.answers import Correction, Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundNote:
+    """A hit in few tokens. `id` is what `fetch` takes: the path, behind the name of the vault where several
+    are kept; `url` is the resource with its text. The text is either a `snippet` around the match, or the
+    `content` of the chunk together with the time at which the note changed last."""
+
+    id: str
+    title: str
+    url: str
+    path: str
+    header_path: Annotated[str, OMIT_EMPTY] = ""
+    start_line: int
+    end_line: int
+    relevance: Annotated[float, Digits(2)]
+    snippet: Annotated[str, OMIT_EMPTY] = ""
+    content: Annotated[str, OMIT_EMPTY] = ""
+    modified_time: Annotated[str, OMIT_EMPTY] = ""
+    vault: Annotated[str, OMIT_EMPTY] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNotes:
+    """The hits of a search, best first. A key that says nothing is left out."""
+
+    verdict: Verdict
+    results: tuple[FoundNote, ...]
+    missing_words: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
+    notices: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
+    corrections: Annotated[tuple[Correction, ...], OMIT_EMPTY] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteHeading:
+    """A heading of a note, and its line."""
+
+    heading: str
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class NotePart:
-    """Part of a note. Lines are 1-based and inclusive; `next_offset` is where the next page begins, None at
-    the end of the part that was asked for."""
+    """Part of a note. Lines are 1-based and inclusive; `next_offset` is where the next page begins, missing
+    at the end of the part that was asked for. The first page of several has the `headings` of the part: each
+    can be read by itself."""
 
     path: str
     start_line: int
@@ -22,6 +64,48 @@ class NotePart:
     text: str
     modified_time: str
     next_offset: Annotated[int, OMIT_EMPTY] = 0
+    headings: Annotated[tuple[NoteHeading, ...], OMIT_EMPTY] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNote:
+    """One of several notes that were asked for: its text up to `next_offset`, from where `read_note` goes on,
+    or the `error` that says why there is none."""
+
+    path: str
+    text: str = ""
+    total_lines: int = 0
+    modified_time: Annotated[str, OMIT_EMPTY] = ""
+    next_offset: Annotated[int, OMIT_EMPTY] = 0
+    error: Annotated[str, OMIT_EMPTY] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotesRead:
+    """Several notes, in the order in which they were asked for."""
+
+    notes: tuple[ReadNote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedMetadata:
+    """What a connector may show beside a note. `headings` are there where the text was cut: an id may end
+    with `#` and one of them."""
+
+    path: str
+    modified_time: str
+    headings: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedNote:
+    """A note in the form that the connectors of ChatGPT expect."""
+
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: FetchedMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +122,6 @@ class StrategyChange:
 class EvalReport:
     """The report of an evaluation; `results` has an entry for each case."""
 
-    layers_run: tuple[JsonValue, ...]
+    layers_run: tuple[int, ...]
     summary: Mapping[str, JsonValue]
     results: tuple[Mapping[str, JsonValue], ...]

@@ -420,6 +420,24 @@ class RelatedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedNote:
+    """A note in a list of notes."""
+
+    path: str
+    title: str
+    modified_time: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoteList:
+    """Notes of the index, as many as were asked for. `count` is that of all that were meant."""
+
+    notes: tuple[ListedNote, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class NoteText:
     """A file of the vault as it is now, if it is a note of the index."""
 
@@ -523,9 +541,11 @@ class IndexCounts:
 
 @dataclass(frozen=True, slots=True)
 class NoteOutline:
-    """A note as it was indexed. The places of the headings are characters of `text`."""
+    """A note as it was indexed. The places of the headings are characters of `text`; `uri` opens the note."""
 
     path: str
+    title: str
+    uri: str
     text: str
     headings: tuple[Heading, ...]
 

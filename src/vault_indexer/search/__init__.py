@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault_indexer.search.completion import complete_query
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.list_notes import list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault
 from vault_indexer.search.present import (
@@ -23,6 +24,7 @@ from vault_indexer.search.question import (
     unknown_words,
 )
 from vault_indexer.search.ready import FoundPassages, ReadyVault, ReadyVaults
+from vault_indexer.search.repeated_query import RepeatedQuery
 from vault_indexer.search.searcher import Searcher
 from vault_indexer.search.terms import is_common_word
 from vault_indexer.search.warm_up import load_words_in_background, warm_in_background
@@ -35,6 +37,7 @@ __all__ = [
     "ReadableText",
     "ReadyVault",
     "ReadyVaults",
+    "RepeatedQuery",
     "SearchResult",
     "SearchedVault",
     "Searcher",
@@ -43,6 +46,7 @@ __all__ = [
     "estimated_tokens",
     "function_words",
     "is_common_word",
+    "list_notes",
     "load_words_in_background",
     "open_fence",
     "question_as_query",

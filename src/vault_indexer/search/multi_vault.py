@@ -28,7 +28,7 @@ from vault_indexer.search.rank import (
     reciprocal_rank_fusion,
 )
 
-_WHOLE = 0.999
+WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
 
 _UNFINISHED = ' "()'
@@ -212,7 +212,7 @@ def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
     has the score of the hit before it."""
     if not files:
         return tuple(hits)
-    whole = [at for at, hit in enumerate(hits, start=1) if hit.why.note and hit.why.note.coverage > _WHOLE]
+    whole = [at for at, hit in enumerate(hits, start=1) if hit.why.note and hit.why.note.coverage > WHOLE]
     at = whole[-1] if whole else 0
     score = hits[at - 1].score if at else 1.0
     return (*hits[:at], *(replace(file, score=score) for file in files), *hits[at:])

@@ -24,6 +24,7 @@ from vault_indexer.evals.generate.prose import (
     prose_sentences,
     same,
 )
+from vault_indexer.evals.generate.question_forms import GAP, LANGUAGE, as_question, heading_as_question
 from vault_indexer.evals.generate.shadow import scan_vault
 from vault_indexer.evals.questions import HEADING, LINK, SENTENCE, Edit
 from vault_indexer.index.reading.note import note_from
@@ -116,7 +117,12 @@ class _Surveyor:
 
     def finish(self) -> Survey:
         """The candidates that still stand when the whole vault is known."""
-        self.survey.candidates = [one for one in self.survey.candidates if self._stands(one)]
+        standing = [one for one in self.survey.candidates if self._stands(one)]
+        targets: dict[str, set[str]] = {}
+        for one in standing:
+            targets.setdefault(same(one.text), set()).add(one.target)
+        # What two notes answer says nothing of which of them is found.
+        self.survey.candidates = [one for one in standing if len(targets[same(one.text)]) == 1]
         return self.survey
 
     def _stands(self, one: Candidate) -> bool:
@@ -148,11 +154,11 @@ class _Surveyor:
                 continue  # the link stays in the properties
             inside = [other for other in others if _lies_in(other, sentence)]
             text = _without(note.text, sentence, [link, *inside])
-            if self._is_fit(text, note.language, LEAST_WORDS):
+            query = self._asked(text, note.language, LEAST_WORDS)
+            if query:
                 elsewhere = [other for other in others if other not in inside]
                 unlinked = [Edit(note.path, one.start, one.end, _shown(one)) for one in elsewhere]
                 hidden = Edit(note.path, sentence.start, sentence.end)
-                query = as_query(text)
                 yield Candidate(LINK, query, note.language, target, note.path, (hidden, *unlinked))
 
     def _sentences(self, note: Note, sentences: Sequence[Sentence]) -> Iterator[Candidate]:
@@ -161,15 +167,12 @@ class _Surveyor:
         for one in sentences:
             text = note.text[one.start : one.end]
             has_link = any(_lies_in(link, one) for link in note.links)
-            if (
-                one.in_paragraph
-                and not has_link
-                and self._is_fit(text, note.language, LEAST_WORDS_OF_SENTENCE)
-            ):
+            if not one.in_paragraph or has_link:
+                continue
+            query = self._asked(text, note.language, LEAST_WORDS_OF_SENTENCE)
+            if query:
                 edit = Edit(note.path, one.start, one.end)
-                yield Candidate(
-                    SENTENCE, as_query(text), note.language, note.path, note.path, (edit,), _key(text)
-                )
+                yield Candidate(SENTENCE, query, note.language, note.path, note.path, (edit,), _key(text))
 
     def _headings(self, note: Note) -> Iterator[Candidate]:
         names = self.names[note.path]
@@ -184,7 +187,20 @@ class _Surveyor:
             whole = whole or same(note.text)
             if whole.count(same(heading.text)) == 1:
                 text, key = as_query(heading.text), _key(heading.text)
-                yield Candidate(HEADING, text, note.language, note.path, note.path, (edit,), key)
+                text = heading_as_question(text) if _has_forms(note.language) else text
+                if text:
+                    yield Candidate(HEADING, text, note.language, note.path, note.path, (edit,), key)
+
+    def _asked(self, source: str, language: str, least: int) -> str:
+        """What is asked of the source text of a sentence whose links are `GAP`s, "" if nothing is. In a
+        language without forms of questions it is the sentence, if it lacks nothing."""
+        if not self._is_fit(source.replace(GAP, " "), language, least):
+            return ""
+        text = as_query(source)
+        if not _has_forms(language):
+            return "" if GAP in text else text
+        question = as_question(text)
+        return question if content_words(question, language) >= LEAST_WORDS else ""
 
     def _is_fit(self, source: str, language: str, least: int) -> bool:
         if len(source) > MAX_QUERY_CHARS or not is_prose(source):
@@ -213,6 +229,10 @@ def survey_vault(target: Target, say: ShowProgress) -> Survey:
     return surveyor.finish()
 
 
+def _has_forms(language: str) -> bool:
+    return language in ("", LANGUAGE)
+
+
 def _key(text: str) -> bytes:
     return hashlib.blake2b(same(text).encode(), digest_size=8).digest()
 
@@ -222,12 +242,12 @@ def _lies_in(link: Link, sentence: Sentence) -> bool:
 
 
 def _without(text: str, sentence: Sentence, links: Sequence[Link]) -> str:
-    """The sentence's source without the links."""
+    """The sentence's source with a `GAP` for each of the links."""
     parts, at = [], sentence.start
     for link in sorted(links, key=lambda one: one.start):
         parts.append(text[at : max(at, link.start)])
         at = max(at, link.end)
-    return " ".join((*parts, text[at : sentence.end]))
+    return GAP.join((*parts, text[at : sentence.end]))
 
 
 def _shown(link: Link) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from vault_indexer.config.settings import SearchSettings
 from vault_indexer.contract.bounds import MAX_LIMIT, MAX_QUERY_BYTES
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import QueryError
@@ -17,11 +19,13 @@ from vault_indexer.evals.ranking.indices import Report, built_index, own_index, 
 from vault_indexer.evals.ranking.measures import each_once, judged, ndcg, recall, reciprocal_rank
 from vault_indexer.evals.ranking.variants import Variant, settings_with, target_of_variant
 from vault_indexer.model import Progress, SearchRequest
-from vault_indexer.search import IndexReader, Searcher
+from vault_indexer.search import IndexReader, RepeatedQuery, Searcher
 from vault_indexer.search.query import parse_query
 from vault_indexer.store import Snapshot
+from vault_indexer.text.phrases import quantity
 
 DEFAULT_K = 10
+_SAY_EVERY_S = 10.0
 _OPERATORS = str.maketrans(dict.fromkeys('"[]()/:-|', " "))
 
 
@@ -138,30 +142,72 @@ class _Place:
 def _ask_all(
     collected: _Collected, place: _Place, questions: Sequence[Question], variants: Sequence[Variant], k: int
 ) -> None:
-    """Variants that share an index are asked together, so each index is built once."""
+    """Variants that share an index are asked together: each index is built once, and what their settings do
+    not change is made once for each question."""
     groups: dict[tuple[tuple[str, str], ...], list[Variant]] = {}
     for variant in variants:
         groups.setdefault(tuple(sorted(variant.index_options.items())), []).append(variant)
-    asked, seconds = 0, 0.0
+    left = RemainingTime(len(groups), len(questions) * len(variants))
     for number, group in enumerate(groups.values()):
         with _index_of(place, group[0], number) as reader, reader.holder.lease() as snapshot:
-            for variant in group:
-                left = _about(seconds / asked * (len(variants) - asked)) if asked else ""
-                of_all = f"{asked + 1} of {len(variants)}{left}"
-                place.say(f"asking {len(questions)} questions of {variant.name} ({of_all})")
-                begun = time.perf_counter()
-                settings = settings_with(
+            left.is_built()
+            settings = {
+                variant.name: settings_with(
                     place.target.config.settings, variant.options, f"variant {variant.name}"
-                )
-                searcher = reader.searcher.with_settings(settings.search)
-                scores = {one.id: ask(searcher, snapshot, one, k) for one in questions}
-                collected.scores[variant.name] |= scores
-                asked, seconds = asked + 1, seconds + time.perf_counter() - begun
+                ).search
+                for variant in group
+            }
+            of_all = f"index {number + 1} of {len(groups)}" if len(groups) > 1 else "one index"
+            asked = f"of {len(questions)} questions asked of {quantity(len(group), 'variant')} ({of_all}"
+            place.say(f"0 {asked}{left.text()})")
+            for done, question in enumerate(questions, start=1):
+                query = repeated_query(reader, snapshot, question, k)
+                for name, one in settings.items():
+                    collected.scores[name][question.id] = _scores(query, one, question, k)
+                left.is_asked(len(group))
+                if left.is_due():
+                    place.say(f"{done} {asked}{left.text()})")
 
 
-def _about(seconds: float) -> str:
-    """The time that remains, without that of indices that are not built yet."""
-    return f", about {round(seconds / 60)} min left" if seconds >= 60 else ", less than a minute left"
+class RemainingTime:
+    """About how long a run will take that builds some indices and asks some questions, by what the first
+    ones took. `clock` gives seconds."""
+
+    def __init__(self, indices: int, questions: int, clock: Callable[[], float] = time.perf_counter) -> None:
+        """`questions` counts those of all variants together."""
+        self._indices, self._questions = indices, questions
+        self._built = self._asked = 0
+        self._building = self._asking = 0.0
+        self._clock = clock
+        self._since = self._said = clock()
+
+    def is_built(self) -> None:
+        """An index was built since the call before."""
+        self._built += 1
+        self._building += self._passed()
+
+    def is_asked(self, count: int) -> None:
+        """So many questions were asked since the call before."""
+        self._asked += count
+        self._asking += self._passed()
+
+    def is_due(self) -> bool:
+        """Whether nothing was said for some seconds."""
+        return self._since - self._said >= _SAY_EVERY_S
+
+    def text(self) -> str:
+        """How long the rest takes: ", about 3 min left"; "" as long as nothing is known."""
+        self._said = self._since
+        if not self._asked:
+            return ""
+        seconds = self._asking / self._asked * (self._questions - self._asked)
+        seconds += self._building / self._built * (self._indices - self._built)
+        minutes = round(seconds / 60)
+        return f", about {minutes} min left" if minutes else f", about {math.ceil(seconds)} s left"
+
+    def _passed(self) -> float:
+        before, self._since = self._since, self._clock()
+        return self._since - before
 
 
 @contextmanager
@@ -177,15 +223,24 @@ def _index_of(place: _Place, variant: Variant, number: int) -> Iterator[IndexRea
         yield reader
 
 
-def ask(searcher: Searcher, snapshot: Snapshot, question: Question, k: int) -> Scores:
-    """The scores of one question."""
-    paths = ranked_paths(searcher, snapshot, question.text, k, question.excluded)
+def _scores(query: RepeatedQuery | None, settings: SearchSettings, question: Question, k: int) -> Scores:
+    found = query.paths(settings) if query else []
+    paths = [path for path in each_once(found) if path not in question.excluded][:k]
     return Scores(
         ndcg(paths, question.grades, k),
         reciprocal_rank(paths, question.grades, k),
         recall(paths, question.grades, k),
         judged(paths, question.grades, k),
     )
+
+
+def repeated_query(
+    reader: IndexReader, snapshot: Snapshot, question: Question, k: int
+) -> RepeatedQuery | None:
+    """The words of a question, to be asked with many settings; None for one without words."""
+    words = plain_query(question.text)
+    limit = min(k + len(question.excluded), MAX_LIMIT)
+    return RepeatedQuery(reader.searcher.embedder, snapshot, words, limit) if words else None
 
 
 def ranked_paths(

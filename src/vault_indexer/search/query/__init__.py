@@ -32,9 +32,10 @@ from vault_indexer.search.query.ast import (
 from vault_indexer.search.query.parser import OPERATORS, parse_query
 from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
 from vault_indexer.search.query.scan import ByteScanner, byte_scanner
-from vault_indexer.search.query.values import iso_date, moment_ns, number
+from vault_indexer.search.query.values import MOMENTS, iso_date, moment_ns, number
 
 __all__ = [
+    "MOMENTS",
     "NAMES",
     "OPERATORS",
     "All",

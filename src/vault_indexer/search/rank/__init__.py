@@ -7,5 +7,14 @@ from vault_indexer.search.rank.fuse import reciprocal_rank_fusion
 from vault_indexer.search.rank.listing import LISTED, list_by_time
 from vault_indexer.search.rank.rank import rank
 from vault_indexer.search.rank.reasons import reasons_of
+from vault_indexer.search.rank.repeated import RepeatedRank
 
-__all__ = ["LISTED", "Candidates", "list_by_time", "rank", "reasons_of", "reciprocal_rank_fusion"]
+__all__ = [
+    "LISTED",
+    "Candidates",
+    "RepeatedRank",
+    "list_by_time",
+    "rank",
+    "reasons_of",
+    "reciprocal_rank_fusion",
+]

@@ -41,6 +41,11 @@ one list (`fuse`). All evidence for its first rows is gathered (`complete`, `wei
 them (`rerank`). Then come the rules on age, notes and names."""
 
 
+def depth_of(settings: SearchSettings, limit: int) -> int:
+    """How many chunks each ranking gives for an answer of so many hits."""
+    return settings.candidates or max(MIN_CANDIDATES, 2 * limit)
+
+
 def rank(
     queries: Sequence[PreparedQuery], settings: SearchSettings, *, by_note: bool, limit: int
 ) -> Candidates:
@@ -50,7 +55,7 @@ def rank(
     of words (`WordStatistics`). With `by_note` each note is there once, by its best chunk.
     """
     request = RankRequest(queries, settings, limit, by_note)
-    table = Candidates(settings.candidates or max(MIN_CANDIDATES, 2 * limit))
+    table = Candidates(depth_of(settings, limit))
     table.named = first_chunks_by_name(queries)
     for stage in STAGES:
         stage(table, request)

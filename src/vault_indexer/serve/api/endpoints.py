@@ -29,6 +29,7 @@ from vault_indexer.contract.requests import (
     LinksRequest,
     NoParameters,
     NoteRequest,
+    NotesRequest,
     PauseRequest,
     PictureRequest,
     ProofRequest,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
         MentionsAnswerJson,
         NoteChunksJson,
         NoteGraphJson,
+        NoteListJson,
         NoteTextJson,
         NoteViewJson,
         OrphansJson,
@@ -265,6 +267,15 @@ NOTE: Endpoint[NoteTextJson] = Endpoint(
     answer_help="The note.",
 )
 
+NOTES: Endpoint[NoteListJson] = Endpoint(
+    name="notes",
+    path="/v1/notes",
+    help="The notes of the index: of a folder, with a tag, changed since a time.",
+    request=NotesRequest,
+    answer="NoteList",
+    answer_help="The notes.",
+)
+
 GRAPH: Endpoint[NoteGraphJson] = Endpoint(
     name="graph",
     path="/v1/graph",
@@ -468,6 +479,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     RELATED,
     ALL_LINKS,
     NOTE,
+    NOTES,
     GRAPH,
     CLUSTERS,
     VIEW,

@@ -442,6 +442,22 @@ class NoteTextJson(TypedDict):
     modified_time: str
 
 
+class ListedNoteJson(TypedDict):
+    """A note in a list of notes."""
+
+    path: str
+    title: str
+    modified_time: str
+    tags: list[str]
+
+
+class NoteListJson(TypedDict):
+    """Notes of the index, as many as were asked for. `count` is that of all that were meant."""
+
+    notes: list[ListedNoteJson]
+    count: int
+
+
 class GraphNodeJson(TypedDict):
     """A file of a graph. `distance` is the number of links to the nearest note that was asked for,
     `degree` the number of files that this one is linked with. `kind` is "note" or "attachment"."""

@@ -33,37 +33,44 @@ def project(value: JsonValue, keep: Keep | None) -> JsonValue:
     return value
 
 
-def kept_schema(schema: Schema, keep: Keep | None, described: str = "") -> Schema:
-    """The schema of that part of an object, without titles and descriptions. Keys that it lacks are left
-    out.
+def kept_schema(schema: Schema, keep: Keep | None) -> Schema:
+    """The schema of that part of a value, without titles and descriptions: the type of every key that stays,
+    and which keys are always there. Keys that an object lacks are left out.
 
-    The entries of the list `described` are described by their keys, too. Of every other value the schema
-    says no more than its type: all schemas together have to fit into the list of tools.
+    A value that may be null is left out then, so null is no type of it and its key is not required: not every
+    host takes a list of types.
     """
-    properties = cast("dict[str, Schema]", schema["properties"])
-    found: dict[str, JsonValue] = {}
-    for name, inner in (dict.fromkeys(properties) if keep is None else keep).items():
-        if name in properties:
-            found[name] = _entries(properties[name], inner) if name == described else _plain(properties[name])
-    return {"type": "object", "properties": found}
-
-
-def _entries(schema: Schema, keep: Keep | None) -> Schema:
-    return {"type": "array", "items": kept_schema(cast("Schema", schema["items"]), keep)}
-
-
-def _plain(schema: Schema) -> Schema:
-    """The type alone. A value that may be null is left out then, so null is no type of it: not every host
-    takes a list of types."""
     if "anyOf" in schema:
-        parts = [one for one in cast("list[Schema]", schema["anyOf"]) if one.get("type") != "null"]
-        return _plain(parts[0]) if len(parts) == 1 else {}
-    return {name: value for name, value in schema.items() if name in ("type", "enum")}
+        parts = _without_null(schema)
+        return kept_schema(parts[0], keep) if len(parts) == 1 else {}
+    if schema.get("type") == "array":
+        return {"type": "array", "items": kept_schema(cast("Schema", schema["items"]), keep)}
+    if "properties" not in schema:
+        return {name: value for name, value in schema.items() if name in ("type", "enum")}
+    properties = cast("dict[str, Schema]", schema["properties"])
+    names = [name for name in (properties if keep is None else keep) if name in properties]
+    present = set(cast("list[str]", schema.get("required", []))) & set(names)
+    return {
+        "type": "object",
+        "properties": {name: kept_schema(properties[name], keep[name] if keep else None) for name in names},
+        "required": [name for name in names if name in present and not _may_be_null(properties[name])],
+    }
+
+
+def _without_null(schema: Schema) -> list[Schema]:
+    return [one for one in cast("list[Schema]", schema["anyOf"]) if one.get("type") != "null"]
+
+
+def _may_be_null(schema: Schema) -> bool:
+    return "anyOf" in schema and len(_without_null(schema)) < len(cast("list[Schema]", schema["anyOf"]))
 
 
 def merged_schema(schemas: list[Schema]) -> Schema:
-    """One object schema with the properties of all: for an answer that is one of several objects."""
+    """One object schema with the properties of all: for an answer that is one of several objects. Required is
+    what all of them have."""
     properties: dict[str, JsonValue] = {}
     for schema in schemas:
         properties.update(cast("dict[str, JsonValue]", schema["properties"]))
-    return {"type": "object", "properties": properties}
+    first, *others = (cast("list[str]", schema["required"]) for schema in schemas)
+    required = [name for name in first if all(name in other for other in others)]
+    return {"type": "object", "properties": properties, "required": cast("JsonValue", required)}

@@ -46,8 +46,8 @@ suggest the sentence of {note} where a link would stand. Change nothing.""",
         "Summarise what was written lately, with open ends.",
         (("since", "First day, as YYYY-MM-DD."),),
         """\
-Review what I have written since {since}. Search for notes of that time (`search` with terms of my
-projects and `by` = note; compare `modified_time`), read them with `read_note`, and write: what
+Review what I have written since {since}. List the notes of that time (`recent_changes` with
+`since`), read them with `get_notes` and `read_note`, and write: what
 happened, what was decided, open tasks with their note and line, and links that lead nowhere
 (`links`, view unresolved). Cite each note by its path.""",
     ),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
 
 from vault_indexer.errors import UsageError
-from vault_indexer.model import NoteOutline, NotePart, NoteText
+from vault_indexer.model import NoteHeading, NoteOutline, NotePart, NoteText
 from vault_indexer.parse import Anchors
 from vault_indexer.serve.mcp.budget import tokens_of
 
@@ -16,6 +19,14 @@ left."""
 _NAME_CHARS = 60
 _NAMED = 20
 """Headings that a message lists."""
+
+_HEADING_TOKENS = 1_200
+"""Of the headings that the first page of a long note lists."""
+
+_TOKENS_BESIDE_HEADING = 14
+"""Of a heading in JSON: its keys, its line, its marks."""
+
+_HEADING_LINE = re.compile(r"^#{1,6} ", re.MULTILINE)
 
 
 def section_of(outline: NoteOutline, heading: str) -> tuple[int, int]:
@@ -47,15 +58,34 @@ def lines_of(text: str, first: int, last: int | None) -> tuple[int, int]:
     return starts[first - 1], len(text) if last is None or last >= len(starts) else starts[last]
 
 
-def part_of(note: NoteText, span: tuple[int, int], offset: int) -> NotePart:
-    """The page of a span of the note that begins at its character `offset`. Raises UsageError for an offset
-    beyond its end."""
+def beginning_of(note: NoteText, outline: NoteOutline, span: tuple[int, int]) -> NotePart:
+    """The first page of a span of the note. If there are others, it begins with the headings of the span as
+    it was indexed: each of them can be read by itself."""
+    part = part_of(note, span, 0)
+    if not part.next_offset:
+        return part
+    headings: list[NoteHeading] = []
+    room = _HEADING_TOKENS
+    for one in outline.headings:
+        if span[0] <= one.start < span[1] and not one.nested:
+            heading = NoteHeading(one.text[:_NAME_CHARS], one.line)
+            room -= tokens_of(heading.heading) + _TOKENS_BESIDE_HEADING
+            if room < 0:
+                break
+            headings.append(heading)
+    shorter = part_of(note, span, 0, TEXT_TOKENS - _HEADING_TOKENS + max(0, room))
+    return replace(shorter, headings=tuple(headings))
+
+
+def part_of(note: NoteText, span: tuple[int, int], offset: int, tokens: int = TEXT_TOKENS) -> NotePart:
+    """The page of a span of the note that begins at its character `offset`, of at most so many tokens. Raises
+    UsageError for an offset beyond its end."""
     text = note.text
     starts = _line_starts(text)
     begin, end = span[0] + offset, span[1]
     if offset and begin >= end:
         raise UsageError(f"offset = {offset}: the part has {end - begin + offset} characters")
-    stop = begin + page_length(text[begin:end])
+    stop = begin + page_length(text[begin:end], tokens)
     return NotePart(
         path=note.path,
         start_line=bisect_right(starts, begin),
@@ -67,20 +97,40 @@ def part_of(note: NoteText, span: tuple[int, int], offset: int) -> NotePart:
     )
 
 
-def page_length(text: str) -> int:
-    """How many characters of the text make a page: up to the last line break that fits, else as many as
-    fit."""
+def page_length(text: str, tokens: int = TEXT_TOKENS) -> int:
+    """How many characters of the text make a page of so many tokens: up to the last heading in its second
+    half, else up to the last line break that fits, else as many as fit."""
     low, high = 0, len(text)
-    if tokens_of(text[: 8 * TEXT_TOKENS]) <= TEXT_TOKENS and high <= 8 * TEXT_TOKENS:
+    if tokens_of(text[: 8 * tokens]) <= tokens and high <= 8 * tokens:
         return high
-    high = min(high, 8 * TEXT_TOKENS)
+    high = min(high, 8 * tokens)
     while low < high:  # the estimate grows with the text
         middle = (low + high + 1) // 2
-        if tokens_of(text[:middle]) <= TEXT_TOKENS:
+        if tokens_of(text[:middle]) <= tokens:
             low = middle
         else:
             high = middle - 1
+    heading = max((one.start() for one in _HEADING_LINE.finditer(text[:low])), default=0)
+    if 2 * heading > low:
+        return heading
     return text.rfind("\n", 0, low) + 1 or low
+
+
+def around_marks(text: str, marks: Sequence[tuple[int, int]], chars: int) -> str:
+    """At most about so many characters of a snippet, whole words, where most of its marks stand."""
+    if len(text) <= chars:
+        return text
+    starts = [max(0, min(start - chars // 4, len(text) - chars)) for start, _ in marks] or [0]
+    begin = max(
+        starts,
+        key=lambda at: (sum(at <= start and end <= at + chars for start, end in marks), -at),
+    )
+    cut = text[begin : begin + chars]
+    if begin:
+        cut = "…" + (cut.partition(" ")[2] or cut)
+    if begin + chars < len(text):
+        cut = (cut.rpartition(" ")[0] or cut) + "…"
+    return cut
 
 
 def _line_starts(text: str) -> list[int]:

@@ -63,6 +63,7 @@ from vault_indexer.serve.mcp.tools import (
     answer_of,
     change_strategy,
     checked_arguments,
+    in_its_vault,
     input_schema,
     note_text,
     output_schema,
@@ -138,10 +139,11 @@ class VaultServer(MCPServer[Any]):
         known = {prompt.name: prompt for prompt in PROMPTS}
         if name not in known:
             raise MCPError(INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
-        missing = [one for one, _ in known[name].arguments if one not in (arguments or {})]
+        given = arguments or {}
+        missing = [one for one, _ in known[name].arguments if not str(given.get(one, "")).strip()]
         if missing:
             raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
-        return await super().get_prompt(name, dict(arguments or {}), context)
+        return await super().get_prompt(name, dict(given), context)
 
 
 def _without_vault(tool: ListedTool) -> ListedTool:
@@ -223,6 +225,7 @@ class ToolCalls:
 
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
         """The result of a call; one that failed is marked as an error and holds one line."""
+        address = CHOSEN_VAULT.get()
         try:
             if CHOSEN_VAULT.get() and VAULT.name in {one.name for one in self.view.endpoint.parameters}:
                 arguments = {VAULT.name: CHOSEN_VAULT.get(), **arguments}
@@ -232,7 +235,9 @@ class ToolCalls:
                 raise UsageError(f"vault = {named!r}: this address is that of {CHOSEN_VAULT.get()}")
             CHOSEN_VAULT.set(named or CHOSEN_VAULT.get())  # of this call, which has a context of its own
             if self.view.is_read_only:
-                return _result(await self._in_thread(partial(answer_of, self.view, arguments=given)))
+                context = replace(self.context, address=address)
+                call = partial(answer_of, self.view, arguments=given)
+                return _result(await _within(call, context, self.timeout_s))
             return await self._set_chunker(str(given["strategy"]), given, request)
         except VaultIndexerError as error:
             return _failure(" ".join(str(error).split("\n")))
@@ -379,7 +384,7 @@ def _add_resources(server: MCPServer[Any], context: ToolContext, timeout_s: floa
 
 def _note_text(context: ToolContext, path: str) -> str:
     """The text of a note by its exact path, cut at the size of a page."""
-    own, path = _in_its_vault(context, path)
+    own, path = in_its_vault(context, path)
     resolve_in_vault(Path(own.answers.service.status().vault), path)
     text = note_text(own, path).text
     length = page_length(text)
@@ -391,16 +396,6 @@ def _note_text(context: ToolContext, path: str) -> str:
 def _names_vault(context: ToolContext) -> bool:
     """Whether the path of a note has to begin with the name of its vault."""
     return context.answers.vaults.are_several and not context.answers.vault
-
-
-def _in_its_vault(context: ToolContext, path: str) -> tuple[ToolContext, str]:
-    if not _names_vault(context):
-        return context, path
-    name, _, rest = path.partition("/")
-    if name not in context.vault_names:
-        known = ", ".join(context.vault_names)
-        raise UnknownNoteError(f"{path[:_NAME_CHARS]!r} does not begin with the name of a vault: {known}")
-    return context.on(name, context.answers.is_cancelled), rest
 
 
 def _paths_with(context: ToolContext, part: str) -> list[str]:

@@ -3,37 +3,77 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import cast
+from urllib.parse import quote
 
 from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.contract.codec import encode, schema_of
 from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
-from vault_indexer.errors import UsageError
-from vault_indexer.model import JsonValue, NoteText, StrategyChange
-from vault_indexer.serve.api.endpoints import NOTE
+from vault_indexer.errors import IndexUnusableError, NoteError, UnknownNoteError, UsageError
+from vault_indexer.model import (
+    FetchedMetadata,
+    FetchedNote,
+    FoundNote,
+    FoundNotes,
+    Hit,
+    JsonValue,
+    NoteList,
+    NotesRead,
+    NoteText,
+    Progress,
+    ReadNote,
+    SearchAnswer,
+    StrategyChange,
+)
+from vault_indexer.serve.api.endpoints import NOTE, SEARCH
 from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
-from vault_indexer.serve.mcp.budget import page
+from vault_indexer.serve.mcp.budget import as_text, likely_tokens, page, tokens_of
 from vault_indexer.serve.mcp.projection import Schema, kept_schema, merged_schema, project
-from vault_indexer.serve.mcp.reading import lines_of, part_of, section_of
+from vault_indexer.serve.mcp.reading import (
+    TEXT_TOKENS,
+    around_marks,
+    beginning_of,
+    lines_of,
+    part_of,
+    section_of,
+)
 from vault_indexer.serve.mcp.views import ToolView
 from vault_indexer.vault import resolve_in_vault
 
+HIT_TOKENS = 88
+"""Of a hit with its snippet, by `likely_tokens`: so ten hits have less than 1,000 tokens."""
+
+_LEAST_SNIPPET = 15
+_FIRST_PART_S = 20.0
+"""How long a call waits for the first notes of an index that is being built."""
+
+_LOOK_AGAIN_S = 0.2
+
+_MOST_NOTES = 20
+_NOTE_TOKENS = 50
+"""Of a note in a list of notes, beside its text."""
+
+_NAME_CHARS = 60
 _LAYERS = re.compile(r"[123](,[123])*")
 Object = dict[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a tool answers from."""
+    """What a tool answers from. `address` is the vault whose address was asked, "" for that of all."""
 
     answers: AnswerContext
     actions: AgentActions
     actions_of: Callable[[str], AgentActions] | None = None
+    address: str = ""
 
     @property
     def vault_names(self) -> tuple[str, ...]:
@@ -62,7 +102,8 @@ def input_schema(view: ToolView) -> Schema:
 
 
 def _list_schema(view: ToolView) -> Schema:
-    return {"type": "array", "items": {"enum": list(view.listed_values)}}
+    values = view.listed_values
+    return {"type": "array", "items": {"enum": list(values)} if values else {"type": "string"}}
 
 
 def _parameter_schema(parameter: Parameter) -> Schema:
@@ -83,7 +124,10 @@ def output_schema(view: ToolView) -> Schema:
     """The schema of a tool's structured content: an object, as the protocol requires."""
     whole = schema_of(answer_type(view.endpoint.answer))
     members = cast("list[Schema]", whole.get("anyOf", [whole]))
-    schema = merged_schema([kept_schema(one, view.keep, view.described) for one in members])
+    schema = merged_schema([kept_schema(one, view.keep) for one in members])
+    for name in view.lists if view.optional else ():
+        entry = cast("Object", cast("dict[str, Schema]", schema["properties"])[name]["items"])
+        entry["required"] = [one for one in cast("list[str]", entry["required"]) if one not in view.optional]
     if view.lists:
         cast("Object", schema["properties"])["next_offset"] = {"type": "integer"}
     return schema
@@ -95,7 +139,7 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
     values = {name: value for name, value in given.items() if value is not None}
     listed = values.get(view.listed)
     if isinstance(listed, list):
-        values[view.listed] = ",".join(str(one) for one in listed)
+        values[view.listed] = view.separator.join(str(one) for one in listed)
     try:
         return validate(view.endpoint.parameters, values, is_strict=not view.is_read_only)
     except WrongRequestError as error:
@@ -103,10 +147,11 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
 
 
 def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
-    """The page that the arguments ask for. Raises VaultIndexerError."""
-    own = _OWN.get(view.name)
-    found = own(context, arguments) if own else _row_answer(view, context, arguments)
-    if not view.lists:
+    """The page that the arguments ask for. While an index is built for the first time, it waits for the first
+    notes. Raises VaultIndexerError."""
+    own = _OWN.get(view.name, _row_answer)
+    found = _once_there(context, partial(own, view, context, arguments))
+    if not view.lists or view.pages_itself:
         return found
     limit = cast("int | None", arguments.get("limit"))
     return page(
@@ -114,30 +159,184 @@ def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Valu
     )
 
 
+def _once_there(context: ToolContext, call: Callable[[], Object]) -> Object:
+    """The answer as soon as there is an index. One that is not there in time is an error that says how far
+    it is."""
+    deadline = time.monotonic() + _FIRST_PART_S
+    answers = context.answers
+    while True:
+        try:
+            return call()
+        except IndexUnusableError as error:
+            if answers.vaults.are_several and not answers.vault:
+                raise
+            state = answers.service.status()
+            if state.state != "building":
+                raise
+            if answers.is_cancelled() or time.monotonic() > deadline:
+                raise IndexUnusableError(f"{error}{_progress(state.progress)}") from error
+        threading.Event().wait(_LOOK_AGAIN_S)
+
+
+def _progress(progress: Progress | None) -> str:
+    read = f"; {progress.notes:,} of {progress.total:,} notes are read" if progress and progress.total else ""
+    return f"{read}; call again in a few seconds (status shows the progress)"
+
+
 def _row_answer(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
-    names = {one.name for one in view.row.parameters}
-    values = {name: value for name, value in arguments.items() if name in names and name != "limit"}
-    if "limit" in arguments and not (view.has_all and arguments.get("view") != "mentions"):
-        # A search for few hits looks at fewer candidates, so only equal limits give pages of one ranking.
-        values["limit"] = MAX_LIMIT
-    return encode(answer(view.row, context.answers, view.row.all_arguments(values)))
+    return encode(answer(view.row, context.answers, view.row.all_arguments(_row_values(view, arguments))))
 
 
-def _read_note(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Value]:
+    """The values of the parameters that the row knows, under the names that it has for them."""
+    own = {one.field: one.name for one in view.row.parameters}
+    values = {own[one.field]: arguments[one.name] for one in view.endpoint.parameters if one.field in own}
+    if "limit" in arguments and not view.pages_itself:
+        values.pop("limit", None)
+        if not (view.has_all and arguments.get("view") != "mentions"):
+            # A search for few hits looks at fewer candidates, so only equal limits give pages of one ranking.
+            values["limit"] = MAX_LIMIT
+    return values
+
+
+def _search(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    found = answer(SEARCH, context.answers, SEARCH.all_arguments(_row_values(view, arguments)))
+    assert isinstance(found, SearchAnswer)
+    is_full = arguments["detail"] == "full"
+    hits = tuple(_found_note(context, one, is_full=is_full) for one in found.results)
+    return encode(FoundNotes(found.verdict, hits, found.missing_words, found.notices, found.corrections))
+
+
+def _found_note(context: ToolContext, hit: Hit, *, is_full: bool) -> FoundNote:
+    own_id = _id_of(context, hit.path, hit.vault or context.answers.vault)
+    found = FoundNote(
+        id=own_id,
+        title=hit.title,
+        url=f"vault://{quote(own_id)}",
+        path=hit.path,
+        header_path=hit.header_path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        relevance=hit.relevance,
+        vault=hit.vault,
+    )
+    if is_full:
+        return replace(found, content=hit.content, modified_time=hit.modified_time)
+    room = max(_LEAST_SNIPPET, HIT_TOKENS - likely_tokens(as_text(encode(found))))
+    chars = int(room * len(hit.snippet) / max(1.0, likely_tokens(hit.snippet)))
+    return replace(found, snippet=around_marks(hit.snippet, hit.marks, chars))
+
+
+def _ask(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    """The answer with the passages that were read if they are wanted, else with the places to look at where
+    there is no other answer."""
+    found = _row_answer(view, context, arguments)
+    wanted = bool(arguments["passages"])
+    if not wanted and found["kind"] != "passages":
+        return {**found, "passages": []}
+    unwanted = "snippet" if wanted else "content"
+    passages = cast("list[Object]", found["passages"])
+    return {
+        **found,
+        "passages": [{name: value for name, value in one.items() if name != unwanted} for one in passages],
+    }
+
+
+def _read_note(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     path, heading = str(arguments["path"]), str(arguments["heading"])
     first, last = cast("int | None", arguments["start_line"]), cast("int | None", arguments["end_line"])
+    offset = cast("int", arguments["offset"])
     note = note_text(context, path)
+    outline = context.answers.service.outline(note.path)
     if heading.strip():
         if first is not None or last is not None:
             raise UsageError("heading and lines are both given: give one of them")
         # Headings have their places in the text that was indexed, so that is the text to cut.
-        outline = context.answers.service.outline(note.path)
-        indexed = replace(note, text=outline.text)
-        found = part_of(indexed, section_of(outline, heading), cast("int", arguments["offset"]))
+        note, span = replace(note, text=outline.text), section_of(outline, heading)
     else:
         span = lines_of(note.text, first or 1, last)
-        found = part_of(note, span, cast("int", arguments["offset"]))
-    return encode(found)
+    return encode(part_of(note, span, offset) if offset else beginning_of(note, outline, span))
+
+
+def _get_notes(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    """Each note has its share of a page; what one does not need is left to those behind it."""
+    paths = [path for path in dict.fromkeys(str(arguments["paths"]).split("\n")) if path.strip()]
+    if not 0 < len(paths) <= _MOST_NOTES:
+        raise UsageError(f"paths: {len(paths)} are given; allowed are 1 to {_MOST_NOTES}")
+    room = TEXT_TOKENS - _NOTE_TOKENS * len(paths)
+    found: list[ReadNote] = []
+    for number, path in enumerate(paths):
+        one = _note_within(context, path, room // (len(paths) - number))
+        room -= tokens_of(one.text)
+        found.append(one)
+    return encode(NotesRead(tuple(found)))
+
+
+def _note_within(context: ToolContext, path: str, tokens: int) -> ReadNote:
+    try:
+        note = note_text(context, path)
+    except (UsageError, NoteError) as error:
+        return ReadNote(path, error=str(error))
+    part = part_of(note, (0, len(note.text)), 0, tokens)
+    return ReadNote(note.path, part.text, part.total_lines, note.modified_time, part.next_offset)
+
+
+def _fetch(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    wanted = str(arguments["id"])
+    own, name = in_its_vault(context, wanted)
+    service = own.answers.service
+    try:
+        path, heading = service.path_of(name), ""
+    except UnknownNoteError:
+        path, _, heading = name.partition("#")
+        if not heading.strip():
+            raise
+    outline, note = service.outline(path), note_text(own, path)
+    span = (0, len(note.text))
+    if heading:
+        note, span = replace(note, text=outline.text), section_of(outline, heading)
+    part = beginning_of(note, outline, span)
+    known = _id_of(own, note.path, own.answers.vault)
+    more = f"\n[…] The note goes on. An id of a section, such as {known}#Heading, gives more.\n"
+    return encode(
+        FetchedNote(
+            id=wanted,
+            title=outline.title,
+            text=part.text + (more if part.next_offset else ""),
+            url=outline.uri,
+            metadata=FetchedMetadata(
+                note.path, note.modified_time, tuple(one.heading for one in part.headings)
+            ),
+        )
+    )
+
+
+def _id_of(context: ToolContext, path: str, vault: str) -> str:
+    """The id of a note at the address that was asked: its path, behind the name of its vault where several
+    are kept and the address is that of all."""
+    return path if context.address or not context.answers.vaults.are_several else f"{vault}/{path}"
+
+
+def in_its_vault(context: ToolContext, name: str) -> tuple[ToolContext, str]:
+    """The vault that an id or the path of a resource begins with, and the rest. Raises UnknownNoteError."""
+    if context.answers.vault or not context.answers.vaults.are_several:
+        return context, name
+    vault, _, rest = name.partition("/")
+    if vault not in context.vault_names:
+        known = ", ".join(context.vault_names)
+        raise UnknownNoteError(f"{name[:_NAME_CHARS]!r} does not begin with the name of a vault: {known}")
+    return context.on(vault, context.answers.is_cancelled), rest
+
+
+def _list_notes(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+    offset = cast("int", arguments["offset"])
+    values = {**_row_values(view, arguments), "offset": offset}
+    found = answer(view.row, context.answers, view.row.all_arguments(values))
+    assert isinstance(found, NoteList)
+    shown = page(encode(found), view.lists, 0)
+    shown.pop("next_offset", None)
+    end = offset + len(cast("list[JsonValue]", shown["notes"]))
+    return {**shown, "next_offset": end} if end < found.count else shown
 
 
 def note_text(context: ToolContext, path: str) -> NoteText:
@@ -147,7 +346,7 @@ def note_text(context: ToolContext, path: str) -> NoteText:
     return found
 
 
-def _run_eval(context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def _run_eval(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     run = context.actions.run_evals
     assert run is not None
     layers = str(arguments["layers"]).replace(" ", "")
@@ -177,8 +376,14 @@ def _folder(context: ToolContext, arguments: Mapping[str, Value], name: str) -> 
 
 
 _REPORT_KEYS = ("layers_run", "summary", "results")
-_OWN: Mapping[str, Callable[[ToolContext, Mapping[str, Value]], Object]] = {
+_OWN: Mapping[str, Callable[[ToolView, ToolContext, Mapping[str, Value]], Object]] = {
+    "search": _search,
+    "ask": _ask,
     "read_note": _read_note,
+    "get_notes": _get_notes,
+    "fetch": _fetch,
+    "list_notes": _list_notes,
+    "recent_changes": _list_notes,
     "run_eval": _run_eval,
 }
 

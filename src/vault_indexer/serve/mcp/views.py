@@ -1,8 +1,8 @@
 """The table of tools: which endpoints an agent can call, and what it sees of each.
 
 A tool is a view of a row of the table of endpoints: some of its parameters, some keys of its answer, in
-pages. To offer another endpoint, add a row here. `read_note`, `set_chunker` and `run_eval` have parameters
-or answers of their own; they are endpoints that only agents have.
+pages. To offer another endpoint, add a row here. Those that read notes, `set_chunker` and `run_eval` have
+parameters or answers of their own; they are endpoints that only agents have.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from typing import Any
 
 from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter
-from vault_indexer.serve.api.endpoints import ALL_LINKS, NOTE, RELATED, SEARCH, STATUS, VAULT, Endpoint
+from vault_indexer.serve.api.endpoints import (
+    ALL_LINKS,
+    NOTE,
+    NOTES,
+    RELATED,
+    SEARCH,
+    STATUS,
+    VAULT,
+    Endpoint,
+)
 from vault_indexer.serve.mcp.projection import Keep, keys
 from vault_indexer.serve.mcp.protocol import PATH
 
@@ -39,15 +48,26 @@ class ToolView:
     lists: tuple[str, ...] = ()
     """The lists of the answer that are divided into pages, in this order."""
 
+    pages_itself: bool = False
+    """Whether the answer is a page of the lists already."""
+
     listed: str = ""
-    """The parameter that is a list of some numbers for an agent, and a text with commas here."""
+    """The parameter that is a list for an agent, and a text here."""
+
+    separator: str = ","
+    """Between the entries of that text."""
 
     listed_values: tuple[int, ...] = ()
+    """The numbers that may be in the list; empty: it is one of texts."""
+
+    optional: tuple[str, ...] = ()
+    """Keys of the entries of those lists that an answer may lack."""
+
     has_all: bool = False
     """Whether the row gives whole lists where no limit is given."""
 
-    described: str = ""
-    """The list whose entries the output schema describes by their keys."""
+    names_vault: bool = True
+    """Whether a parameter names the vault where there are several; else another one says it."""
 
     is_read_only: bool = True
     timeout_s: float | None = None
@@ -76,29 +96,31 @@ _PLACE = ("path", "title", "header_path", "start_line", "end_line")
 _NOTE_NAME = replace(NOTE.parameter("path"), help="Path, or a unique name.")
 _QUERY = replace(
     SEARCH.parameter("q"),
-    help='Words or a question; also "phrases", tag:#x, path:folder, [property:value], -word.',
+    name="query",
+    help='Words or a question; also "phrases", -word, tag:#x, path:folder, [property:value], '
+    "after:2026-01-31, before:7d.",
 )
+_DETAIL = Parameter(name="detail", default="snippets", choices=("snippets", "full"), help="full: whole text.")
 
 _SEARCH = ToolView(
-    endpoint=_view(
-        SEARCH,
-        "search",
-        "Search the notes by meaning, words and links, best first. `verdict`: whether any note is about it.",
-        (
-            _QUERY,
-            replace(SEARCH.parameter("by"), help="One hit for each chunk, or for each note."),
-            replace(SEARCH.parameter("fresh"), help="Index changes first."),
-            _limit(10),
-            _OFFSET,
+    endpoint=replace(
+        _view(
+            SEARCH,
+            "search",
+            "Search the notes by meaning, words and links, best first. `verdict`: whether any is about it.",
+            (
+                _QUERY,
+                _DETAIL,
+                replace(SEARCH.parameter("by"), help="One hit for each chunk, or note."),
+                replace(SEARCH.parameter("fresh"), help="Index changes first."),
+                _limit(10),
+                _OFFSET,
+            ),
         ),
+        answer="FoundNotes",
     ),
     row=SEARCH,
-    keep=keys(
-        *("verdict", "missing_words", "notices", "corrections"),
-        results=keys(*_PLACE, "relevance", "modified_time", "content"),
-    ),
     lists=("results",),
-    described="results",
 )
 
 _READ_NOTE = ToolView(
@@ -106,7 +128,7 @@ _READ_NOTE = ToolView(
         _view(
             NOTE,
             "read_note",
-            "Read a note: all, a section, or lines.",
+            "Read a note: all, a section, or lines. A long one begins with its headings.",
             (
                 _NOTE_NAME,
                 Parameter(name="heading", default="", help="Heading, or Heading#Subheading."),
@@ -118,6 +140,67 @@ _READ_NOTE = ToolView(
         answer="NotePart",
     ),
     row=NOTE,
+)
+
+_GET_NOTES = ToolView(
+    endpoint=replace(
+        _view(
+            NOTE,
+            "get_notes",
+            "Read up to 20 notes at once, each at least in part.",
+            (Parameter(name="paths", required=True, help=""),),
+        ),
+        answer="NotesRead",
+    ),
+    row=NOTE,
+    listed="paths",
+    separator="\n",
+)
+
+_FETCH = ToolView(
+    endpoint=replace(
+        _view(
+            NOTE,
+            "fetch",
+            "Read the note of a search result.",
+            (Parameter(name="id", required=True, help="Of search; #Heading may follow."),),
+        ),
+        answer="FetchedNote",
+    ),
+    row=NOTE,
+    names_vault=False,
+)
+
+_SINCE = replace(NOTES.parameter("since"), help="2026-01-31, 7d, today.")
+_LIST_NOTES = ToolView(
+    endpoint=_view(
+        NOTES,
+        "list_notes",
+        "List notes of a folder, with a tag, changed since a time.",
+        (
+            replace(NOTES.parameter("folder"), help=""),
+            replace(NOTES.parameter("tag"), help=""),
+            _SINCE,
+            replace(NOTES.parameter("order"), help=""),
+            replace(NOTES.parameter("limit"), help=""),
+            _OFFSET,
+        ),
+    ),
+    row=NOTES,
+    lists=("notes",),
+    pages_itself=True,
+)
+
+_RECENT_CHANGES = ToolView(
+    endpoint=_view(
+        NOTES,
+        "recent_changes",
+        "List the notes that changed last, newest first.",
+        (_SINCE, replace(NOTES.parameter("limit"), default=20, help=""), _OFFSET),
+    ),
+    row=NOTES.view("NoteList", order="recent"),
+    lists=("notes",),
+    pages_itself=True,
 )
 
 _RELATED = ToolView(
@@ -228,24 +311,41 @@ _RUN_EVAL = ToolView(
 )
 
 
+_VIEWS = (
+    _SEARCH,
+    _READ_NOTE,
+    _GET_NOTES,
+    _FETCH,
+    _LIST_NOTES,
+    _RECENT_CHANGES,
+    _RELATED,
+    _LINKS,
+    _STATUS,
+)
+
+
 def _ask(row: Endpoint[Any]) -> ToolView:
-    quote = keys("path", "header_path", "start_line", "end_line", "quote")
+    places = ("path", "header_path", "start_line", "end_line", "start_pos", "end_pos", "quote", "sha256")
     return ToolView(
         endpoint=_view(
             row,
             ASK_NAME,
             "Answer a question by sentences with verified citations. `declined`: no note knows.",
-            (replace(row.parameter("q"), help="The question."), _OFFSET),
+            (
+                replace(row.parameter("q"), name="query", help="The question."),
+                Parameter(name="passages", kind=bool, default=False, help="Add what was read."),
+                _OFFSET,
+            ),
         ),
         row=row,
         keep=keys(
             *("kind", "verdict", "missing_words", "notices"),
-            sentences=keys("text", "verdict", "unchecked", citations=quote),
+            sentences=keys("text", "verdict", "unchecked", citations=keys(*places)),
             dropped=keys("text", "reason"),
-            passages=keys("path", "start_line", "end_line", "content"),
+            passages=keys("path", "start_line", "end_line", "snippet", "content"),
         ),
         lists=("sentences", "dropped", "passages"),
-        described="sentences",
+        optional=("snippet", "content"),
         timeout_s=LONG_TIMEOUT_S if row.is_long_lived else None,
     )
 
@@ -260,7 +360,7 @@ def tool_views(
     """The tools of a server with these endpoints. `set_chunker` chooses among `strategies`, and is offered
     if there are any. Where there are several `vaults`, each tool can name one."""
     rows = {endpoint.name: endpoint for endpoint in endpoints}
-    found = [view for view in (_SEARCH, _READ_NOTE, _RELATED, _LINKS, _STATUS) if view.row.name in rows]
+    found = [view for view in _VIEWS if view.row.name in rows]
     if ASK_NAME in rows:
         found.insert(1, _ask(rows[ASK_NAME]))
     if strategies:
@@ -270,7 +370,7 @@ def tool_views(
         found.append(replace(_SET_CHUNKER, endpoint=endpoint))
     if has_evals:
         found.append(_RUN_EVAL)
-    return tuple(_in_vault(view, vaults) if len(vaults) > 1 else view for view in found)
+    return tuple(_in_vault(view, vaults) if len(vaults) > 1 and view.names_vault else view for view in found)
 
 
 def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
@@ -281,7 +381,7 @@ def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
     endpoint = replace(view.endpoint, own_parameters=(*view.endpoint.parameters, chosen))
     keep = view.keep
     if keep is not None and is_any:
-        keep = _with_vault(keep, "results", "passages")
+        keep = _with_vault(keep, "passages")
         if "sentences" in keep:
             keep = {**keep, "sentences": _with_vault(keep["sentences"] or {}, "citations")}
     return replace(view, endpoint=endpoint, keep=keep)

@@ -1,0 +1,84 @@
+"""The notes of an index as a list: of a folder, with a tag, changed since a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import datetime
+
+from vault_indexer.contract.requests import NotesRequest
+from vault_indexer.errors import UsageError
+from vault_indexer.model import ListedNote, NoteList
+from vault_indexer.search.query import MOMENTS, moment_ns
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.text.times import iso_time
+
+Values = list[str | int]
+
+_ORDERS = {"path": "path", "recent": "mtime_ns DESC, path"}
+_ALIKE = 75.0
+"""Of 100: from here on a name may be a misspelling of another. A rule of thumb."""
+
+
+def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
+    """The notes that the request means. Raises UsageError for a folder that holds none, a tag that none has,
+    and a time that is none."""
+    conditions, values = ["1"], Values()
+    if folder := request.folder.strip().strip("/"):
+        _check_folder(catalog, folder)
+        conditions.append("path >= ? AND path < ?")
+        values += [f"{folder}/", f"{folder}0"]  # "0" follows "/"
+    if tag := request.tag.strip().removeprefix("#").rstrip("/").casefold():
+        _check_tag(catalog, tag)
+        conditions.append("note_id IN (SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?))")
+        values += [tag, f"{tag}/", f"{tag}0"]
+    if request.since.strip():
+        conditions.append("mtime_ns >= ?")
+        values.append(_since_ns(request.since))
+    chosen = f"FROM notes WHERE {' AND '.join(conditions)}"
+    columns = (
+        f"SELECT path, title, mtime_ns, tags {chosen} ORDER BY {_ORDERS[request.order]} LIMIT ? OFFSET ?"
+    )
+    ((count,),) = catalog.rows(f"SELECT count(*) {chosen}", values)
+    found = catalog.rows(columns, [*values, request.limit, request.offset])
+    return NoteList(
+        tuple(
+            ListedNote(path, title, iso_time(mtime_ns), tuple(json.loads(tags)))
+            for path, title, mtime_ns, tags in found
+        ),
+        int(count),
+    )
+
+
+def _since_ns(since: str) -> int:
+    try:
+        return moment_ns(since, datetime.now().astimezone())
+    except (ValueError, OverflowError):
+        raise UsageError(f"since = {since!r}: not a time: write {MOMENTS}") from None
+
+
+def _check_folder(catalog: CatalogReader, folder: str) -> None:
+    if catalog.rows("SELECT 1 FROM notes WHERE path >= ? AND path < ? LIMIT 1", [f"{folder}/", f"{folder}0"]):
+        return
+    parts = (path.split("/")[:-1] for path in catalog.note_paths())
+    known = {"/".join(one[:end]) for one in parts for end in range(1, len(one) + 1)}
+    raise UsageError(f"no note of the index is in a folder {folder!r}{_hint(folder, known)}")
+
+
+def _check_tag(catalog: CatalogReader, tag: str) -> None:
+    if catalog.rows(
+        "SELECT 1 FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?) LIMIT 1", [tag, f"{tag}/", f"{tag}0"]
+    ):
+        return
+    known = (row[0] for row in catalog.rows("SELECT DISTINCT tag FROM tags"))
+    raise UsageError(f"no note of the index has the tag {tag!r}{_hint(tag, known)}")
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    """What is written most like a name."""
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import extractOne
+
+    folded = {one: one.casefold() for one in known}
+    found = extractOne(name.casefold(), folded, scorer=ratio, score_cutoff=_ALIKE)
+    return f"; did you mean {found[2]}?" if found else ""

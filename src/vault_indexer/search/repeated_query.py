@@ -1,0 +1,72 @@
+"""One query asked of one snapshot with many settings, for a comparison of settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from vault_indexer.config.settings import SearchSettings
+from vault_indexer.model import SearchRequest, first_per_note, note_id_of
+from vault_indexer.ports import Embedder
+from vault_indexer.search.attachments import match_attachments, name_query
+from vault_indexer.search.copies import find_copies
+from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.multi_vault import WHOLE, search_vaults
+from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
+from vault_indexer.search.rank import RepeatedRank
+from vault_indexer.search.terms import Groups
+from vault_indexer.store import Snapshot
+
+_FOR_EVER = 3600.0
+"""Seconds: settings are compared by what they find, not by how fast they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    query: PreparedQuery
+    rank: RepeatedRank
+    attachments: tuple[str, ...]
+
+
+class RepeatedQuery:
+    """Answers with the paths of notes, one for each, that a search with the same settings gives.
+
+    Hits are not built, and what the settings do not change is made once (see `RepeatedRank`). One thread uses
+    it, as long as the snapshot is leased.
+    """
+
+    def __init__(self, embedder: Embedder, snapshot: Snapshot, text: str, limit: int) -> None:
+        """`limit` is how many notes an answer has at most."""
+        self._vault = SearchedVault("", None, snapshot, embedder)
+        self._request = SearchRequest(text, limit, by_note=True, min_relevance=0.0)
+        self._prepared: dict[Groups, _Prepared] = {}
+
+    def paths(self, settings: SearchSettings) -> list[str]:
+        """The notes and attachments that are found, best first. Raises QueryError for a wrong query."""
+        prepared = self._prepare(settings.synonyms.groups)
+        if not prepared.query.text:
+            deadline = QueryDeadline(_FOR_EVER)
+            return [hit.path for hit in search_vaults([self._vault], self._request, settings, deadline).hits]
+        limit = self._request.limit
+        table = prepared.rank.rank(settings, by_note=True, limit=limit)
+        copies = find_copies([prepared.query], table)
+        notes, keys = table.note.tolist(), table.local_key.tolist()
+        rows = (row for row in range(len(table)) if notes[row] not in copies.shown_note)
+        shown = list(islice(first_per_note(rows, notes.__getitem__, 1), limit))
+        ids = [note_id_of(keys[row]) for row in shown]
+        known = self._vault.snapshot.catalog.notes(ids)
+        found = [known[note_id].path for note_id in ids]
+        whole = [at for at, row in enumerate(shown, start=1) if table.note_coverage[row] > WHOLE]
+        at = whole[-1] if whole else 0
+        return [*found[:at], *prepared.attachments, *found[at:]][:limit]
+
+    def _prepare(self, synonyms: Groups) -> _Prepared:
+        if synonyms not in self._prepared:
+            deadline = QueryDeadline(_FOR_EVER)
+            (query,) = prepare_query([self._vault], self._request, deadline, synonyms)
+            files = match_attachments(
+                query, name_query(query, datetime.now().astimezone()), self._request.limit
+            )
+            self._prepared[synonyms] = _Prepared(query, RepeatedRank(query), tuple(files))
+        return self._prepared[synonyms]
