@@ -1,4 +1,4 @@
-// Built from sources with the digest 17681d07e3448eeb3adfe6032805e9356c258d4a68691982522e486aa1f773d0
+// Built from sources with the digest bd49c855eb3288c1e9c2793da5ac53c931a02862bac38d9ce2485cf39f2cab0d
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

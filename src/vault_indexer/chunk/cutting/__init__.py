@@ -9,6 +9,7 @@ from vault_indexer.chunk.cutting.fitting import TOKEN_COUNT, fit, fit_spans
 from vault_indexer.chunk.cutting.grammars import Code, language_of, language_of_path, parser_for, read_code
 from vault_indexer.chunk.cutting.imported import import_function
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
+from vault_indexer.chunk.cutting.note_sentences import NoteSentences
 from vault_indexer.chunk.cutting.outline import Outline, headings_within
 from vault_indexer.chunk.cutting.packing import Window, pack, slide
 from vault_indexer.chunk.cutting.paragraphs import (
@@ -34,6 +35,7 @@ __all__ = [
     "Joiner",
     "Markers",
     "Marks",
+    "NoteSentences",
     "Outline",
     "Paragraph",
     "Ruler",

@@ -338,7 +338,9 @@ class HierarchicalOptions(Options):
     parent_overlap: Share = Field(default=0, description="length of the text repeated from the parent before")
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
     embed_both: bool = Field(
-        default=False, description="find parents by meaning, too, not only their children"
+        default=False,
+        description="find parents, too; with false they take part in no ranking, neither by meaning nor by "
+        "word, and are only read beside their children",
     )
 
     @model_validator(mode="after")

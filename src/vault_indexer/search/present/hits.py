@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, FileRow, Hit, NoteRow, Why
+from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, FileRow, Hit, NoteRow, Passage, Why
 from vault_indexer.parse import property_text, stem
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
@@ -57,6 +57,7 @@ class HitBuilder:
         self._snippets = snippets
         self._expansion = expansion
         self._stale = stale
+        self._parents: set[tuple[int, int, int]] = set()
         self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
     def build(self, chunks: Iterable[RankedChunk]) -> dict[int, Hit]:
@@ -140,7 +141,11 @@ class HitBuilder:
             marks=snippet.marks,
             line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
             uri=self._uri(note.path),
-            passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
+            strategy=chunk.strategy,
+            level=chunk.level,
+            parent_id=chunk.parent_id,
+            sentence_ids=chunk.sentence_ids,
+            passage=self._passage(row) if self._expansion else None,
             kind="canvas" if _is_canvas(note.path) else "note",
             relevance=ranked.relevance,
             language=note.language,
@@ -148,6 +153,16 @@ class HitBuilder:
             copies=ranked.copies,
             chunk=chunk,
         )
+
+    def _passage(self, row: ChunkRow) -> Passage:
+        """The text around a hit; a parent is told by its first child alone."""
+        assert self._expansion is not None
+        found = passage_of(self._catalog, row, self._expansion)
+        place = row.note_id, found.start_pos, found.end_pos
+        if found.kind == "parent" and place in self._parents:
+            return replace(found, text="")
+        self._parents.add(place)
+        return found
 
     def _shown(self, notes: dict[int, NoteRow]) -> dict[int, NoteRow]:
         """The notes with the titles that are shown: the file name where the title is a heading that several

@@ -25,6 +25,7 @@ from vault_indexer.search.query.ast import (
     Word,
     atoms,
     in_vault,
+    level_of,
     ranking_words,
 )
 from vault_indexer.search.query.parser import OPERATORS, parse_query
@@ -62,6 +63,7 @@ __all__ = [
     "encode",
     "in_vault",
     "iso_date",
+    "level_of",
     "moment_ns",
     "number",
     "parse_query",

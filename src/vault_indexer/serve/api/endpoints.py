@@ -35,6 +35,7 @@ from vault_indexer.contract.requests import (
     RebuildRequest,
     RelatedRequest,
     SearchRequest,
+    SentenceRequest,
     VerifyRequest,
     ViewRequest,
 )
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         NoteTextJson,
         NoteViewJson,
         OrphansJson,
+        PassageJson,
         PauseStateJson,
         PictureJson,
         ProofJson,
@@ -311,6 +313,15 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
     answer_help="The chunks.",
 )
 
+SENTENCE: Endpoint[PassageJson] = Endpoint(
+    name="sentence",
+    path="/v1/sentences",
+    help="The sentence of an id that a chunk, a hit or a citation names, as it was indexed.",
+    request=SentenceRequest,
+    answer="Passage",
+    answer_help="The sentence.",
+)
+
 BODIES: Endpoint[BodiesJson] = Endpoint(
     name="bodies",
     path="/v1/bodies",
@@ -473,6 +484,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     VIEW,
     PICTURE,
     CHUNKS,
+    SENTENCE,
     BODIES,
     COMPLETE,
     HEALTH,

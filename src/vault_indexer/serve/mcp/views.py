@@ -88,6 +88,7 @@ _SEARCH = ToolView(
             _QUERY,
             replace(SEARCH.parameter("by"), help="One hit for each chunk, or for each note."),
             replace(SEARCH.parameter("fresh"), help="Index changes first."),
+            replace(SEARCH.parameter("expand"), help="Add the text around each hit."),
             _limit(10),
             _OFFSET,
         ),
@@ -95,7 +96,11 @@ _SEARCH = ToolView(
     row=SEARCH,
     keep=keys(
         *("verdict", "missing_words", "notices", "corrections"),
-        results=keys(*_PLACE, "relevance", "modified_time", "content"),
+        results=keys(
+            *_PLACE,
+            *("relevance", "modified_time", "content"),
+            passage=keys("kind", "id", "start_line", "end_line", "text"),
+        ),
     ),
     lists=("results",),
     described="results",
