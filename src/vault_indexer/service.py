@@ -65,8 +65,9 @@ from vault_indexer.model import (
     UpgradeState,
     VaultHealth,
     doc_id_of,
+    language_of_path,
 )
-from vault_indexer.parse.reading_view import property_view, reading_view
+from vault_indexer.parse.reading_view import property_view, reading_view, source_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import IndexReader, QueryDeadline, ReadyVault, ReadyVaults, complete_query
@@ -401,7 +402,10 @@ class VaultService:
             def resolve(target: str) -> str | None:
                 return resolved.get(normal(target.strip()))
 
-            shown = reading_view(text[:end], start, resolve, line)
+            if language := language_of_path(row.path):
+                shown = source_view(text[:end], start, language, line)
+            else:
+                shown = reading_view(text[:end], start, resolve, line)
             return NoteView(
                 path=row.path,
                 title=row.title,

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vault_indexer.chunk import NoteSentences
-from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow, doc_id_of
+from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow, doc_id_of, language_of_path
 from vault_indexer.parse.frontmatter import BLOCK
-from vault_indexer.search import code_blocks, open_fence, readable
+from vault_indexer.search import SOURCE_FENCE, code_blocks, open_fence, readable
 from vault_indexer.store.catalog import CatalogReader
 
 _REACH = 4_000
@@ -175,7 +175,10 @@ def _whole_paragraphs(text: str, span: Span) -> Span:
 def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int) -> Iterator[Sentence]:
     start, end = span
     source = note.text[start:end]
-    fence = open_fence(note.text[max(0, start - _FENCE_REACH) : start])
+    if language_of_path(note.row.path):
+        fence, headings = SOURCE_FENCE, ()
+    else:
+        fence = open_fence(note.text[max(0, start - _FENCE_REACH) : start])
     shown = readable(source, fence)
     titles = [(heading.start - start, heading.end - start) for heading in headings]
     code = [(first, last) for first, last, _ in code_blocks(source, fence)]

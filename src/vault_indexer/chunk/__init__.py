@@ -1,6 +1,6 @@
 """Splits a parsed note into chunks: one protocol, and a table of all strategies."""
 
-from vault_indexer.chunk.cutting import NoteSentences, import_function
+from vault_indexer.chunk.cutting import CodeReader, NoteSentences, import_function
 from vault_indexer.chunk.llm_client import (
     Asker,
     Question,
@@ -19,6 +19,7 @@ __all__ = [
     "Asker",
     "Choice",
     "ChoosingChunker",
+    "CodeReader",
     "NoteSentences",
     "Question",
     "UnusableAnswerError",

@@ -378,7 +378,8 @@ class CodeOptions(Options):
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = Field(
         default="auto",
-        description="language of code blocks that name none; auto takes it from the file extension",
+        description="language of code blocks that name none; auto guesses it, and takes that of a source "
+        "file from its suffix",
     )
     split_on_functions: bool = Field(
         default=True, description="begin a chunk at each function; with false only the size counts"

@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, FileRow, Hit, NoteRow, Passage, Why
+from vault_indexer.model import (
+    HEADER_SEPARATOR,
+    ChunkRow,
+    FileRow,
+    Hit,
+    NoteRow,
+    Passage,
+    Why,
+    language_of_path,
+)
 from vault_indexer.parse import property_text, stem
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
-from vault_indexer.search.present.readable import open_fence
+from vault_indexer.search.present.readable import SOURCE_FENCE, open_fence
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault.read import is_unchanged
@@ -181,9 +190,10 @@ class HitBuilder:
         return file_uri(self._folder, path, in_obsidian=self._in_obsidian)
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
-        """The headings that divide the chunk. Those of a canvas do not: each holds in its card alone."""
+        """The headings that divide the chunk. Those of a canvas do not, as each holds in its card alone, and
+        those of a source file are code."""
         start, end = row.chunk.start_pos, row.chunk.end_pos
-        if _is_canvas(note.path):
+        if _is_canvas(note.path) or language_of_path(note.path):
             return []
         found = self._catalog.headings_between(row.note_id, start, end)
         return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in found]
@@ -197,6 +207,8 @@ class HitBuilder:
 
     def _fence(self, row: ChunkRow, note: NoteRow) -> str:
         """The mark of the code block that the chunk begins in, "" if it begins in none."""
+        if language_of_path(note.path):
+            return SOURCE_FENCE
         start = row.chunk.start_pos
         above = self._catalog.headings_above(row.note_id, start)
         section = above[-1].start if above else 0
