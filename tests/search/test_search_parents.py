@@ -93,7 +93,20 @@ def test_the_index_agrees_with_its_catalog_where_parents_are_context(service: Va
 
 
 def test_a_note_is_found_by_its_properties_though_its_first_chunk_is_context(service: VaultService) -> None:
-    assert hits(service, "tower")[0].path == "Light.md"
+    best = hits(service, "tower")[0]
+    assert (best.path, best.chunk_id) == ("Light.md", "Light_chunk_1")
+    assert best.why.keyword is not None
+    assert set(best.why.keyword.fields) == {"properties"}
+
+
+def test_parents_of_a_note_that_was_changed_stay_out_of_rankings(tmp_path: Path) -> None:
+    with opened(tmp_path) as changing:
+        text = (tmp_path / "vault" / "Light.md").read_text("utf-8")
+        (tmp_path / "vault" / "Light.md").write_text(f"{text}\nThe lens was polished.\n", "utf-8")
+        found = hits(changing, "lens polished", fresh=True)
+        assert {hit.level for hit in found if hit.path == "Light.md"} == {1}
+        assert "lens" in found[0].content
+        assert not changing.verify()
 
 
 def test_a_hit_says_what_its_chunk_is(service: VaultService) -> None:
