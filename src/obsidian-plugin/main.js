@@ -1,4 +1,4 @@
-// Built from sources with the digest 9ca40bfcd864613e54c70bd11958299ed8343ec736cd604c0db84180f65aebbd
+// Built from sources with the digest 8ce3ab8a04043c31b3d20cc9f9ee60f7e4421960e2b085d9c6ecab8f4ac450a7
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

@@ -12,7 +12,7 @@ from vault_indexer.bootstrap import named_target, named_vaults, open_index, reso
 from vault_indexer.config import NamedVault, load_own
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.config.tables.chunking import normalize_strategy_options
-from vault_indexer.contract.requests import NoteOrder
+from vault_indexer.contract.requests import Expand, NoteOrder
 from vault_indexer.daemon.assembly import LLM_CACHE
 from vault_indexer.daemon.discovery import shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
@@ -158,12 +158,14 @@ class Vault:
         fresh: bool = False,
         correct: bool = True,
         min_relevance: float | None = None,
+        expand: Expand = "",
     ) -> SearchAnswer:
         """Ranked hits; `limit` 0 means the configured number. Raises UsageError for an empty or long query.
 
         `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed
         in the vault up to now is indexed first. `correct`: of words that no note holds, likely spellings are
         searched as well. `min_relevance`, in [0, 1]: hits below are left out; None means the configured one.
+        `expand`: each hit has the text around it as `passage`; "parent" gives what its chunk is a part of.
         """
         if isinstance(query, str):
             query = SearchRequest(
@@ -174,6 +176,7 @@ class Vault:
                 as_you_type,
                 correct=correct,
                 min_relevance=min_relevance,
+                expand=expand,
             )
         return self._service.search(query)
 
@@ -187,7 +190,7 @@ class Vault:
         return self._service.ask(AskRequest(question, limit, use_model, fresh))
 
     def sentence(self, sentence_id: str) -> Passage:
-        """The sentence that a chunk of the strategy `parent_child` names in its `sentence_ids`. Raises
+        """The sentence of an id that a chunk, hit or citation names in its `sentence_ids`. Raises
         UnknownNoteError or UsageError where there is none."""
         return self._service.sentence(sentence_id.rpartition("_sentence_")[0], sentence_id)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.answer import Answerer, AskEvent
-from vault_indexer.chunk import chunks_of, sentences_of
+from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
 from vault_indexer.contract.bounds import (
@@ -71,8 +71,10 @@ from vault_indexer.model import (
     UnresolvedTarget,
     UpgradeState,
     VaultHealth,
+    doc_id_of,
+    language_of_path,
 )
-from vault_indexer.parse.reading_view import property_view, reading_view
+from vault_indexer.parse.reading_view import property_view, reading_view, source_view
 from vault_indexer.parse.resolve import normal
 from vault_indexer.ports import Chunker
 from vault_indexer.search import (
@@ -83,7 +85,7 @@ from vault_indexer.search import (
     complete_query,
     list_notes,
 )
-from vault_indexer.search.present import file_uri, is_obsidian_vault
+from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault import (
@@ -318,21 +320,19 @@ class VaultService:
         return self.outline(note).text
 
     def sentence(self, note: str, sentence_id: str) -> Passage:
-        """The sentence that a chunk of `parent_child` names in its `sentence_ids`, as it was indexed.
+        """The sentence of an id that a chunk, hit or citation names, as it was indexed.
 
         Raises UnknownNoteError if there is no such note, UsageError if it has no such sentence.
         """
-        outline = self.outline(note)
-        parsed = note_from(outline.path, outline.text.encode())
-        spans = sentences_of(parsed)
-        number = sentence_id.removeprefix(f"{parsed.doc_id}_sentence_")
-        if not number.isdecimal() or int(number) >= len(spans):
-            raise UsageError(
-                f"{outline.path} has no sentence {sentence_id!r}: it has {len(spans)}, from 0 on"
-            )
-        start, end = spans[int(number)]
-        first, text = parsed.text.count("\n", 0, start) + 1, parsed.text[start:end]
-        return Passage("sentence", start, end, first, first + text.count("\n"), text)
+        with self._session.reader().holder.lease() as snapshot:
+            row = note_of(snapshot, self._session.vault, note)
+            text = snapshot.catalog.text(row.note_id)
+            blocks = snapshot.catalog.block_spans([row.note_id]).get(row.note_id, ())
+        found = NoteSentences(doc_id_of(row.path), text, blocks)
+        span = found.span(sentence_id)
+        if span is None:
+            raise UsageError(f"{row.path} has no sentence {sentence_id!r}: it has {len(found)}, from 0 on")
+        return passage_at(text, span, "sentence", sentence_id)
 
     def note_paths(self) -> list[str]:
         """The paths of all notes of the index, in order."""
@@ -436,7 +436,10 @@ class VaultService:
             def resolve(target: str) -> str | None:
                 return resolved.get(normal(target.strip()))
 
-            shown = reading_view(text[:end], start, resolve, line)
+            if language := language_of_path(row.path):
+                shown = source_view(text[:end], start, language, line)
+            else:
+                shown = reading_view(text[:end], start, resolve, line)
             return NoteView(
                 path=row.path,
                 title=row.title,

@@ -103,3 +103,10 @@ def test_notes_are_cut_as_they_choose() -> None:
     bad = note_of("---\nchunking: custom\n---\n" + text)
     assert {c.strategy for c in chunker.chunk(bad)} == {"paragraph"}
     assert [d.kind for d in chunker.diagnostics(bad)] == ["chunking"]
+
+
+def test_a_strategy_that_a_note_names_overrules_old_options() -> None:
+    chosen = choose("x.md", {"strategy": "markdown", "chunk_size": 100})
+    assert chosen.settings.strategy == "markdown"
+    (said,) = chosen.diagnostics
+    assert said.detail.startswith('chunking.chunk_size in the frontmatter is an option of "word", and the')

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from chunk_laws import build, note_of
-from code_sources import PYTHON, SOURCES
+from code_sources import NAMED, NO_CODE, PYTHON, SOURCES
 
 from vault_indexer.chunk.cutting import discourse_markers
-from vault_indexer.chunk.cutting.grammars import parser_for, read_code
+from vault_indexer.chunk.cutting.grammars import CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.markers import detect, load_markers
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 from vault_indexer.errors import ProviderError, UsageError
@@ -357,13 +357,56 @@ def test_code_begins_chunks_at_functions_and_classes(language: str) -> None:
 
 
 def test_code_knows_only_values_that_are_functions_as_such() -> None:
-    source = b"let later;\nconst five = 5;\nconst two = () => 2;\nconst three = function () { return 3 };\n"
-    parser = parser_for("javascript")
-    assert parser is not None
-    code = read_code(parser, "javascript", source, with_comments=False)
+    source = "let later;\nconst five = 5;\nconst two = () => 2;\nconst three = function () { return 3 };\n"
+    code = CodeReader().read("javascript", source, with_comments=False)
     assert code is not None
-    found = [source[one.start : one.end].split()[1] for one in code.definitions]
-    assert found == [b"two", b"three"]
+    assert [source[one.start : one.end].split()[1] for one in code.definitions] == ["two", "three"]
+    assert [one.name for one in code.definitions] == ["two", "three"]
+
+
+def test_chunks_of_code_say_what_they_begin_with() -> None:
+    chunks = cut("code", f"```python\n{PYTHON}```\n\nProse.\n", max_chunk_size=100, min_chunk_size=0)
+    said = [(chunk.extra.get("block_type"), chunk.extra.get("block_name")) for chunk in chunks]
+    assert said == [
+        ("module", None),
+        ("function", "hello"),
+        ("class", "Greeter"),
+        ("function", "Greeter.__init__"),
+        ("function", "Greeter.greet"),
+        ("module", None),  # the fence that closes
+        (None, None),
+    ]
+    lines = PYTHON.split("\n")
+    greet = chunks[4]
+    assert lines[greet.start_line - 2].strip() == "def greet(self):"
+
+
+@pytest.mark.parametrize(("language", "source", "names"), NAMED, ids=[row[0] for row in NAMED])
+def test_definitions_have_the_names_of_their_language(language: str, source: str, names: str) -> None:
+    code = CodeReader().read(language, source, with_comments=False)
+    assert code is not None
+    assert [one.name for one in code.definitions] == names.split()
+
+
+@pytest.mark.parametrize(("language", "source", "_names"), NAMED, ids=[row[0] for row in NAMED])
+def test_the_language_of_a_fence_without_a_name_is_guessed(language: str, source: str, _names: str) -> None:
+    chunk = cut("code", f"```\n{source}```\n")[0]
+    assert chunk.extra["language"] == language
+    assert chunk.extra["language_guessed"] is True
+
+
+@pytest.mark.parametrize("text", NO_CODE)
+def test_text_that_is_no_code_for_sure_is_not_guessed(text: str) -> None:
+    (chunk,) = cut("code", f"```\n{text}\n```\n")
+    assert chunk.extra["language"] == ""
+    assert chunk.extra["reason"] == "no grammar for code of an unknown language"
+
+
+def test_a_grammar_that_is_not_installed_is_named_with_the_command() -> None:
+    assert no_parser_reason("csharp") == (
+        'the grammar for csharp is not installed: pip install "vault-indexer[code]"'
+    )
+    assert no_parser_reason("cobol") == "no grammar for cobol"
 
 
 def test_code_of_a_source_file_is_known_by_its_ending() -> None:
@@ -397,7 +440,7 @@ def test_code_without_a_grammar_says_so() -> None:
     (chunk,) = cut("code", "```cobol\nDISPLAY 'HELLO'.\n```\n")
     assert chunk.extra == {"language": "cobol", "fallback": "blocks", "reason": "no grammar for cobol"}
     named = cut("code", f"```\n{PYTHON}```\n", language="python")
-    assert named[0].extra == {"language": "python"}
+    assert named[0].extra == {"language": "python", "block_type": "function", "block_name": "hello"}
 
 
 def test_code_that_is_not_ascii_is_cut_in_the_right_place() -> None:

@@ -84,7 +84,7 @@ def split(strategy: str, tokenizer: Tokenizer, text: str) -> list[Chunk]:
 def check_limits(chunks: list[Chunk], tokenizer: Tokenizer) -> None:
     for chunk in chunks:
         count = len(tokenizer.offsets(chunk.content))
-        assert count <= (30 if chunk.extra.get("level") == 1 else LIMIT), chunk.content
+        assert count <= (30 if "child_index" in chunk.extra else LIMIT), chunk.content
         assert chunk.extra["token_count"] == count
 
 

@@ -50,12 +50,15 @@ def cut(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 @pytest.fixture(scope="module")
 def stored(cut: Sandbox) -> dict[str, Chunks]:
     """The chunks that the build stored, by strategy."""
-    notes = (json.loads(line) for line in cut.indexer("export").out.splitlines())
-    return {
-        note["note"].partition("/")[0]: [(chunk[0], *chunk[3:5], *chunk[7:9]) for chunk in note["chunks"]]
-        for note in notes
-        if "note" in note
-    }
+    notes = [line for line in cut.indexer("export").out.splitlines() if "note" in json.loads(line)]
+    return {json.loads(line)["note"].partition("/")[0]: chunks_of(line) for line in notes}
+
+
+def test_an_export_says_the_sizes_of_chunks(cut: Sandbox) -> None:
+    lines = [json.loads(line) for line in cut.indexer("export").out.splitlines()]
+    chunks = {note["note"].partition("/")[0]: note["chunks"] for note in lines if "note" in note}
+    assert all(chunk["word_count"] > 0 for own in chunks.values() for chunk in own)
+    assert all(chunk["token_count"] > 0 for chunk in chunks["token"])
 
 
 def chunks_of(line: str) -> Chunks:

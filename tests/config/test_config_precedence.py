@@ -239,6 +239,17 @@ def test_a_strategy_that_is_named_overrules_the_old_options(sandbox: Sandbox, st
         assert f'chunking.{key} is an option of "word", and the strategy is "{strategy}"; ignored' in warning
 
 
+def test_old_options_are_overruled_in_rules_and_options_too(sandbox: Sandbox) -> None:
+    sandbox.write(user='[[chunking.rules]]\npaths = ["*"]\nstrategy = "markdown"\nchunk_size = 100')
+    loaded = sandbox.load(options={"chunking.strategy": "paragraph", "chunking.chunk_size": 100})
+    assert loaded.settings.chunking.strategy == "paragraph"
+    assert loaded.settings.chunking.rules[0].strategy == "markdown"
+    assert [warning.partition("; ignored")[0] for warning in loaded.warnings] == [
+        'chunking.rules.chunk_size is an option of "word", and the strategy is "markdown"',
+        'chunking.chunk_size is an option of "word", and the strategy is "paragraph"',
+    ]
+
+
 def test_a_chunk_size_alone_means_words(sandbox: Sandbox) -> None:
     sandbox.write(vault="[chunking]\nchunk_size = 100")
     chunking = sandbox.load().settings.chunking

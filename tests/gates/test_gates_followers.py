@@ -16,7 +16,7 @@ PLUGIN = ROOT / "src" / "obsidian-plugin"
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text("utf-8")
 CHUNKING = (ROOT / "docs" / "chunking.md").read_text("utf-8")
 QUERIES = (ROOT / "docs" / "query-language.md").read_text("utf-8")
-VALUES = {"before": "2026-02-01", "after": "7d", "lang": "es"}
+VALUES = {"before": "2026-02-01", "after": "7d", "lang": "es", "level": "child"}
 WITHOUT_TABLE = {"header_based", "none"}
 """The default, whose options stand in `[chunking]` itself, and the one without options."""
 

@@ -107,6 +107,23 @@ def test_the_retriever_gives_nodes_with_their_place(vault: Vault) -> None:
     assert len(VaultRetriever(vault, by_note=True).retrieve("tree")) <= len(NOTES) + 1
 
 
+def test_the_retriever_gives_the_parent_of_children_once(vault: Vault, folder: Path) -> None:
+    chunking = {"strategy": "hierarchical", "hierarchical": {"child_size": 8}}
+    with open_vault(folder / "notes", folder / "parents", chunking=chunking, index={"workers": 1}) as small:
+        found = VaultRetriever(small, expand="parent").retrieve("prune the apple tree, see pear")
+        hit = small.search("prune the apple tree", expand="parent").results[0]
+    assert hit.passage is not None
+    assert hit.passage.id == "Apple_chunk_0"
+    children = [one.node for one in found if one.node.metadata.get("parent_id") == "Apple_chunk_0"]
+    assert len(children) > 1
+    assert {one.parent_node.node_id for one in children if one.parent_node} == {"Apple_chunk_0"}
+    (parent,) = [one.node for one in found if one.node.node_id == "Apple_chunk_0"]
+    place = parent.metadata
+    assert parent.get_content() == NOTES["Apple.md"][place["start_char"] : place["end_char"]]
+    assert all(one.get_content() in parent.get_content() for one in children)
+    assert not any(one.node.parent_node for one in VaultRetriever(vault).retrieve("tree"))
+
+
 def test_the_retriever_serves_a_query_engine(vault: Vault) -> None:
     engine = RetrieverQueryEngine.from_args(VaultRetriever(vault, limit=1), llm=MockLLM(max_tokens=5))
     sources: list[NodeWithScore] = engine.query("tide").source_nodes

@@ -116,6 +116,14 @@ def test_the_pages_of_hits_are_the_ranking(long_notes: Api) -> None:
     assert found == [hit["start_line"] for hit in whole]
 
 
+def test_a_search_gives_what_a_hit_is_a_part_of(long_notes: Api) -> None:
+    plain = answer(long_notes, "search", query="water", limit=1)["results"][0]
+    assert "passage" not in plain
+    whole = answer(long_notes, "search", query="water", limit=1, expand="parent")["results"][0]["passage"]
+    assert (whole["kind"], whole["id"]) == ("parent", "")
+    assert whole["text"].startswith("# Bread")
+
+
 def test_all_links_are_reached_by_pages(long_notes: Api) -> None:
     links = pages(long_notes, "links", path="Long")
     assert len(links) > 1

@@ -138,6 +138,10 @@ def test_the_parameters_have_their_effect(api: Api) -> None:
     assert len(hits("limit=2&by=note")) == 2
     assert hits("limit=1")[0]["passage"] is None
     assert hits("limit=1&expand=section")[0]["passage"]["kind"] == "section"
+    assert hits("limit=1&expand=parent")[0]["passage"]["kind"] == "parent"
+    said = api.ask("/v1/sentences?path=Sky.md&id=Sky_sentence_1").json
+    assert (said["kind"], said["text"]) == ("sentence", "The telescope shows the rings of Saturn.")
+    assert api.ask("/v1/sentences?path=Sky.md&id=Sky_sentence_9").kind == "usage"
     for view, key in {
         "note": "backlinks",
         "mentions": "mentions",

@@ -78,6 +78,16 @@ def test_the_names_follow_the_files_and_are_shared_until_one_changes(tmp_path: P
         assert names().paths == ("old.png",)
 
 
+def test_a_source_file_that_is_indexed_from_now_on_is_no_attachment(tmp_path: Path) -> None:
+    texts = CatalogCache()
+    with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:
+        for state, paths in (("linked", ("a.py",)), ("note", ()), ("linked", ("a.py",))):
+            with writer.commit():
+                writer.put_file(file("a.py", 1, state))
+            with closing(CatalogReader(tmp_path / "catalog.db", texts)) as catalog:
+                assert catalog.attachments().paths == paths
+
+
 def test_an_older_reader_keeps_its_names(tmp_path: Path) -> None:
     texts = CatalogCache()
     with closing(CatalogWriter(tmp_path / "catalog.db")) as writer:

@@ -7,7 +7,7 @@ export interface IndexState {
   pending: number;
 }
 
-/** A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", or "chunk" where nothing fits around the hit. */
+/** A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", "parent", or "chunk" where nothing fits around the hit; "sentence" for one that is asked for by its id. `id` is that of the parent or sentence, else "". Of several hits with one parent the first has its text, the others "". */
 export interface Passage {
   kind: string;
   start_pos: number;
@@ -15,6 +15,7 @@ export interface Passage {
   start_line: number;
   end_line: number;
   text: string;
+  id: string;
 }
 
 /** Rank (1-based) and cosine similarity among the chunks nearest in meaning. All chunks that only another ranking gave have one rank, behind the last. */
@@ -92,6 +93,10 @@ export interface Hit {
   aliases: string[];
   frontmatter: Record<string, unknown>;
   stale: boolean;
+  strategy: string;
+  level: number | null;
+  parent_id: string;
+  sentence_ids: string[];
   passage: Passage | null;
   why: Why;
   vault?: string;
@@ -132,6 +137,7 @@ export interface Citation {
   quote: string;
   sha256: string;
   uri: string;
+  sentence_ids: string[];
   vault?: string;
 }
 

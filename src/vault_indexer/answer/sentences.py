@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow
+from vault_indexer.chunk import NoteSentences
+from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow, doc_id_of, language_of_path
 from vault_indexer.parse.frontmatter import BLOCK
-from vault_indexer.search import code_blocks, open_fence, readable
+from vault_indexer.search import SOURCE_FENCE, code_blocks, open_fence, readable
 from vault_indexer.store.catalog import CatalogReader
 
 _REACH = 4_000
@@ -73,6 +74,7 @@ class SentenceReader:
     def __init__(self, catalogs: Mapping[str, CatalogReader]) -> None:
         self._catalogs = catalogs
         self._notes: dict[tuple[str, str], NoteText | None] = {}
+        self._sentences: dict[tuple[str, str], NoteSentences] = {}
 
     def of_hits(self, hits: Sequence[Hit]) -> list[Sentence]:
         """The sentences of all hits, best hit first. One that two hits share is listed once."""
@@ -110,6 +112,7 @@ class SentenceReader:
             quote=quote,
             sha256=digest,
             uri=note.uri,
+            sentence_ids=tuple(self._sentences_of(note).ids(start, end)),
             vault=note.vault,
         )
 
@@ -128,6 +131,14 @@ class SentenceReader:
             return ""
         rows = self._catalogs[hit.vault].chunks_of(note.row.note_id)
         return next((row.chunk.preamble for row in rows if row.chunk.chunk_id == hit.chunk_id), "")
+
+    def _sentences_of(self, note: NoteText) -> NoteSentences:
+        place = note.vault, note.row.path
+        if place not in self._sentences:
+            blocks = self._catalogs[note.vault].block_spans([note.row.note_id])
+            own = blocks.get(note.row.note_id, ())
+            self._sentences[place] = NoteSentences(doc_id_of(note.row.path), note.text, own)
+        return self._sentences[place]
 
     def _of_hit(self, hit: Hit, number: int) -> Iterator[Sentence]:
         note = self._note(hit)
@@ -164,7 +175,10 @@ def _whole_paragraphs(text: str, span: Span) -> Span:
 def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int) -> Iterator[Sentence]:
     start, end = span
     source = note.text[start:end]
-    fence = open_fence(note.text[max(0, start - _FENCE_REACH) : start])
+    if language_of_path(note.row.path):
+        fence, headings = SOURCE_FENCE, ()
+    else:
+        fence = open_fence(note.text[max(0, start - _FENCE_REACH) : start])
     shown = readable(source, fence)
     titles = [(heading.start - start, heading.end - start) for heading in headings]
     code = [(first, last) for first, last, _ in code_blocks(source, fence)]

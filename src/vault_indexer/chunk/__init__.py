@@ -1,6 +1,6 @@
 """Splits a parsed note into chunks: one protocol, and a table of all strategies."""
 
-from vault_indexer.chunk.cutting import import_function
+from vault_indexer.chunk.cutting import CodeReader, NoteSentences, import_function
 from vault_indexer.chunk.llm_client import (
     Asker,
     Question,
@@ -12,7 +12,6 @@ from vault_indexer.chunk.llm_client import (
 from vault_indexer.chunk.note_document import PROPERTIES, chunks_of
 from vault_indexer.chunk.registry import STRATEGIES, chunker_for
 from vault_indexer.chunk.selection import Choice, ChoosingChunker, options_for
-from vault_indexer.chunk.strategies.parent_child import sentences_of
 
 __all__ = [
     "PROPERTIES",
@@ -20,6 +19,8 @@ __all__ = [
     "Asker",
     "Choice",
     "ChoosingChunker",
+    "CodeReader",
+    "NoteSentences",
     "Question",
     "UnusableAnswerError",
     "chunker_for",
@@ -28,6 +29,5 @@ __all__ = [
     "json_list",
     "options_for",
     "return_value",
-    "sentences_of",
     "without_thoughts",
 ]

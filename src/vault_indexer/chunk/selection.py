@@ -16,7 +16,11 @@ from pydantic import ValidationError
 
 from vault_indexer.chunk.registry import chunker_for
 from vault_indexer.config.fields import DisagreementError
-from vault_indexer.config.tables.chunking import ChunkingSettings, normalize_strategy_options
+from vault_indexer.config.tables.chunking import (
+    ChunkingSettings,
+    normalize_strategy_options,
+    without_overruled,
+)
 from vault_indexer.config.trust import USER_STRATEGIES, refused_in_note
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
 from vault_indexer.patterns import GitignorePatterns
@@ -51,7 +55,13 @@ class Chooser:
         if own is None:
             return Choice(ruled)
         try:
-            return Choice(_overlay(ruled, _read_choice(own)))
+            chosen = _read_choice(own)
+            left_out = without_overruled(normalize_strategy_options(chosen))[1]
+            said = tuple(
+                Diagnostic("chunking", f"{FRONTMATTER_KEY}.{one} in the frontmatter {why}; ignored", 1)
+                for one, why in left_out.items()
+            )
+            return Choice(_overlay(ruled, chosen), said)
         except ValidationError as error:
             return Choice(ruled, (_diagnostic(_message(error)),))
         except ValueError as error:

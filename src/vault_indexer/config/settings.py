@@ -33,6 +33,7 @@ from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.llm import LlmSettings
 from vault_indexer.config.tables.milvus import MilvusSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
+from vault_indexer.model import SOURCE_SUFFIXES
 
 
 def _folder(value: object) -> object:
@@ -43,6 +44,12 @@ def _folder(value: object) -> object:
 def _memory(value: int) -> int:
     if 0 < value < _LEAST_MEMORY_MB:
         raise ValueError(_MEMORY)
+    return value
+
+
+def _source_suffix(value: str) -> str:
+    if value not in SOURCE_SUFFIXES:
+        raise ValueError(f"suffixes of source files: {' '.join(SOURCE_SUFFIXES)}")
     return value
 
 
@@ -60,6 +67,9 @@ Origin = Annotated[
     str,
     Field(pattern=r"^[a-z][a-z0-9+.-]*://[^\s/*]+$"),
     Allowed("an origin such as app://obsidian.md or http://localhost:3000, without path or *"),
+]
+SourceSuffix = Annotated[
+    str, AfterValidator(_source_suffix), Allowed(f"suffixes of source files: {' '.join(SOURCE_SUFFIXES)}")
 ]
 OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
 
@@ -89,6 +99,11 @@ class FilesSettings(Table):
     max_file_bytes: Annotated[int, Field(ge=1024, le=1 << 30), Unit("bytes")] = Field(
         default=5 * 1024 * 1024,
         description="larger notes are skipped, and status names them: they are exports, not notes",
+    )
+    sources: Annotated[tuple[SourceSuffix, ...], Trust.USER] = Field(
+        default=(),
+        description="index source files with these suffixes, too; their headings are their classes and "
+        'functions. The strategy "code" splits them at these: give it to them by a rule',
     )
     use_obsidian_filters: Annotated[bool, Trust.NARROW] = Field(
         default=True, description="leave out the files that Obsidian excludes in .obsidian/app.json"

@@ -13,7 +13,7 @@ import tomli
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
 from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, VARIABLE_PREFIX, nearest
-from vault_indexer.config.tables.chunking import normalize_strategy_options, overruled_options
+from vault_indexer.config.tables.chunking import normalize_strategy_options, without_overruled
 from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
@@ -163,6 +163,11 @@ def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
         origin = f"option {option_name(key)}"
         if value is None:
             continue
+        name = key.removeprefix("chunking.")
+        left_out = without_overruled({"strategy": options.get("chunking.strategy"), name: value})[1]
+        if key != name and name in left_out:
+            yield IgnoredKey(key, origin, left_out[name])
+            continue
         if key not in ALL_KEYS:
             yield ConfigProblem(printable(key), "", unknown_key(nearest(key, SCHEMA)), origin)
             continue
@@ -191,14 +196,20 @@ def _from_bytes(content: bytes, file: ConfigFile, user_file: Path) -> Iterator[P
     else:
         chunking = table.get("chunking")
         if isinstance(chunking, dict):
-            table["chunking"] = chunking = normalize_strategy_options(chunking)
-            for name in overruled_options(chunking):
-                del chunking[name]
-                reason = f'is an option of "word", and the strategy is "{chunking["strategy"]}"'
+            table["chunking"], left_out = without_overruled(normalize_strategy_options(chunking))
+            for name, reason in left_out.items():
                 yield IgnoredKey(f"chunking.{name}", file.origin, reason)
+            for name, reason in _overruled_in_rules(chunking.get("rules")):
+                yield IgnoredKey(f"chunking.rules.{name}", file.origin, reason)
         for parsed in _flat(table, "", file):
             is_checked = isinstance(parsed, RawValue) and not file.trusted
             yield _check_trust(parsed, user_file) if is_checked else parsed  # type: ignore[arg-type]
+
+
+def _overruled_in_rules(rules: object) -> Iterator[tuple[str, str]]:
+    for rule in rules if isinstance(rules, list) else ():
+        if isinstance(rule, dict):
+            yield from without_overruled(normalize_strategy_options(rule))[1].items()
 
 
 def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterator[Parsed]:

@@ -19,8 +19,8 @@ from vault_indexer.contract.bounds import (
 )
 from vault_indexer.contract.marks import HIDDEN, Key, Says, Words
 
-Expand = Literal["", "section", "window", "section_or_window"]
-"""How much text around a hit is wanted; "" for none."""
+Expand = Literal["", "section", "window", "section_or_window", "parent"]
+"""How much text around a hit is wanted; "" for none, "parent" for what the chunk is a part of."""
 
 ClusterKind = Literal["folder", "community"]
 """How the notes of a vault are put together: by folder, or by the links between them."""
@@ -273,6 +273,18 @@ class ChunksRequest:
             max_chars=MAX_QUERY_BYTES,
         ),
     ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceRequest:
+    """A sentence by its id."""
+
+    note: NoteName
+    sentence_id: Annotated[
+        str,
+        Key("id"),
+        Says(help="The id, such as Folder/Note_sentence_7.", max_chars=MAX_QUERY_BYTES),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,16 @@ def note_words(note: Note | NoteRow) -> NoteWords:
 
 
 def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> Iterator[KeywordDocument]:
-    """One document a chunk, given with its key. The note's properties belong to its first chunk."""
+    """One document a chunk, given with its key; none of a parent that is context. The note's properties
+    belong to its first chunk."""
     title = analyze(words.title, words.language)
     aliases = analyze("\n".join(words.aliases), words.language)
     tags = analyze("\n".join(words.tags), words.language)
     path = analyze(words.path, words.language)
     for key, chunk in chunks:
-        shared = None if chunk.chunk_index == 0 else SHARED_TERMS
+        if chunk.is_context:
+            continue
+        shared = None if _is_first(chunk) else SHARED_TERMS
         content = analyze(chunk.content, words.language)
         yield KeywordDocument(
             key=key,
@@ -60,13 +63,19 @@ def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> 
 def _properties(words: NoteWords, chunk: Chunk, content: Sequence[str]) -> list[str]:
     """The names and values of the properties, for the first chunk. Where they are its text as written, only
     what that writes in another way (an escaped letter, a repeated value)."""
-    if chunk.chunk_index or not words.properties:
+    if not _is_first(chunk) or not words.properties:
         return []
     terms = analyze("\n".join(property_lines(words.properties)), words.language)
     if not chunk.extra.get(PROPERTIES):
         return terms
     written = frozenset(content)
     return [term for term in terms if term not in written]
+
+
+def _is_first(chunk: Chunk) -> bool:
+    """Whether a note's own words count for the chunk: its first, and the first child of that one, which may
+    be context."""
+    return chunk.chunk_index == 0 or (chunk.chunk_index == 1 and chunk.extra.get("child_index") == 0)
 
 
 def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[KeywordDocument]:

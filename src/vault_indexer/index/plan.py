@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vault_indexer.model import FileRow
 from vault_indexer.vault.diff import diff
-from vault_indexer.vault.files import FileKind, FileStat
+from vault_indexer.vault.files import FileStat
 from vault_indexer.vault.ignore import Decision
 from vault_indexer.vault.walk import Scan, ScannedFile
 
@@ -109,7 +109,7 @@ def _says(row: FileRow | None, reason: str) -> bool:
 
 def is_indexed(file: ScannedFile) -> bool:
     """Whether the file's text is to be indexed."""
-    return file.decision is Decision.INDEX and file.kind is not FileKind.ATTACHMENT
+    return file.decision is Decision.INDEX
 
 
 def count_notes(scan: Scan) -> int:

@@ -89,7 +89,7 @@ def published_chunks(catalog: CatalogReader, model: str, keys: Iterable[int]) ->
         rows = catalog.chunks(batch)
         by_note: dict[int, list[ChunkRow]] = {}
         for key in batch:
-            if key in rows:
+            if key in rows and not rows[key].chunk.is_context:
                 by_note.setdefault(note_id_of(key), []).append(rows[key])
         for note_id, own in by_note.items():
             yield from _of_note(notes[note_id], own, vectors)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 
+from vault_indexer.contract.requests import Expand
 from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
 from vault_indexer.model import Hit, LinksAnswer, OutgoingLink, SearchAnswer, SearchRequest, doc_id_of
 
@@ -33,7 +34,9 @@ class Linked(Protocol):
 class VaultRetriever(BaseRetriever):
     """Hits as nodes: their text is the chunk's content, their score is in [0, 1], the best is 1.
 
-    `limit` 0 means the configured number, `by_note` one hit a note. Raises the errors of the search.
+    `limit` 0 means the configured number, `by_note` one hit a note. With `expand` the text around a hit is a
+    node of its own behind it, its PARENT, with the same score; one for several children of one parent. Raises
+    the errors of the search.
     """
 
     def __init__(
@@ -42,20 +45,54 @@ class VaultRetriever(BaseRetriever):
         limit: int = 0,
         *,
         by_note: bool = False,
+        expand: Expand = "",
         callback_manager: CallbackManager | None = None,
     ) -> None:
         super().__init__(callback_manager=callback_manager)
         self._vault = vault
         self._limit = limit
         self._by_note = by_note
+        self._expand: Expand = expand
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        request = SearchRequest(query_bundle.query_str, limit=self._limit, by_note=self._by_note)
+        request = SearchRequest(
+            query_bundle.query_str, limit=self._limit, by_note=self._by_note, expand=self._expand
+        )
         found = [hit for hit in self._vault.search(request).results if hit.kind in ("note", "canvas")]
         links: dict[str, Sequence[OutgoingLink]] = {}
         if isinstance(self._vault, Linked):
             links = {path: self._vault.links(path).outgoing for path in {hit.path for hit in found}}
-        return [_node(hit, links.get(hit.path, ())) for hit in found]  # other kinds have no text
+        return [node for hit in found for node in _nodes(hit, links.get(hit.path, ()))]
+
+
+def _nodes(hit: Hit, links: Sequence[OutgoingLink]) -> Iterator[NodeWithScore]:
+    """The node of a hit, and behind it that of the text around it, unless a hit before has had it."""
+    node, passage = _node(hit, links), hit.passage
+    if passage is None:
+        yield node
+        return
+    whole = TextNode(
+        id_=passage.id or f"{hit.path}@{passage.start_pos}-{passage.end_pos}",
+        text=passage.text,
+        start_char_idx=passage.start_pos,
+        end_char_idx=passage.end_pos,
+        metadata={
+            "doc_id": doc_id_of(hit.path),
+            "kind": passage.kind,
+            "path": hit.path,
+            "title": hit.title,
+            "start_char": passage.start_pos,
+            "end_char": passage.end_pos,
+            "start_line": passage.start_line,
+            "end_line": passage.end_line,
+        },
+        excluded_embed_metadata_keys=[*UNSHOWN_KEYS],
+        excluded_llm_metadata_keys=[*UNSHOWN_KEYS],
+    )
+    node.node.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(node_id=whole.node_id)
+    yield node
+    if passage.text:
+        yield NodeWithScore(node=whole, score=hit.score)
 
 
 def _node(hit: Hit, links: Sequence[OutgoingLink]) -> NodeWithScore:

@@ -134,11 +134,13 @@ from vault_indexer.model.records import (
     names_of_json,
     note_id_of,
 )
+from vault_indexer.model.source_languages import SOURCE_SUFFIXES, language_of, language_of_path
 
 __all__ = [
     "CHUNK_KEY_BITS",
     "HEADER_SEPARATOR",
     "QUARANTINED",
+    "SOURCE_SUFFIXES",
     "AnswerKind",
     "AnswerSentence",
     "AskAnswer",
@@ -253,6 +255,8 @@ __all__ = [
     "doc_id_of",
     "first_per_note",
     "join_context",
+    "language_of",
+    "language_of_path",
     "names_of_json",
     "note_id_of",
 ]

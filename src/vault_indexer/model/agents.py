@@ -9,14 +9,15 @@ from typing import Annotated
 
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import OMIT_EMPTY, Digits
-from vault_indexer.model.answers import Correction, Verdict
+from vault_indexer.model.answers import Correction, Passage, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundNote:
     """A hit in few tokens. `id` is what `fetch` takes: the path, behind the name of the vault where several
     are kept; `url` is the resource with its text. The text is either a `snippet` around the match, or the
-    `content` of the chunk together with the time at which the note changed last."""
+    `content` of the chunk together with the time at which the note changed last. `passage` is the text around
+    the hit, where that was asked for."""
 
     id: str
     title: str
@@ -29,6 +30,7 @@ class FoundNote:
     snippet: Annotated[str, OMIT_EMPTY] = ""
     content: Annotated[str, OMIT_EMPTY] = ""
     modified_time: Annotated[str, OMIT_EMPTY] = ""
+    passage: Annotated[Passage | None, OMIT_EMPTY] = None
     vault: Annotated[str, OMIT_EMPTY] = ""
 
 

@@ -112,8 +112,9 @@ class Why:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", or "chunk" where
-    nothing fits around the hit."""
+    """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", "parent", or
+    "chunk" where nothing fits around the hit; "sentence" for one that is asked for by its id. `id` is that of
+    the parent or sentence, else "". Of several hits with one parent the first has its text, the others ""."""
 
     kind: str
     start_pos: int
@@ -121,6 +122,7 @@ class Passage:
     start_line: int
     end_line: int
     text: str
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +147,9 @@ class Hit:
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
     several were searched, else "". `copies` are the paths of notes with the same body, which have
-    no hit of their own. `chunk` is the chunk of the index, with what its strategy says of it; `shares` are
-    there only if a request names them.
+    no hit of their own. `strategy`, `level`, `parent_id` and `sentence_ids` are those of the chunk: its level
+    is 0 for a parent and 1 for a child, None where the strategy makes none. `chunk` is the whole chunk of the
+    index, with all that its strategy says of it; `shares` and `chunk` are there only if a request names them.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     """
@@ -174,6 +177,10 @@ class Hit:
     aliases: tuple[str, ...] = ()
     frontmatter: Mapping[str, JsonValue] = field(default_factory=dict)
     stale: bool
+    strategy: str = ""
+    level: int | None = None
+    parent_id: str = ""
+    sentence_ids: tuple[str, ...] = ()
     passage: Passage | None = None
     why: Why
     vault: Annotated[str, OMIT_EMPTY] = ""

@@ -26,7 +26,8 @@ class Citation:
     the file decoded as UTF-8, lines are 1-based and inclusive. `quote` is the text of the span as it stands
     in the note, `sha256` the hexadecimal hash of its UTF-8. `block` is the block identifier without `^`, ""
     if the span has none. `uri` is that of a hit. `vault` is the name of the note's vault where several
-    were asked; then `id` begins with it.
+    were asked; then `id` begins with it. `sentence_ids` are the sentences that the span touches:
+    `/v1/sentences` has each.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Citation:
     quote: str
     sha256: str
     uri: str
+    sentence_ids: tuple[str, ...] = ()
     vault: Annotated[str, OMIT_EMPTY] = ""
 
 

@@ -38,6 +38,28 @@ class Chunk:
     embed: bool = True
 
     @property
+    def level(self) -> int | None:
+        """0 of a parent, 1 of a child; None where its strategy makes no parents."""
+        level = self.extra.get("level")
+        return level if isinstance(level, int) else None
+
+    @property
+    def parent_id(self) -> str:
+        """The chunk or section that it is a part of; "" where its strategy names none."""
+        return str(self.extra.get("parent_id") or "")
+
+    @property
+    def sentence_ids(self) -> tuple[str, ...]:
+        """Its sentences, in order, where its strategy names them."""
+        ids = self.extra.get("sentence_ids")
+        return tuple(map(str, ids)) if isinstance(ids, list) else ()
+
+    @property
+    def is_context(self) -> bool:
+        """Whether it is a parent that takes part in no ranking, and is only read beside its children."""
+        return self.level == 0 and not self.embed
+
+    @property
     def content(self) -> str:
         """What is shown and keyword-indexed: context line, overlap, body."""
         return join_context(self.context, self.overlap + self.body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated
 
 from vault_indexer.contract.json_value import JsonValue
@@ -141,6 +142,12 @@ class Note:
     def doc_id(self) -> str:
         """The path without `.md`; other kinds of file keep their extension."""
         return doc_id_of(self.path)
+
+    @property
+    def block_spans(self) -> list[tuple[int, int]]:
+        """Start and end of every block, each item of a list by itself, in order."""
+        parts = chain.from_iterable(element.parts or (element,) for element in self.elements)
+        return [(part.start, part.end) for part in parts]
 
 
 def doc_id_of(path: str) -> str:

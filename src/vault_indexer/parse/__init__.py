@@ -9,7 +9,7 @@ which heading or block.
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.dispatch import PARSERS, parse_any
 from vault_indexer.parse.frontmatter import property_text
-from vault_indexer.parse.notes import parse_note, stem
+from vault_indexer.parse.notes import decode, parse_note, sections, stem
 from vault_indexer.parse.properties import property_lines
 from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
 from vault_indexer.parse.subpath import Anchors, Subpath
@@ -22,6 +22,7 @@ __all__ = [
     "Subpath",
     "Task",
     "VaultPaths",
+    "decode",
     "find_tasks",
     "link_key",
     "parse_any",
@@ -30,5 +31,6 @@ __all__ = [
     "property_lines",
     "property_text",
     "resolve",
+    "sections",
     "stem",
 ]

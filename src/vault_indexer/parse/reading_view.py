@@ -93,6 +93,17 @@ def reading_view(
     return ReadingView(tuple(blocks), first_line, last_line, start > body_start, end < len(text))
 
 
+def source_view(
+    text: str, start: int, language: str, line: int = 0, max_chars: int = MAX_CHARS
+) -> ReadingView:
+    """The same of a source file: one block of code."""
+    first, end = _part_with_line(text, start, line, max_chars)
+    first_line = text.count("\n", 0, first) + 1
+    block: Node = {"t": "pre", "l": first_line, "lang": language, "text": text[first:end]}
+    last_line = first_line + text.count("\n", first, max(first, end - 1))
+    return ReadingView((block,), first_line, last_line, first > start, end < len(text))
+
+
 def property_view(properties: Mapping[str, JsonValue], resolve: Resolve) -> Node:
     """The properties of a note as a tree: a node `properties`, each child of which has a `name` and its
     value. Links between notes and addresses in the values lead where they lead in the text."""

@@ -9,6 +9,7 @@ from vault_indexer.search.list_notes import list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault
 from vault_indexer.search.present import (
+    SOURCE_FENCE,
     ReadableText,
     code_blocks,
     estimated_tokens,
@@ -30,6 +31,7 @@ from vault_indexer.search.terms import is_common_word
 from vault_indexer.search.warm_up import load_words_in_background, warm_in_background
 
 __all__ = [
+    "SOURCE_FENCE",
     "FoundPassages",
     "IndexReader",
     "QueryDeadline",

@@ -14,6 +14,7 @@ from vault_indexer.search.attachments import name_query
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import Evaluation
 from vault_indexer.search.prepare import PreparedQuery
+from vault_indexer.search.query import Node, level_of
 from vault_indexer.search.rank import Candidates
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 
@@ -47,7 +48,16 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     only = frozenset({note.note_id})
     now = datetime.now().astimezone()
     evaluation = Evaluation(prepared.snapshot, now, prepared.deadline, WorkBudget(), only)
-    failed = [one.source for one in prepared.conditions if not evaluation.check(one.node, only)[0].notes]
+    catalog = prepared.snapshot.catalog
+    own = np.array([row.key for row in catalog.chunks_of(note.note_id)], np.int64)
+
+    def holds(node: Node) -> bool:
+        wanted = level_of(node)
+        if wanted is None:
+            return bool(evaluation.check(node, only)[0].notes)
+        return bool((np.isin(own, catalog.keys_of_level(wanted[0])) == wanted[1]).any())
+
+    failed = [one.source for one in prepared.conditions if not holds(one.node)]
     yield from (f"it does not match the filter {source}" for source in failed)
     if prepared.conditions and not failed:
         yield f"it matches the filter {' '.join(prepared.filters)}"

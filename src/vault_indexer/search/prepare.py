@@ -88,8 +88,8 @@ class PreparedQuery:
         return self.vault.snapshot
 
     def passing(self, keys: Keys) -> Mask:
-        """Which of the chunks may be found."""
-        return np.ones(len(keys), bool) if self.chosen is None else self.chosen.passing(keys)
+        """Which of the chunks may be found: those that are ranked at all, and that the conditions leave."""
+        return self.snapshot.keywords.holds(keys) if self.chosen is None else self.chosen.passing(keys)
 
     @property
     def filters(self) -> tuple[str, ...]:

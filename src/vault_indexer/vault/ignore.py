@@ -8,7 +8,7 @@ One predicate for the walker and the watcher. A path is judged by the first of t
    `~syncthing~` (lock and temporary files): IGNORE. No pattern brings these back;
 3. `files.exclude`, that of the vault's own configuration, or `<vault>/.indexerignore` (gitignore syntax)
    matches: IGNORE. Each stands for itself: a `!pattern` in the vault never undoes an exclusion of the user's;
-4. it is an attachment: LINK_ONLY;
+4. it is an attachment, and no source file with a suffix of `files.sources`: LINK_ONLY;
 5. `files.include`, or that of the vault's own configuration, is set and does not match, or one of Obsidian's
    own exclusions (`userIgnoreFilters` in `.obsidian/app.json`) does: LINK_ONLY, for Obsidian too keeps such
    notes linkable;
@@ -83,6 +83,7 @@ class IgnoreRules:
     exclude: tuple[GitignorePatterns, ...] = ()
     include: tuple[GitignorePatterns, ...] = ()
     obsidian: ObsidianFilters = field(default_factory=ObsidianFilters)
+    sources: tuple[str, ...] = ()
     lists: ExclusionLists = field(default_factory=ExclusionLists)
     known: Mapping[str, Decision] | None = None
     fingerprint: str = ""
@@ -107,7 +108,8 @@ class IgnoreRules:
         known = Decision.INDEX if self.known is None else self.known.get(path, Decision.IGNORE)
         if known is not Decision.INDEX:
             return known
-        if kind_of(name) is FileKind.ATTACHMENT or self._is_link_only(path):
+        has_text = kind_of(name) is not FileKind.ATTACHMENT or name.lower().endswith(self.sources)
+        if not has_text or self._is_link_only(path):
             return Decision.LINK_ONLY
         return Decision.INDEX
 
@@ -165,11 +167,12 @@ def load_ignore_rules(vault: Path, files: FilesSettings, former: IgnoreRules | N
     if problems and former is None:
         raise ExclusionError(problems)
     known = former.known if problems and former is not None else None
-    own = (*files.include_lists, (), *files.exclude_lists, ())
+    own = (*files.include_lists, (), *files.exclude_lists, (), *filter(None, [files.sources]))
     return IgnoreRules(
         exclude=(*_compile(files.exclude_lists, "files.exclude"), *filter(None, [patterns])),
         include=_compile(files.include_lists, "files.include"),
         obsidian=obsidian,
+        sources=files.sources,
         lists=ExclusionLists(ignored, filters),
         known=known,
         fingerprint=_fingerprint(*own, ignored, filters, () if known is None else ("known",)),

@@ -6,9 +6,10 @@ from vault_indexer.chunk.cutting.assemble import Draft, assemble, trim_drafts, w
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
 from vault_indexer.chunk.cutting.division import best_division
 from vault_indexer.chunk.cutting.fitting import TOKEN_COUNT, fit, fit_spans
-from vault_indexer.chunk.cutting.grammars import Code, language_of, language_of_path, parser_for, read_code
+from vault_indexer.chunk.cutting.grammars import Code, CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.imported import import_function
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
+from vault_indexer.chunk.cutting.note_sentences import NoteSentences
 from vault_indexer.chunk.cutting.outline import Outline, headings_within
 from vault_indexer.chunk.cutting.packing import Window, pack, slide
 from vault_indexer.chunk.cutting.paragraphs import (
@@ -30,10 +31,12 @@ __all__ = [
     "BlockSplitter",
     "Characters",
     "Code",
+    "CodeReader",
     "Draft",
     "Joiner",
     "Markers",
     "Marks",
+    "NoteSentences",
     "Outline",
     "Paragraph",
     "Ruler",
@@ -51,15 +54,12 @@ __all__ = [
     "fit_spans",
     "headings_within",
     "import_function",
-    "language_of",
-    "language_of_path",
     "load_markers",
+    "no_parser_reason",
     "pack",
     "paragraph_numbers",
     "paragraphs_of",
     "paragraphs_of_blocks",
-    "parser_for",
-    "read_code",
     "ruler_for",
     "sentence_pieces",
     "sentence_spans",

@@ -1,11 +1,11 @@
-"""Programming languages: how they are called, and where their functions and classes stand."""
+"""Programming languages: where their functions and classes stand, and which one a text is in."""
 
 from __future__ import annotations
 
 import pkgutil
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -101,6 +101,23 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
             imports=_set("preproc_include using_declaration"),
             wrappers=_CPP_WRAPPERS | _set("preproc_ifdef preproc_if linkage_specification"),
         ),
+        "php": Grammar(
+            "tree_sitter_php:language_php",
+            functions=_set("function_definition method_declaration"),
+            classes=_set("class_declaration interface_declaration trait_declaration enum_declaration"),
+            imports=_set("namespace_use_declaration"),
+            wrappers=_set("namespace_definition compound_statement declaration_list enum_declaration_list"),
+        ),
+        "csharp": Grammar(
+            "tree_sitter_c_sharp:language",
+            functions=_set("method_declaration constructor_declaration"),
+            classes=_set(
+                "class_declaration interface_declaration struct_declaration enum_declaration"
+                " record_declaration"
+            ),
+            imports=_set("using_directive"),
+            wrappers=_set("namespace_declaration file_scoped_namespace_declaration declaration_list"),
+        ),
         "bash": Grammar(
             "tree_sitter_bash:language",
             functions=_set("function_definition"),
@@ -110,35 +127,116 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
     }
 )
 
-_ALIASES: Mapping[str, str] = MappingProxyType(
-    {
-        "python": "py python3 pyi",
-        "javascript": "js jsx mjs cjs node",
-        "typescript": "ts mts cts",
-        "go": "golang",
-        "rust": "rs",
-        "c": "h",
-        "cpp": "c++ cc cxx hpp hh",
-        "bash": "sh shell zsh",
-    }
-)
-_NAMES = MappingProxyType({alias: name for name, row in _ALIASES.items() for alias in row.split()})
+INSTALL = 'pip install "vault-indexer[code]"'
+"""Installs the grammars that the plain installation does not have."""
 
 
-def language_of(name: str) -> str:
-    """The name of a language as `GRAMMARS` has it, from an info string or a file's ending."""
-    folded = name.lower().strip("{}.")
-    return _NAMES.get(folded, folded)
+def no_parser_reason(language: str) -> str:
+    """Why there is no parser, and what to do."""
+    if language in GRAMMARS:
+        return f"the grammar for {language} is not installed: {INSTALL}"
+    return f"no grammar for {language or 'code of an unknown language'}"
 
 
-def language_of_path(path: str) -> str:
-    """The language of a source file by its ending; "" for any other file."""
-    language = language_of(PurePosixPath(path).suffix.removeprefix("."))
-    return language if language in GRAMMARS else ""
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or class, by characters of the source. `depth` is how many classes enclose it; `name` is ""
+    where it has none."""
+
+    start: int
+    end: int
+    is_class: bool
+    depth: int
+    name: str = ""
 
 
-def parser_for(language: str) -> Parser | None:
-    """A parser of the language; None if there is no grammar for it or its package is not installed."""
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What matters of a parsed source: its definitions and imports, by characters, in order."""
+
+    definitions: tuple[Definition, ...]
+    imports: tuple[tuple[int, int], ...]
+
+
+class CodeReader:
+    """Reads sources with a parser for each language, which it keeps. One thread uses it."""
+
+    def __init__(self) -> None:
+        self._parsers: dict[str, Parser | None] = {}
+
+    def can_read(self, language: str) -> bool:
+        """Whether there is a grammar for the language, and its package is installed."""
+        return self._parser(language) is not None
+
+    def read(self, language: str, text: str, with_comments: bool) -> Code | None:
+        """The definitions and imports of a source; syntax errors hide what they touch and no more.
+
+        With `with_comments`, a definition begins with the comments right above it. None for a source that
+        cannot be read, or in so many ways that parsing it would take too much memory.
+        """
+        source = text.encode("utf-8", "replace")
+        tree = self._parse(language, source)
+        if tree is None:
+            return None
+        grammar, root, position = GRAMMARS[language], tree.root_node, _Positions(source)
+        imports = [node for node in root.children if node.type in grammar.imports]
+        found = [
+            replace(one, start=position(one.start), end=position(one.end))
+            for one in _definitions(grammar, root, source, with_comments)
+        ]
+        return Code(
+            tuple(sorted(found, key=lambda entry: (entry.start, -entry.end))),
+            tuple((position(node.start_byte), position(node.end_byte)) for node in imports),
+        )
+
+    def guess(self, text: str) -> str:
+        """The language whose grammar explains most of the text by functions, classes and imports; "" where
+        none finds any, or the next one (of another family) explains nearly as much.
+
+        A grammar that fails to read more than a fiftieth does not count. Text without any of these is not
+        guessed: nothing depends on its language, and many grammars read it.
+        """
+        source = text.encode("utf-8", "replace")[:_GUESSED_BYTES]
+        shares = {name: share for name in GRAMMARS if (share := self._explained(name, source))}
+        best = max(shares, key=lambda name: shares[name], default="")
+        family = next((family for family in _FAMILIES if best in family), (best,))
+        if any(shares[best] - shares[name] < _LEAST_LEAD for name in shares if name not in family):
+            return ""
+        return next((name for name in family if name in shares), "")
+
+    def _explained(self, language: str, source: bytes) -> float:
+        """The share of the text that imports something, or defines it; 0 where the grammar cannot read it."""
+        tree = self._parse(language, source)
+        if tree is None or (broken := _broken_bytes(tree.root_node)) > _MOST_BROKEN * len(source):
+            return 0.0
+        grammar, root = GRAMMARS[language], tree.root_node
+        starts = sorted(one.start for one in _definitions(grammar, root, source, with_comments=False))
+        covered = sum(
+            node.end_byte - node.start_byte
+            for node in root.children
+            if node.type in grammar.imports
+            or bisect_left(starts, node.end_byte) > bisect_left(starts, node.start_byte)
+        )
+        return max(0.0, covered - broken) / len(source)
+
+    def _parse(self, language: str, source: bytes) -> Tree | None:
+        parser = self._parser(language)
+        return _parse(parser, source) if parser else None
+
+    def _parser(self, language: str) -> Parser | None:
+        if language not in self._parsers:
+            self._parsers[language] = _parser_for(language)
+        return self._parsers[language]
+
+
+_GUESSED_BYTES = 1 << 16
+_MOST_BROKEN = 0.02
+_LEAST_LEAD = 0.05
+_FAMILIES = (("c", "cpp"), ("javascript", "typescript", "tsx"))
+"""Languages that read nearly all that those before them in their family do: the first one counts."""
+
+
+def _parser_for(language: str) -> Parser | None:
     grammar = GRAMMARS.get(language)
     if grammar is None:
         return None
@@ -150,37 +248,16 @@ def parser_for(language: str) -> Parser | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A function or class: byte offsets in the source. `depth` is 1 within a class, 0 outside."""
-
-    start: int
-    end: int
-    is_class: bool
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """What matters of a parsed source: its definitions and imports, byte offsets, in order."""
-
-    definitions: tuple[Definition, ...]
-    imports: tuple[tuple[int, int], ...]
-
-
-def read_code(parser: Parser, language: str, source: bytes, with_comments: bool) -> Code | None:
-    """The definitions and imports of a source; syntax errors hide what they touch and no more.
-
-    With `with_comments`, a definition begins with the comments right above it. None for a source that can be
-    read in so many ways that parsing it would take too much memory.
-    """
-    grammar = GRAMMARS[language]
-    tree = _parse(parser, source)
-    if tree is None:
-        return None
-    imports = [(n.start_byte, n.end_byte) for n in tree.root_node.children if n.type in grammar.imports]
-    found = _definitions(grammar, tree.root_node, 0, with_comments)
-    return Code(tuple(sorted(found, key=lambda entry: (entry.start, -entry.end))), tuple(imports))
+def _broken_bytes(root: Node) -> int:
+    """Bytes that the grammar could not read; what is missing counts as one."""
+    broken, stack = 0, [root]
+    while stack:
+        node = stack.pop()
+        if node.is_error or node.is_missing:
+            broken += max(1, node.end_byte - node.start_byte)
+        elif node.has_error:
+            stack.extend(node.children)
+    return broken
 
 
 _STEPS_AHEAD = 200
@@ -212,9 +289,9 @@ def _parse(parser: Parser, source: bytes) -> Tree | None:
 _READ_BYTES = 1 << 16
 
 
-def _definitions(grammar: Grammar, root: Node, depth: int, with_comments: bool) -> Iterator[Definition]:
-    """All definitions outside functions; within a class those of its body."""
-    stack = [(root, depth, root.start_byte)]
+def _definitions(grammar: Grammar, root: Node, source: bytes, with_comments: bool) -> Iterator[Definition]:
+    """All definitions outside functions, by bytes; within a class those of its body."""
+    stack = [(root, 0, root.start_byte)]
     while stack:
         parent, level, parent_start = stack.pop()
         above: list[Node] = []
@@ -227,16 +304,38 @@ def _definitions(grammar: Grammar, root: Node, depth: int, with_comments: bool) 
                 first = _with_comments(above, child)
             above = [*above, child] if child.type in _COMMENTS else []
             if child.type in grammar.functions or _is_function_value(child):
-                yield Definition(first, child.end_byte, False, level)
+                yield Definition(first, child.end_byte, False, level, _name(child, source))
             elif child.type in grammar.classes:
-                yield Definition(first, child.end_byte, True, level)
-                stack.append((child, 1, first))
+                yield Definition(first, child.end_byte, True, level, _name(child, source))
+                stack.append((child, level + 1, first))
             elif child.type in grammar.wrappers:
                 stack.append((child, level, first))
 
 
 _COMMENTS = frozenset({"comment", "line_comment", "block_comment", "attribute_item"})
 _OPENERS = frozenset({"decorated_definition", "export_statement", "template_declaration"})
+
+
+def _name(node: Node, source: bytes) -> str:
+    """What a definition is called: its field `name`, in C the innermost declarator, in Rust the type of an
+    `impl`."""
+    for _ in range(_DEEPEST_NAME):
+        child = node.child_by_field_name("declarator") or node.child_by_field_name("type")
+        if named := node.child_by_field_name("name"):
+            node = node if node.type == "qualified_identifier" else named
+            break
+        if child is None:
+            child = next((one for one in node.named_children if one.type in _NAMED), None)
+        if child is None:
+            break
+        node = child
+    shown = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    return shown if len(shown) <= _LONGEST_NAME and "\n" not in shown else ""
+
+
+_NAMED = frozenset({"type_spec", "type_alias", "variable_declarator"})
+_DEEPEST_NAME = 8
+_LONGEST_NAME = 100
 
 
 def _with_comments(above: list[Node], node: Node) -> int:
@@ -258,3 +357,31 @@ def _is_function_value(node: Node) -> bool:
     return any(
         value is not None and value.type in {"arrow_function", "function_expression"} for value in values
     )
+
+
+class _Positions:
+    """From byte offsets in a stretch of text, in any order, to positions in the text."""
+
+    _STEP = 1024
+
+    def __init__(self, encoded: bytes) -> None:
+        self._plain = encoded.isascii()
+        self._encoded = encoded
+        self._counts = [] if self._plain else self._character_counts()
+
+    def __call__(self, offset: int) -> int:
+        if self._plain:
+            return offset
+        step = offset // self._STEP
+        return self._counts[step] + _characters(self._encoded[step * self._STEP : offset])
+
+    def _character_counts(self) -> list[int]:
+        counts = [0]
+        for begin in range(0, len(self._encoded), self._STEP):
+            counts.append(counts[-1] + _characters(self._encoded[begin : begin + self._STEP]))
+        return counts
+
+
+def _characters(encoded: bytes) -> int:
+    """Characters that begin in a piece of UTF-8."""
+    return sum(byte & 0xC0 != 0x80 for byte in encoded)

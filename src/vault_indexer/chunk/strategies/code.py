@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Code,
+    CodeReader,
     Draft,
     Joiner,
     Outline,
@@ -20,42 +20,48 @@ from vault_indexer.chunk.cutting import (
     assemble,
     blocks_of,
     fit,
-    language_of,
-    language_of_path,
-    parser_for,
-    read_code,
+    no_parser_reason,
     ruler_for,
     trim,
 )
 from vault_indexer.config.tables.chunking_options import CodeOptions
-from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
+from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note, language_of, language_of_path
 from vault_indexer.ports import Tokenizer
-
-if TYPE_CHECKING:
-    from tree_sitter import Parser
 
 STRATEGY = "code"
 _LONGEST_CONTEXT = 1000
 
 
 @dataclass(frozen=True, slots=True)
+class _Definition:
+    """A function or class with its place in the note. `name` begins with the names of the classes around."""
+
+    start: int
+    end: int
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Source:
-    """A stretch of code in the note. `classes` have the position of their first line."""
+    """A stretch of code in the note. `language` may be guessed from the text."""
 
     start: int
     end: int
     language: str
     parsed: bool
     is_ambiguous: bool = False
+    is_guessed: bool = False
     borders: tuple[int, ...] = ()
-    classes: tuple[Span, ...] = ()
+    definitions: tuple[_Definition, ...] = ()
     imports: tuple[Span, ...] = field(default=())
 
 
 class CodeChunker:
     """Definitions begin chunks; prose around them is split at sections and blocks.
 
-    `extra` of a chunk of code: `language`; without a grammar for it also `fallback` = "blocks".
+    `extra` of a chunk of code: `language`, and of the function or class that it begins with, or else stands
+    in, `block_type` and `block_name`. Without a grammar also `fallback` = "blocks".
     """
 
     strategy = STRATEGY
@@ -63,7 +69,7 @@ class CodeChunker:
     def __init__(self, options: CodeOptions, tokenizer: Tokenizer | None = None) -> None:
         self._options = options
         self._tokenizer = tokenizer
-        self._parsers: dict[str, Parser | None] = {}
+        self._reader = CodeReader()
 
     def chunk(self, note: Note) -> list[Chunk]:
         """All chunks of the note."""
@@ -102,49 +108,51 @@ class CodeChunker:
         ]
 
     def _source(self, text: str, ruler: Ruler, block: Element, *, fenced: bool) -> _Source:
-        named = language_of(block.language)
-        language = named or (language_of(self._options.language) if self._options.language != "auto" else "")
-        if language not in self._parsers:
-            self._parsers[language] = parser_for(language)
-        parser = self._parsers[language]
-        if parser is None:
-            return _Source(block.start, block.end, language, parsed=False)
         start, end = _content(text, block) if fenced else (block.start, block.end)
         content = text[start:end]
-        code = read_code(parser, language, content.encode("utf-8"), self._options.include_docstrings)
+        language = language_of(block.language) or self._own_language()
+        is_guessed = not language
+        language = language or self._reader.guess(content)
+        source = _Source(block.start, block.end, language, parsed=False, is_guessed=is_guessed)
+        if not self._reader.can_read(language):
+            return source
+        code = self._reader.read(language, content, self._options.include_docstrings)
         if code is None:
-            return _Source(block.start, block.end, language, parsed=False, is_ambiguous=True)
-        return self._place(text, ruler, block, (start, language, code))
+            return replace(source, is_ambiguous=True)
+        return self._place(text, ruler, source, start, code)
 
-    def _place(self, text: str, ruler: Ruler, block: Element, read: tuple[int, str, Code]) -> _Source:
+    def _own_language(self) -> str:
+        return "" if self._options.language == "auto" else language_of(self._options.language)
+
+    def _place(self, text: str, ruler: Ruler, source: _Source, start: int, code: Code) -> _Source:
         """The definitions as positions in the note, those that are to begin a chunk as borders."""
-        start, language, code = read
-        position = _Positions(text[start : block.end], start)
         limit = self._options.max_chunk_size
-        fits = ruler.size(block.start, block.end) <= limit and self._options.preserve_code_blocks
+        fits = ruler.size(source.start, source.end) <= limit and self._options.preserve_code_blocks
         borders: list[int] = []
-        classes: list[Span] = []
+        found: list[_Definition] = []
+        around: list[_Definition] = []
+        last_class: Span | None = None
         for definition in code.definitions:
-            begin, end = position(definition.start), position(definition.end)
+            begin, end = start + definition.start, start + definition.end
+            around = [one for one in around if begin < one.end]
+            name = ".".join(filter(None, [*(one.name for one in around[-1:]), definition.name]))
+            found.append(_Definition(begin, end, "class" if definition.is_class else "function", name))
             if definition.is_class:
-                classes.append((begin, end))
-            in_small_class = definition.depth > 0 and classes and ruler.size(*classes[-1]) <= limit
+                around.append(found[-1])
+                last_class = begin, end
+            in_small_class = definition.depth > 0 and last_class and ruler.size(*last_class) <= limit
             wanted = (
                 self._options.split_on_classes if definition.is_class else self._options.split_on_functions
             )
             if wanted and not fits and not in_small_class:
                 borders.append(text.rfind("\n", 0, begin) + 1)
                 borders.append(end)
-        borders = [border for border in borders if block.start < border < block.end]
-        imports = tuple((position(first), position(last)) for first, last in code.imports)
-        return _Source(
-            block.start,
-            block.end,
-            language,
+        return replace(
+            source,
             parsed=True,
-            borders=tuple(borders),
-            classes=tuple(classes),
-            imports=imports,
+            borders=tuple(border for border in borders if source.start < border < source.end),
+            definitions=tuple(found),
+            imports=tuple((start + first, start + last) for first, last in code.imports),
         )
 
     def _describe(self, text: str, drafts: list[Draft], sources: list[_Source]) -> Iterator[Draft]:
@@ -157,10 +165,9 @@ class CodeChunker:
             if source is None:
                 yield draft
                 continue
-            extra: dict[str, JsonValue] = {"language": source.language}
-            if not source.parsed:
-                extra |= {"fallback": "blocks", "reason": _reason(source)}
-            yield replace(draft, extra=extra, context=self._context(text, draft, source))
+            yield replace(
+                draft, extra=_facts(text, draft, source), context=self._context(text, draft, source)
+            )
 
     def _context(self, text: str, draft: Draft, source: _Source) -> str:
         lines: list[str] = []
@@ -169,15 +176,33 @@ class CodeChunker:
             lines.extend(missing)
         if self._options.include_class_context:
             lines.extend(
-                text[a:b].strip().partition("\n")[0] for a, b in source.classes if a < draft.start < b
+                text[one.start : one.end].strip().partition("\n")[0]
+                for one in source.definitions
+                if one.kind == "class" and one.start < draft.start < one.end
             )
         return "\n".join(lines)[:_LONGEST_CONTEXT]
 
 
-def _reason(source: _Source) -> str:
-    if source.is_ambiguous:
-        return "too ambiguous to parse"
-    return f"no grammar for {source.language or 'code'}"
+def _facts(text: str, draft: Draft, source: _Source) -> dict[str, JsonValue]:
+    """What a chunk says of the code in it."""
+    facts: dict[str, JsonValue] = {"language": source.language}
+    if source.is_guessed and source.language:
+        facts["language_guessed"] = True
+    if not source.parsed:
+        reason = "too ambiguous to parse" if source.is_ambiguous else no_parser_reason(source.language)
+        return facts | {"fallback": "blocks", "reason": reason}
+    own = _definition_of(text, draft, source)
+    return facts | ({"block_type": own.kind, "block_name": own.name} if own else {"block_type": "module"})
+
+
+def _definition_of(text: str, draft: Draft, source: _Source) -> _Definition | None:
+    """The definition that a chunk begins with, or stands in the innermost of, or else the first that it
+    holds."""
+    body = text[draft.start : draft.end]
+    start = draft.end - len(body.lstrip())
+    outer = [one for one in source.definitions if one.start <= start < one.end]
+    inner = [one for one in source.definitions if start < one.start < draft.end]
+    return outer[-1] if outer else (inner[0] if inner else None)
 
 
 def _content(text: str, block: Element) -> Span:
@@ -189,32 +214,3 @@ def _content(text: str, block: Element) -> Span:
     last = text.rfind("\n", start, block.end)
     closed = last >= 0 and text[last + 1 : block.end].strip().startswith(("```", "~~~"))
     return start, last if closed else block.end
-
-
-class _Positions:
-    """From byte offsets in a stretch of text, in any order, to positions in the note."""
-
-    _STEP = 1024
-
-    def __init__(self, text: str, start: int) -> None:
-        self._start = start
-        self._plain = text.isascii()
-        self._encoded = b"" if self._plain else text.encode("utf-8")
-        self._counts = [] if self._plain else self._character_counts()
-
-    def __call__(self, offset: int) -> int:
-        if self._plain:
-            return self._start + offset
-        step = offset // self._STEP
-        return self._start + self._counts[step] + _characters(self._encoded[step * self._STEP : offset])
-
-    def _character_counts(self) -> list[int]:
-        counts = [0]
-        for begin in range(0, len(self._encoded), self._STEP):
-            counts.append(counts[-1] + _characters(self._encoded[begin : begin + self._STEP]))
-        return counts
-
-
-def _characters(encoded: bytes) -> int:
-    """Characters that begin in a piece of UTF-8."""
-    return sum(byte & 0xC0 != 0x80 for byte in encoded)

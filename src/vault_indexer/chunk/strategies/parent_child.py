@@ -7,13 +7,13 @@ Ids count through the note: `{doc_id}_section_3`, `{doc_id}_paragraph_7`, `{doc_
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    NoteSentences,
     Outline,
     Paragraph,
     Ruler,
@@ -24,7 +24,6 @@ from vault_indexer.chunk.cutting import (
     paragraphs_of_blocks,
     ruler_for,
     sentence_pieces,
-    sentence_spans,
     trim_drafts,
     within,
 )
@@ -63,7 +62,7 @@ class ParentChildChunker:
         blocks = blocks_of(note)
         ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
         paragraphs = paragraphs_of_blocks(blocks, len(note.text))
-        sentences = sentences_of(note)
+        sentences = NoteSentences(note.doc_id, note.text, note.block_spans)
         drafts = [
             Draft(child.start, child.end, extra=_extra(note, outline, paragraphs, child, sentences))
             for child in self._children(note, blocks, ruler, paragraphs)
@@ -100,21 +99,8 @@ class ParentChildChunker:
             first = index + 1
 
 
-def sentences_of(note: Note) -> list[Span]:
-    """The sentences of a note, in order: the one with the number n has the id `{doc_id}_sentence_{n}`."""
-    return [span for block in blocks_of(note) for span in sentence_spans(note.text, block.start, block.end)]
-
-
-def _range(sentences: list[Span], start: int, end: int) -> range:
-    """The indices of the sentences of which a part lies in start to end."""
-    return range(
-        bisect_right(sentences, start, key=lambda span: span[1]),
-        bisect_left(sentences, end, key=lambda span: span[0]),
-    )
-
-
 def _extra(
-    note: Note, outline: Outline, paragraphs: list[Paragraph], child: _Child, sentences: list[Span]
+    note: Note, outline: Outline, paragraphs: list[Paragraph], child: _Child, sentences: NoteSentences
 ) -> dict[str, JsonValue]:
     inner = paragraphs[child.first]
     # The headings above a text belong to the section of that text, the innermost of them.
@@ -122,13 +108,16 @@ def _extra(
     if inner.kind is ElementKind.HEADING:
         pos = max(child.start, inner.end - 1)
     section = outline.section(pos)
+    section_id = f"{note.doc_id}_section_{section.index if section else 0}"
     return {
-        "section_id": f"{note.doc_id}_section_{section.index if section else 0}",
+        "level": 1,
+        "parent_id": section_id,
+        "section_id": section_id,
         "section_title": section.title if section else "",
         "paragraph_id": f"{note.doc_id}_paragraph_{child.first}",
         "paragraph_ids": [f"{note.doc_id}_paragraph_{n}" for n in range(child.first, child.last + 1)],
         "paragraph_part": child.part,
         "paragraph_part_count": child.parts,
-        "sentence_ids": [f"{note.doc_id}_sentence_{n}" for n in _range(sentences, child.start, child.end)],
+        "sentence_ids": list[JsonValue](sentences.ids(child.start, child.end)),
         **child.size,
     }

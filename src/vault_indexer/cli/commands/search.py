@@ -51,6 +51,7 @@ class Expand(StrEnum):
     SECTION = "section"
     WINDOW = "window"
     SECTION_OR_WINDOW = "section_or_window"
+    PARENT = "parent"
 
 
 @dataclass(frozen=True, slots=True)

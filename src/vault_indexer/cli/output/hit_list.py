@@ -197,7 +197,8 @@ def _print_place(console: Console, hit: HitJson) -> None:
     if not has_text(hit):
         return
     line = text((f"{hit['line']:>{_LINE_DIGITS}}  ", "dim"))
-    if passage := hit.get("passage"):
+    passage = hit.get("passage")
+    if passage and passage["text"]:
         console.print(line)
         _print_indented(console, _passage(passage["text"], hit))
         return

@@ -152,7 +152,7 @@ class ChunkingSettings(StrategyTables):
     @model_validator(mode="before")
     @classmethod
     def _flat_options_go_home(cls, data: object) -> object:
-        return normalize_strategy_options(data) if isinstance(data, Mapping) else data
+        return without_overruled(normalize_strategy_options(data))[0] if isinstance(data, Mapping) else data
 
     @model_validator(mode="after")
     def _rules_set_options_of_this_strategy(self) -> Self:
@@ -222,8 +222,10 @@ def normalize_strategy_options(table: Mapping[str, object]) -> dict[str, object]
     return {**moved, str(name): home} if home else moved
 
 
-def overruled_options(table: Mapping[str, object]) -> list[str]:
-    """`chunk_size` and `chunk_overlap` where they stand, in a normalized table, beside a strategy that has no
-    such options: the name of the strategy counts."""
-    is_named = table.get("strategy") in get_args(StrategyName)
-    return [key for key in table if key in _SHORTHAND] if is_named else []
+def without_overruled(table: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+    """A normalized table without `chunk_size` and `chunk_overlap` where it names a strategy that has no such
+    options, and for each of these why it is left out: the name of the strategy counts."""
+    strategy = table.get("strategy")
+    left_out = [key for key in table if key in _SHORTHAND] if strategy in get_args(StrategyName) else []
+    reason = f'is an option of "word", and the strategy is "{strategy}"'
+    return {key: table[key] for key in table if key not in left_out}, dict.fromkeys(left_out, reason)

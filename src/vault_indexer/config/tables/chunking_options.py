@@ -338,7 +338,9 @@ class HierarchicalOptions(Options):
     parent_overlap: Share = Field(default=0, description="length of the text repeated from the parent before")
     size_unit: SizeUnit = Field(default="words", description="what the sizes count")
     embed_both: bool = Field(
-        default=False, description="find parents by meaning, too, not only their children"
+        default=False,
+        description="find parents, too; with false they take part in no ranking, neither by meaning nor by "
+        "word, and are only read beside their children",
     )
 
     @model_validator(mode="after")
@@ -376,7 +378,8 @@ class CodeOptions(Options):
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
     language: Annotated[str, Field(pattern=r"^[a-z+#]{1,20}$"), Trust.VAULT] = Field(
         default="auto",
-        description="language of code blocks that name none; auto takes it from the file extension",
+        description="language of code blocks that name none; auto guesses it, and takes that of a source "
+        "file from its suffix",
     )
     split_on_functions: bool = Field(
         default=True, description="begin a chunk at each function; with false only the size counts"

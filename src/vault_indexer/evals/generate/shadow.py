@@ -17,7 +17,7 @@ from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import NoteError
 from vault_indexer.evals.questions import Edit, Question
 from vault_indexer.parse.notes import decode
-from vault_indexer.vault import CONTROL_FILES, FileKind, Scan, load_ignore_rules, read_note, scan
+from vault_indexer.vault import CONTROL_FILES, Decision, FileKind, Scan, load_ignore_rules, read_note, scan
 
 
 def scan_vault(target: Target) -> Scan:
@@ -61,7 +61,7 @@ def write_shadow(target: Target, questions: Sequence[Question], folder: Path) ->
             _copy(target.vault / name, folder / name)
     for file in scan_vault(target).files:
         copy = folder / file.path
-        if file.kind is FileKind.ATTACHMENT:
+        if file.kind is FileKind.ATTACHMENT and file.decision is not Decision.INDEX:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.touch()
         elif file.path in edits:

@@ -19,7 +19,7 @@ from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.matches import Matches, Span
 from vault_indexer.search.filters.simplify import simplify
-from vault_indexer.search.query import All, Condition
+from vault_indexer.search.query import All, Condition, level_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader
 
@@ -54,12 +54,15 @@ class ChunkFilter:
         """Raises QueryError for a note that is named and not there."""
         self._catalog = snapshot.catalog
         self._budget = budget or WorkBudget()
-        self._node = simplify(All(tuple(condition.node for condition in conditions)))
+        levels = [found for one in conditions if (found := level_of(one.node))]
+        self._node = simplify(All(tuple(one.node for one in conditions if level_of(one.node) is None)))
         self._evaluation = Evaluation(snapshot, now, deadline, self._budget)
         self._all = self._evaluation.keys
         self._owner = self._evaluation.owner
         bounds = self._evaluation.bounds(self._node)
         self._left: Mask = bounds.possible[self._owner]
+        for level, wanted in levels:
+            self._left &= np.isin(self._all, self._catalog.keys_of_level(level)) == wanted
         self._open: Mask = bounds.possible & ~bounds.sure
         self._placed: set[int] = set()
         self._borders = np.searchsorted(self._owner, np.arange(len(self._evaluation.notes) + 1)).tolist()
@@ -155,7 +158,7 @@ class ChunkFilter:
             elif note_id in found.places:
                 self._placed.add(note)
                 own = self._all[first:last].tolist()
-                self._left[first:last] = [key in touched for key in own]
+                self._left[first:last] &= [key in touched for key in own]
 
 
 def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]]) -> set[int]:

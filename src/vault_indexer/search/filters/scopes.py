@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from vault_indexer.parse import Task, find_tasks, parse_note
 from vault_indexer.search.query import Scope
-from vault_indexer.store.catalog import block_spans
 
 _FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|\Z)")
 
@@ -148,7 +147,7 @@ def _blocks(note: NoteText) -> Spans:
     """Blocks as the parser sees them; every item of a list is one."""
     if note.blocks is not None:
         return note.blocks
-    return block_spans(parse_note("", note.text.encode("utf-8")))
+    return parse_note("", note.text.encode("utf-8")).block_spans
 
 
 def _tasks(note: NoteText) -> Sequence[Task]:

@@ -9,11 +9,20 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from vault_indexer.model import HEADER_SEPARATOR, ChunkRow, FileRow, Hit, NoteRow, Why
+from vault_indexer.model import (
+    HEADER_SEPARATOR,
+    ChunkRow,
+    FileRow,
+    Hit,
+    NoteRow,
+    Passage,
+    Why,
+    language_of_path,
+)
 from vault_indexer.parse import property_text, stem
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
-from vault_indexer.search.present.readable import open_fence
+from vault_indexer.search.present.readable import SOURCE_FENCE, open_fence
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault.read import is_unchanged
@@ -57,6 +66,7 @@ class HitBuilder:
         self._snippets = snippets
         self._expansion = expansion
         self._stale = stale
+        self._parents: set[tuple[int, int, int]] = set()
         self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
     def build(self, chunks: Iterable[RankedChunk]) -> dict[int, Hit]:
@@ -140,7 +150,11 @@ class HitBuilder:
             marks=snippet.marks,
             line=chunk.start_line + chunk.body.count("\n", 0, snippet.at),
             uri=self._uri(note.path),
-            passage=passage_of(self._catalog, row, self._expansion) if self._expansion else None,
+            strategy=chunk.strategy,
+            level=chunk.level,
+            parent_id=chunk.parent_id,
+            sentence_ids=chunk.sentence_ids,
+            passage=self._passage(row) if self._expansion else None,
             kind="canvas" if _is_canvas(note.path) else "note",
             relevance=ranked.relevance,
             language=note.language,
@@ -148,6 +162,16 @@ class HitBuilder:
             copies=ranked.copies,
             chunk=chunk,
         )
+
+    def _passage(self, row: ChunkRow) -> Passage:
+        """The text around a hit; a parent is told by its first child alone."""
+        assert self._expansion is not None
+        found = passage_of(self._catalog, row, self._expansion)
+        place = row.note_id, found.start_pos, found.end_pos
+        if found.kind == "parent" and place in self._parents:
+            return replace(found, text="")
+        self._parents.add(place)
+        return found
 
     def _shown(self, notes: dict[int, NoteRow]) -> dict[int, NoteRow]:
         """The notes with the titles that are shown: the file name where the title is a heading that several
@@ -166,9 +190,10 @@ class HitBuilder:
         return file_uri(self._folder, path, in_obsidian=self._in_obsidian)
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
-        """The headings that divide the chunk. Those of a canvas do not: each holds in its card alone."""
+        """The headings that divide the chunk. Those of a canvas do not, as each holds in its card alone, and
+        those of a source file are code."""
         start, end = row.chunk.start_pos, row.chunk.end_pos
-        if _is_canvas(note.path):
+        if _is_canvas(note.path) or language_of_path(note.path):
             return []
         found = self._catalog.headings_between(row.note_id, start, end)
         return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in found]
@@ -182,6 +207,8 @@ class HitBuilder:
 
     def _fence(self, row: ChunkRow, note: NoteRow) -> str:
         """The mark of the code block that the chunk begins in, "" if it begins in none."""
+        if language_of_path(note.path):
+            return SOURCE_FENCE
         start = row.chunk.start_pos
         above = self._catalog.headings_above(row.note_id, start)
         section = above[-1].start if above else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from vault_indexer.chunk.cutting import Span, trim
@@ -17,7 +17,7 @@ from vault_indexer.model import ChunkRow, Heading, Passage
 from vault_indexer.parse.frontmatter import BLOCK
 from vault_indexer.store.catalog import CatalogReader
 
-ExpandMode = Literal["section", "window", "section_or_window"]
+ExpandMode = Literal["section", "window", "section_or_window", "parent"]
 
 _BYTES_PER_TOKEN = 4
 _MOST_CHARS_PER_TOKEN = 16
@@ -34,7 +34,9 @@ class Expansion:
 
     `section`: to the section it stands in, subsections included where they fit; of one that is too long as
     many paragraphs around the hit as fit. `window`: by so many paragraphs on each side, as far as they fit.
-    `section_or_window`: the section if it fits, else the window.
+    `section_or_window`: the section if it fits, else the window. `parent`: to the chunk that its strategy
+    calls its parent, whole; where that is no chunk, to the section that it ends in, without subsections, or
+    to as many paragraphs of that as fit.
     """
 
     mode: ExpandMode
@@ -54,8 +56,17 @@ def passage_of(
     count: Callable[[str], int] = estimated_tokens,
 ) -> Passage:
     """The passage around a stored chunk, as its note was indexed."""
-    span = row.chunk.start_pos, row.chunk.end_pos
-    return expand(catalog.text(row.note_id), catalog.headings(row.note_id), span, expansion, count)
+    chunk = row.chunk
+    text, span = catalog.text(row.note_id), (chunk.start_pos, chunk.end_pos)
+    if expansion.mode == "parent":
+        if chunk.level == 0:
+            return passage_at(text, span, "chunk", chunk.chunk_id)
+        for one in catalog.chunks_of(row.note_id) if chunk.parent_id else ():
+            if one.chunk.chunk_id == chunk.parent_id:
+                whole = min(span[0], one.chunk.start_pos), max(span[1], one.chunk.end_pos)
+                return passage_at(text, whole, "parent", chunk.parent_id)
+    found = expand(text, catalog.headings(row.note_id), span, expansion, count)
+    return replace(found, id=chunk.parent_id) if found.kind == "parent" else found
 
 
 def expand(
@@ -68,12 +79,17 @@ def expand(
     """The passage around `hit`. `count` measures a text in tokens."""
     note = _Structure(text, [heading for heading in headings if not heading.nested])
     most = expansion.max_parent_tokens
+    if expansion.mode == "parent":
+        section = note.own_section(hit)
+        if count(text[slice(*section)]) <= most:
+            return passage_at(text, section, "parent")
+        return _grow(note, hit, section, (most, len(text)), count)
     if expansion.mode != "window":
         sections = note.sections_around(hit)
         for section in sections:
             short = section[1] - section[0] <= _MOST_CHARS_PER_TOKEN * most
             if short and count(text[slice(*section)]) <= most:
-                return _passage(text, section, "section")
+                return passage_at(text, section, "section")
         if expansion.mode == "section":
             return _grow(note, hit, sections[-1], (most, len(text)), count)
     return _grow(note, hit, (note.body_start, len(text)), (most, expansion.window_paragraphs), count)
@@ -101,6 +117,14 @@ class _Structure:
                 return [(start, end), *([(start, own)] if hit[1] <= own < end else [])]
         first = self._starts[0] if self._starts else len(self.text)
         return [(self.body_start, first if hit[1] <= first else len(self.text))]
+
+    def own_section(self, hit: Span) -> Span:
+        """The section in which the hit ends, without subsections, with all of the hit. The headings above a
+        text are in the hit, and belong to the section of the text."""
+        index = bisect_right(self._starts, max(hit[0], hit[1] - 1)) - 1
+        start = self._starts[index] if index >= 0 else self.body_start
+        end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self.text)
+        return min(hit[0], start), max(hit[1], end)
 
     def paragraphs(self, low: int, high: int, hit: Span, reach: int) -> list[Span]:
         """Blocks between blank lines, code in fences whole, from `low` to `high`, no further from the hit
@@ -142,7 +166,7 @@ def _grow(
                 continue
             held += added
             start, end = wider
-    return _passage(note.text, (start, end), "chunk" if (start, end) == hit else "window")
+    return passage_at(note.text, (start, end), "chunk" if (start, end) == hit else "window")
 
 
 def _blocks(text: str, start: int, end: int) -> list[Span]:
@@ -165,7 +189,8 @@ def _blocks(text: str, start: int, end: int) -> list[Span]:
     return [*found, (begin, stop)] if begin >= 0 else found
 
 
-def _passage(text: str, span: Span, kind: str) -> Passage:
+def passage_at(text: str, span: Span, kind: str, name: str = "") -> Passage:
+    """The text of a span, without blank lines around it unless it is that of a chunk."""
     start, end = span if kind == "chunk" else trim(text, *span)
     first = text.count("\n", 0, start) + 1
-    return Passage(kind, start, end, first, first + text.count("\n", start, end), text[start:end])
+    return Passage(kind, start, end, first, first + text.count("\n", start, end), text[start:end], name)

@@ -106,6 +106,10 @@ def code_blocks(source: str, fence: str = "") -> Iterator[tuple[int, int, str]]:
         yield start, len(source), lead
 
 
+SOURCE_FENCE = "`" * 80
+"""The mark of code that no line ends: all of a source file is code."""
+
+
 def open_fence(source: str, fence: str = "") -> str:
     """The mark of the code block that is open at the end of the source, "" if none is; `fence` as above."""
     for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():

@@ -26,6 +26,7 @@ from vault_indexer.search.query.ast import (
     atoms,
     holds,
     in_vault,
+    level_of,
     ranking_words,
     replace_leaves,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "holds",
     "in_vault",
     "iso_date",
+    "level_of",
     "moment_ns",
     "number",
     "parse_query",

@@ -125,7 +125,8 @@ class Property:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """What the catalog knows of the note, by an operator with one value: when the file was last modified
-    (`before`, `after`: a moment), its language (`lang`: ISO 639-1)."""
+    (`before`, `after`: a moment), its language (`lang`: ISO 639-1). `level`, one of `LEVELS`, is that of a
+    chunk."""
 
     operator: str
     value: str
@@ -148,6 +149,10 @@ class InVault:
     name: str
     column: int = field(compare=False)
     is_here: bool = False
+
+
+LEVELS = ("parent", "child")
+"""The values of `level:`; the place of one is the level of its chunks."""
 
 
 Text = Word | Phrase | Regex
@@ -294,6 +299,17 @@ def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Nod
                 return leaf
 
     return replace_leaves(node, decide)
+
+
+def level_of(node: Node) -> tuple[int, bool] | None:
+    """The level that chunks must have, or with False must not have; None for any other condition."""
+    match node:
+        case Fact("level", value, _):
+            return LEVELS.index(value), True
+        case Not(Fact("level", value, _), _):
+            return LEVELS.index(value), False
+        case _:
+            return None
 
 
 def in_vault(node: Node, vault: str) -> Node:

@@ -19,6 +19,7 @@ from types import MappingProxyType
 
 from vault_indexer.errors import QueryError
 from vault_indexer.search.query.ast import (
+    LEVELS,
     All,
     Compare,
     Condition,
@@ -40,6 +41,7 @@ from vault_indexer.search.query.ast import (
     atoms,
     column_of,
     leaves,
+    level_of,
     ranking_words,
     with_case,
 )
@@ -87,6 +89,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "task": "a task with the word",
         "task-todo": "a task that is not done",
         "task-done": "a task that is done",
+        "level": "chunks that are a child of another, or a parent: level:child, level:parent",
         "vault": "notes of one vault, where several are searched",
         "match-case": "the word in exactly this case",
         "ignore-case": "the word in any case, inside match-case:",
@@ -110,6 +113,7 @@ def parse_query(text: str) -> Query:
         words.extend(ranking_words(part.node))
         if not _is_plain(part.node):
             conditions.append(Condition(part.node, source))
+    _check_levels(conditions)
     conditions = list({condition.node: condition for condition in reversed(conditions)}.values())[::-1]
     _check_size(conditions)
     last = parts[-1].node if parts else None
@@ -422,6 +426,14 @@ def _check_size(conditions: Iterable[Condition]) -> None:
             )
 
 
+def _check_levels(conditions: Iterable[Condition]) -> None:
+    """`level:` is about chunks and other conditions are about notes: it cannot be one of alternatives."""
+    for condition in conditions:
+        for atom in () if level_of(condition.node) else atoms(condition.node):
+            if level_of(atom):
+                raise QueryError("level: cannot stand beside OR, or in -( )", column_of(atom))
+
+
 def _is_null(node: Node) -> bool:
     return isinstance(node, Word) and node.text == "null"
 
@@ -458,6 +470,12 @@ def _language(name: str, value: Word | Phrase, column: int) -> Node:
     return Fact(name, code, column)
 
 
+def _level(name: str, value: Word | Phrase, column: int) -> Node:
+    if value.text not in LEVELS:
+        raise QueryError(f"level: takes {' or '.join(LEVELS)}, not {value.text!r}", value.column)
+    return Fact(name, value.text, column)
+
+
 def _link_filter(name: str, value: Word | Phrase, column: int) -> Node:
     target = value.text.removeprefix("[[").removesuffix("]]").partition("|")[0].partition("#")[0].strip()
     if not target:
@@ -477,5 +495,6 @@ _VALUES: Mapping[str, Callable[[str, Word | Phrase, int], Node]] = MappingProxyT
         "links-to": _link_filter,
         "linked-from": _link_filter,
         "vault": _vault_filter,
+        "level": _level,
     }
 )

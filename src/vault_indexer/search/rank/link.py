@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_indexer.model import NoteRow, note_id_of
-from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.anchor_text import STRONGEST, match_anchor_text
 from vault_indexer.search.rank.candidates import Candidates, RankRequest, global_keys
@@ -19,8 +18,6 @@ from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from vault_indexer.ports import Vectors
 
     Ints = NDArray[np.int64]
 
@@ -98,24 +95,21 @@ def by_link(
     from the strongest hits' notes (`seeds`, best first), each by its chunk nearest to the query."""
     known = {note_id_of(key) for key in graph}
     likely = neighbours_of(query.snapshot, seeds)[:NEIGHBOURS]
-    nearest = _nearest(query.snapshot, [neighbour.path for neighbour in likely], query.vector, query.chosen)
+    nearest = _nearest(query, [neighbour.path for neighbour in likely])
     added = [one for one in likely if one.path in nearest and note_id_of(nearest[one.path]) not in known]
     return dict(graph) | {
         nearest[one.path]: LinkScore(NEIGHBOUR_SCORE * one.weight, one.via) for one in added
     }
 
 
-def _nearest(
-    snapshot: Snapshot, paths: Sequence[str], query: Vectors, chosen: ChunkFilter | None
-) -> dict[str, int]:
+def _nearest(query: PreparedQuery, paths: Sequence[str]) -> dict[str, int]:
     """Of notes by path the chunk nearest to the query, the first where that says nothing; a note without any
     chunk (that is allowed) is left out."""
-    own = snapshot.catalog.chunk_keys_at(paths)
+    own = query.snapshot.catalog.chunk_keys_at(paths)
     rows = sorted((key, path) for path, of_note in own.items() for key in of_note)
     keys = np.array([key for key, _ in rows], np.int64)
-    scores = np.nan_to_num(snapshot.vectors.scores(query, keys), nan=-1.0)
-    if chosen is not None:
-        scores[~chosen.passing(keys)] = -np.inf
+    scores = np.nan_to_num(query.snapshot.vectors.scores(query.vector, keys), nan=-1.0)
+    scores[~query.passing(keys)] = -np.inf
     found: dict[str, tuple[float, int]] = {}
     for (key, path), score in zip(rows, scores.tolist(), strict=True):
         if score > found.get(path, (-np.inf, 0))[0]:

@@ -36,6 +36,7 @@ from vault_indexer.contract.requests import (
     RebuildRequest,
     RelatedRequest,
     SearchRequest,
+    SentenceRequest,
     VerifyRequest,
     ViewRequest,
 )
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
         NoteTextJson,
         NoteViewJson,
         OrphansJson,
+        PassageJson,
         PauseStateJson,
         PictureJson,
         ProofJson,
@@ -322,6 +324,15 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
     answer_help="The chunks.",
 )
 
+SENTENCE: Endpoint[PassageJson] = Endpoint(
+    name="sentence",
+    path="/v1/sentences",
+    help="The sentence of an id that a chunk, a hit or a citation names, as it was indexed.",
+    request=SentenceRequest,
+    answer="Passage",
+    answer_help="The sentence.",
+)
+
 BODIES: Endpoint[BodiesJson] = Endpoint(
     name="bodies",
     path="/v1/bodies",
@@ -485,6 +496,7 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     VIEW,
     PICTURE,
     CHUNKS,
+    SENTENCE,
     BODIES,
     COMPLETE,
     HEALTH,

@@ -21,8 +21,10 @@ class IndexStateJson(TypedDict):
 
 
 class PassageJson(TypedDict):
-    """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", or "chunk"
-    where nothing fits around the hit."""
+    """A span of the note; lines are 1-based, both inclusive. `kind` is "section", "window", "parent", or
+    "chunk" where nothing fits around the hit; "sentence" for one that is asked for by its id. `id` is
+    that of the parent or sentence, else "". Of several hits with one parent the first has its text, the
+    others ""."""
 
     kind: str
     start_pos: int
@@ -30,6 +32,7 @@ class PassageJson(TypedDict):
     start_line: int
     end_line: int
     text: str
+    id: str
 
 
 class VectorReasonJson(TypedDict):
@@ -121,6 +124,10 @@ class HitJson(TypedDict):
     aliases: list[str]
     frontmatter: dict[str, JsonValue]
     stale: bool
+    strategy: str
+    level: int | None
+    parent_id: str
+    sentence_ids: list[str]
     passage: PassageJson | None
     why: WhyJson
     vault: NotRequired[str]
@@ -163,6 +170,7 @@ class CitationJson(TypedDict):
     quote: str
     sha256: str
     uri: str
+    sentence_ids: list[str]
     vault: NotRequired[str]
 
 

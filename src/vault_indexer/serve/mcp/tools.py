@@ -221,10 +221,10 @@ def _found_note(context: ToolContext, hit: Hit, *, is_full: bool) -> FoundNote:
         vault=hit.vault,
     )
     if is_full:
-        return replace(found, content=hit.content, modified_time=hit.modified_time)
+        return replace(found, content=hit.content, modified_time=hit.modified_time, passage=hit.passage)
     room = max(_LEAST_SNIPPET, HIT_TOKENS - likely_tokens(as_text(encode(found))))
     chars = int(room * len(hit.snippet) / max(1.0, likely_tokens(hit.snippet)))
-    return replace(found, snippet=around_marks(hit.snippet, hit.marks, chars))
+    return replace(found, snippet=around_marks(hit.snippet, hit.marks, chars), passage=hit.passage)
 
 
 def _ask(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:

@@ -113,6 +113,7 @@ _SEARCH = ToolView(
                 _DETAIL,
                 replace(SEARCH.parameter("by"), help="One hit for each chunk, or note."),
                 replace(SEARCH.parameter("fresh"), help="Index changes first."),
+                replace(SEARCH.parameter("expand"), help="Add the text around each hit."),
                 _limit(10),
                 _OFFSET,
             ),

@@ -8,7 +8,6 @@ from vault_indexer.store.catalog.changes import Changes
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.note_rows import (
     PreparedNote,
-    block_spans,
     note_rows,
     pack_words,
     unpack_words,
@@ -28,7 +27,6 @@ __all__ = [
     "ResolvedLink",
     "Row",
     "SqliteError",
-    "block_spans",
     "export_lines",
     "fold_path",
     "is_full",

@@ -40,8 +40,19 @@ def export_lines(catalog: CatalogReader) -> Iterator[str]:
                 "tags": list(note.tags),
                 "text": catalog.text(note.note_id),
                 **structure,
+                "chunks": list(_chunks(catalog, note.note_id)),
             }
         )
+
+
+def _chunks(catalog: CatalogReader, note_id: int) -> Iterator[JsonValue]:
+    """The chunks of a note with all that they say, except their content: the text has it."""
+    digests: dict[int, str] = dict(
+        catalog.rows("SELECT key, hex(text_hash) FROM chunks WHERE note_id = ?", (note_id,))
+    )
+    for row in catalog.chunks_of(note_id):
+        said = {name: value for name, value in row.chunk.to_json().items() if name != "content"}
+        yield {**said, "text_hash": digests[row.key]}
 
 
 _STRUCTURE = {
@@ -50,8 +61,6 @@ _STRUCTURE = {
     "blocks": "SELECT id, start_pos, end_pos, line FROM blocks WHERE note_id = ? ORDER BY ord",
     "links": "SELECT kind, target, subpath, display, start_pos, end_pos, line, resolved, ambiguous"
     " FROM links WHERE note_id = ? ORDER BY ord",
-    "chunks": "SELECT chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line, strategy,"
-    " overlap, context, preamble, extra, hex(text_hash) FROM chunks WHERE note_id = ? ORDER BY key",
 }
 
 

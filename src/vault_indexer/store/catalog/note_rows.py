@@ -83,19 +83,13 @@ def note_rows(
         text=zlib.compress(note.text.encode("utf-8"), TEXT_COMPRESSION),
         headings=[(h.level, h.text, h.start, h.end, h.line, h.nested) for h in note.headings],
         blocks=[(b.id, b.start, b.end, b.line) for b in note.blocks],
-        block_spans=pack_spans(block_spans(note)),
+        block_spans=pack_spans(note.block_spans),
         tasks=list(find_tasks(note.text, note.body_start)),
         tags=sorted({tag.casefold() for tag in note.tags}),
         links=[(x.kind.value, x.target, x.subpath, x.display, x.start, x.end, x.line) for x in note.links],
         chunks=[_chunk_row(chunk, digest) for chunk, digest in zip(chunks, hashes, strict=True)],
         words=words,
     )
-
-
-def block_spans(note: Note) -> list[tuple[int, int]]:
-    """Start and end of every block of a note, each item of a list by itself, in order."""
-    parts = chain.from_iterable(element.parts or (element,) for element in note.elements)
-    return [(part.start, part.end) for part in parts]
 
 
 def pack_spans(spans: Sequence[tuple[int, int]]) -> bytes:

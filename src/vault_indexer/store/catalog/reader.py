@@ -49,8 +49,11 @@ _STREAMED = 4096
 _CACHE_KIB = 16_384
 _CHUNK_COLUMNS = (
     "key, note_id, chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line,"
-    " strategy, overlap, context, preamble, extra"
+    " strategy, overlap, context, preamble, extra, text_hash NOTNULL"
 )
+_CONTEXT = "text_hash ISNULL AND json_extract(extra, '$.level') = 0"
+"""Parents that take part in no ranking (`Chunk.is_context`)."""
+
 _OWED = (
     "c.text_hash NOTNULL AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
     " AND v.model = (SELECT model FROM models WHERE name = ?))"
@@ -393,10 +396,20 @@ class CatalogReader:
         return {path: tuple(keys) for path, keys in found.items()}
 
     def chunk_keys(self) -> set[int]:
-        """The keys of all chunks."""
-        return {int(row[0]) for row in self.rows("SELECT key FROM chunks")}
+        """The same as a set."""
+        return set(self.chunk_key_array().tolist())
 
     def chunk_key_array(self) -> Keys:
+        """The keys of the chunks that take part in rankings, ascending: all but parents that are context."""
+        context = self._key_array(f"SELECT key FROM chunks WHERE {_CONTEXT} ORDER BY key")
+        return np.setdiff1d(self._all_keys(), context, assume_unique=True)
+
+    def keys_of_level(self, level: int) -> Keys:
+        """The keys of the chunks that are parents (0) or children (1), ascending."""
+        sql = "SELECT key FROM chunks WHERE json_extract(extra, '$.level') = ? ORDER BY key"
+        return self._key_array(sql, (level,))
+
+    def _all_keys(self) -> Keys:
         """The keys of all chunks, ascending."""
         # Those of a note are mostly a whole range: a fifth of the rows tells as much.
         sql = "SELECT min(key), max(key) + 1, count(*) FROM chunks GROUP BY note_id ORDER BY note_id"
@@ -409,7 +422,7 @@ class CatalogReader:
     def embedded_keys(self) -> Keys:
         """The keys of all chunks whose text is to be embedded, ascending."""
         without = self._key_array("SELECT key FROM chunks WHERE text_hash ISNULL ORDER BY key")
-        return np.setdiff1d(self.chunk_key_array(), without, assume_unique=True)
+        return np.setdiff1d(self._all_keys(), without, assume_unique=True)
 
     def vectors(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
         """Known float16 vectors of the model, by digest of the text."""
@@ -595,6 +608,7 @@ def _chunk_row(row: Row, text: str) -> ChunkRow:
         context=str(row[11]),
         preamble=str(row[12]),
         extra=_mapping(row[13]),
+        embed=bool(row[14]),
     )
     return ChunkRow(int(row[0]), int(row[1]), chunk)
 

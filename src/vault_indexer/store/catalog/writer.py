@@ -182,7 +182,8 @@ class CatalogWriter:
 
     def put_file(self, row: FileRow) -> None:
         """Remember a file as last seen."""
-        self._linked_changed |= row.state == "linked"
+        former = self._db.execute("SELECT state FROM files WHERE path = ?", (row.path,)).fetchone()
+        self._linked_changed |= "linked" in (row.state, *(former or ()))
         values = (row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.digest, row.state)
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?)", (*values, row.reason, row.seen_ns)

@@ -39,6 +39,14 @@ class KeyOrder:
         """The keys of all live documents, ascending."""
         return self._ordered[0]
 
+    def holds(self, keys: Keys) -> Mask:
+        """Which of the keys are live."""
+        ordered = self.keys
+        if not len(ordered):
+            return np.zeros(len(keys), bool)
+        found: Mask = ordered.take(ordered.searchsorted(keys), mode="clip") == keys
+        return found
+
     def in_order(self, documents: Mask) -> Mask:
         """A mask over positions as one over `keys`."""
         found: Mask = documents[self._ordered[1]]

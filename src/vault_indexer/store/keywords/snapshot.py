@@ -113,6 +113,10 @@ class KeywordSnapshot:
         """Keys of all live documents, ascending."""
         return self._order.keys
 
+    def holds(self, keys: Keys) -> Mask:
+        """Which of the keys have a live document."""
+        return self._order.holds(keys)
+
     def search(
         self, terms: Sequence[QueryTerm], weights: FieldWeights, k: int, allowed: Keys | None = None
     ) -> Ranking:
