@@ -21,3 +21,12 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_shown(tmp_path: Path) -> N
     assert isinstance(broken, SkippedFile) and broken.path == "Broken.md" and broken.reason
     assert none == SkippedFile("Nowhere", "no such note in the vault")
     assert isinstance(whole, Inspection) and whole.note.title == "Whole"
+
+
+def test_a_grammar_that_is_missing_is_named_once(tmp_path: Path) -> None:
+    block = "```cobol\nDISPLAY 1.\n```\n\n"
+    (tmp_path / "Code.md").write_text(f"# Code\n\n{block * 9}", "utf-8")
+    chunker = chunker_for(ChunkingSettings.model_validate({"strategy": "code", "max_chunk_size": 100}))
+    (found,) = Inspector(tmp_path, FilesSettings(), chunker).inspect(["Code.md"])
+    assert isinstance(found, Inspection)
+    assert [(one.detail, one.line) for one in found.diagnostics] == [("no grammar for cobol", 1)]

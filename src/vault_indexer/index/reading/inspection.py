@@ -78,7 +78,8 @@ class Inspector:
         chunker = self._chunker
         own = chunker.diagnostics(note) if isinstance(chunker, ChoosingChunker) else ()
         resolved = tuple(resolve(link.target, note.path, self._paths).path for link in note.links)
-        return Inspection(note, chunks_of(chunker, note), resolved, (*note.diagnostics, *own))
+        chunks = chunks_of(chunker, note)
+        return Inspection(note, chunks, resolved, (*note.diagnostics, *own, *_fallbacks(chunks)))
 
     def _path_of(self, named: str) -> str:
         path = named.removeprefix("./")
@@ -91,3 +92,12 @@ class Inspector:
     @cached_property
     def _paths(self) -> VaultPaths:
         return VaultPaths(file.path for file in self._scan.files)
+
+
+def _fallbacks(chunks: Iterable[Chunk]) -> Iterator[Diagnostic]:
+    """Why a strategy could not do what it is for, and what helps; each reason once."""
+    first: dict[str, int] = {}
+    for chunk in chunks:
+        if isinstance(reason := chunk.extra.get("reason"), str):
+            first.setdefault(reason, chunk.start_line)
+    return (Diagnostic("chunking", reason, line) for reason, line in first.items())
