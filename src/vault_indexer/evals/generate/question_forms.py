@@ -18,7 +18,7 @@ GAP = "\ue000"
 LANGUAGE = "en"
 """The language of the forms."""
 
-_LEAST_WORDS, _MOST_WORDS = 4, 22
+_LEAST_WORDS, _MOST_WORDS = 4, 18
 _LEAST_REST = 2
 _LEAST_CONDITION = 3
 _MOST_SUBJECT_WORDS = 6
@@ -67,8 +67,15 @@ _DANGLING = re.compile(
     r"|which|than|if|when|not|can|will|like|under|over|about|between)\?$",
     re.IGNORECASE,
 )
+_VAGUE = re.compile(
+    r"^How (?:do|can) I \w+ the \w+\?$|\b(?:interested|curious)\b|\b(?:read|learn|find|know) (?:out )?more\b",
+    re.IGNORECASE,
+)
+"""What only the text around it makes clear ("How do I see the code?"), and what a writer says to readers."""
+
 _WHOLE_ENDS = (" depend on?", " used for?")
 _LABEL = re.compile(r"^(?:Tip|Note|Warning|Example|Important|Info|Caution|Hint)\b[\s:!]*(?=[A-Z])")
+_HEADING_LABEL = re.compile(r"^\w+: (?=[A-Z])")
 _OPENING = re.compile(
     r"^(?:However|For example|Also|In addition|Additionally|By default|Note that|Alternatively|Then|Finally"
     r"|First|Next|Generally|Currently|Optionally|In general|Typically|Usually|Similarly|Therefore"
@@ -127,7 +134,7 @@ def as_question(statement: str) -> str:
 
 def heading_as_question(heading: str) -> str:
     """The question that the text below a heading answers, "" if the heading has no form."""
-    text = heading.strip()
+    text = _HEADING_LABEL.sub("", heading.strip())
     return _checked(text) if text.endswith("?") else _first(_HEADINGS, text.rstrip(".:! "))
 
 
@@ -147,6 +154,8 @@ def _checked(question: str) -> str:
     if GAP in question or _NOT_TEXT.search(question):
         return ""
     if _DANGLING.search(question) and not question.endswith(_WHOLE_ENDS):
+        return ""
+    if _VAGUE.search(question):
         return ""
     if _REFERS.search(question) or question.count("(") != question.count(")") or " ?" in question:
         return ""
@@ -199,7 +208,8 @@ def _what_if(match: re.Match[str]) -> str:
     condition, main = match["condition"].strip(), match["main"].strip()
     if wanted := _WISH.fullmatch(condition):
         return _how_do_i(wanted)
-    if len(condition.split()) < _LEAST_CONDITION:
+    words = condition.split()
+    if len(words) < _LEAST_CONDITION or words[0].endswith("ing"):
         return ""
     word = "if" if match["word"].lower() == "if" else "when"
     is_advice = _begins_with_verb(main) or _ADVICE.match(main)
@@ -232,12 +242,8 @@ def _used_for(match: re.Match[str]) -> str:
 def _what_is(match: re.Match[str]) -> str:
     """One word alone is nearly always the name of a note."""
     words = _subject(match).split()
-    return f"What {match['aux']} {' '.join(words)}?" if len(words) > 1 and words[0][-3:] != "ing" else ""
-
-
-def _yes_or_no(match: re.Match[str]) -> str:
-    subject = _subject(match)
-    return subject and _asked(f"{match['aux'].capitalize()} {subject}", match["rest"])
+    is_thing = len(words) > 1 and words[0][-3:] != "ing" and words[0].lower() != "one"
+    return f"What {match['aux']} {' '.join(words)}?" if is_thing else ""
 
 
 def _why_not(match: re.Match[str]) -> str:
@@ -288,5 +294,4 @@ _HEADINGS = _forms(
         _how_does,
     ),
     (rf"^{_SUBJECT} (?P<aux>is|are|can|will|does|do) ?(?:not|n't) (?P<rest>.+)$", _why_not),
-    (rf"^{_SUBJECT} (?P<aux>is|are|can|will|should|must) (?P<rest>.+)$", _yes_or_no),
 )

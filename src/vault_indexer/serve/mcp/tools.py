@@ -48,10 +48,10 @@ from vault_indexer.serve.mcp.reading import (
 from vault_indexer.serve.mcp.views import ToolView
 from vault_indexer.vault import resolve_in_vault
 
-HIT_TOKENS = 88
+HIT_TOKENS = 84
 """Of a hit with its snippet, by `likely_tokens`: so ten hits have less than 1,000 tokens."""
 
-_LEAST_SNIPPET = 15
+_LEAST_SNIPPET = 12
 _FIRST_PART_S = 20.0
 """How long a call waits for the first notes of an index that is being built."""
 
