@@ -163,8 +163,9 @@ def draw_mutants(seed: int) -> Iterator[Mutant]:
         if places:
             place = chance.choice(sorted(places))
             name, occurrence = chance.choice(places[place])
-            text = mutate_code(texts[module], operators[name], occurrence)
-            with suppress(SyntaxError):  # `**` in a display of a dict is no product
+            # `**` in a display of a dict is no product; of an exception with a dot the operator knows no name.
+            with suppress(SyntaxError, AttributeError):
+                text = mutate_code(texts[module], operators[name], occurrence)
                 compile(text, module, "exec")
                 old, new = (one.splitlines()[place[0] - 1].strip() for one in (texts[module], text))
                 yield Mutant(module, place[0], f"{module}:{place[0]}  {old}  ->  {new}", text)
