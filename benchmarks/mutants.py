@@ -163,7 +163,7 @@ def draw_mutants(seed: int) -> Iterator[Mutant]:
         if places:
             place = chance.choice(sorted(places))
             name, occurrence = chance.choice(places[place])
-            # `**` in a display of a dict is no product; of an exception with a dot the operator knows no name.
+            # `**` in a display of a dict is no product; an exception with a dot has no name.
             with suppress(SyntaxError, AttributeError):
                 text = mutate_code(texts[module], operators[name], occurrence)
                 compile(text, module, "exec")
