@@ -484,8 +484,10 @@ class VaultService:
 
     def chunks(self, note: str, strategy: str = "") -> NoteChunks:
         """The chunks of a note: those of the index, or as another strategy would make them of the same text.
+        Those of a canvas, whose cards are not in its text, are made of the file as it is now.
 
-        Raises UnknownNoteError if there is no such note, UsageError for a strategy that cannot be compared.
+        Raises UnknownNoteError if there is no such note, UsageError for a strategy that cannot be compared,
+        and NoteError for a canvas that cannot be read.
         """
         if strategy and strategy not in OPEN_STRATEGIES:
             raise UsageError(f"strategy {strategy!r}: choose one of {', '.join(OPEN_STRATEGIES)}")
@@ -494,7 +496,10 @@ class VaultService:
             stored = [one.chunk for one in snapshot.catalog.chunks_of(row.note_id)]
             text = snapshot.catalog.text(row.note_id) if strategy else ""
         if strategy:
-            parsed = note_from(row.path, text.encode())
+            is_canvas = kind_of(row.path) is FileKind.CANVAS
+            largest = self.settings.files.max_file_bytes
+            data = read_note(self._session.vault, row.path, largest).data if is_canvas else text.encode()
+            parsed = note_from(row.path, data)
             return NoteChunks(
                 row.path, strategy, OPEN_STRATEGIES, tuple(chunks_of(self._chunker(strategy), parsed))
             )
