@@ -21,7 +21,7 @@ def found(notes: list[int], attachments: int = 0) -> Scan:
         for n, size in enumerate(notes)
     ]
     others = [
-        ScannedFile(FileStat(f"z{n}.png", 9 * MB, 0, 0, n), FileKind.ATTACHMENT, Decision.INDEX)
+        ScannedFile(FileStat(f"z{n}.png", 9 * MB, 0, 0, n), FileKind.ATTACHMENT, Decision.LINK_ONLY)
         for n in range(attachments)
     ]
     return Scan(RootIdentity(1, 1), files=(*texts, *others))
