@@ -402,6 +402,11 @@ def test_text_that_is_no_code_for_sure_is_not_guessed(text: str) -> None:
     assert chunk.extra["reason"] == "no grammar for code of an unknown language"
 
 
+@pytest.mark.parametrize("text", ["```", "```\n```\n", "before\n\n```\n\n```\n\nafter"])
+def test_a_block_without_code_has_no_language(text: str) -> None:
+    assert all(not chunk.extra.get("language") for chunk in build("code").chunk(note_of(text)))
+
+
 def test_a_grammar_that_is_not_installed_is_named_with_the_command() -> None:
     assert no_parser_reason("csharp") == (
         'the grammar for csharp is not installed: pip install "vault-indexer[code]"'

@@ -197,7 +197,7 @@ class CodeReader:
         guessed: nothing depends on its language, and many grammars read it.
         """
         source = text.encode("utf-8", "replace")[:_GUESSED_BYTES]
-        shares = {name: share for name in GRAMMARS if (share := self._explained(name, source))}
+        shares = {name: share for name in GRAMMARS if source and (share := self._explained(name, source))}
         best = max(shares, key=lambda name: shares[name], default="")
         family = next((family for family in _FAMILIES if best in family), (best,))
         if any(shares[best] - shares[name] < _LEAST_LEAD for name in shares if name not in family):
