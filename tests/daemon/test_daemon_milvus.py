@@ -109,7 +109,7 @@ def test_the_state_on_the_server_is_that_of_the_catalog(published: Published) ->
             service.status().generation,
             service.status().counts.chunks,
         )
-        assert published.vaults.weights(state.weights)
+        assert state.weights == ""  # one model for all vaults of a server
 
 
 @pytest.mark.parametrize("fault", ["hang", "refuse"])
