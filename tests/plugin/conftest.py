@@ -102,7 +102,8 @@ def help_vault(root: Path) -> Sandbox:
     """A copy of Obsidian's help, with a few notes of our own."""
     if not HELP_VAULT.is_dir():
         pytest.skip(f"needs {HELP_VAULT}")
-    made = Sandbox(root)
+    # Better vectors, which a busy machine makes for minutes, would be said in every view.
+    made = Sandbox(root, {"INDEXER_EMBEDDING_PROVIDER": "wordllama"})
     shutil.copytree(HELP_VAULT, made.vault, copy_function=shutil.copyfile)
     for folder in [made.vault, *(one for one in made.vault.rglob("*") if one.is_dir())]:
         folder.chmod(stat.S_IRWXU)
