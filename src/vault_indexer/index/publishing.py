@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from heapq import nlargest
 
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
 from vault_indexer.index.publication_owner import PublishedVault, require_owner
@@ -81,7 +80,7 @@ class CatalogPublisher:
     def has_newest(self, catalog: CatalogReader, state: VaultState) -> bool:
         """Whether the newest rows are there, looked up by their primary keys: costs next to nothing, and
         finds a collection that is gone or empty. Raises CollectionMissingError."""
-        return self._publisher.has(state, nlargest(_LOOKED_UP, catalog.chunk_keys()))
+        return self._publisher.has(state, catalog.chunk_key_array()[-_LOOKED_UP:].tolist())
 
     def publish_all(self, catalog: CatalogReader) -> Change:
         """Write everything beside what is there, and switch."""
@@ -89,7 +88,7 @@ class CatalogPublisher:
         require_owner(self._vaults, self._published)
         weights = catalog.blob(WEIGHTS_BLOB)
         digest = self._vaults.put_weights(weights) if weights else ""
-        keys = sorted(catalog.chunk_keys())
+        keys = catalog.chunk_key_array().tolist()
         before, now_ms = self._vaults.state(self._published.vault), _now_ms()
         state = VaultState(
             vault=self._published.vault,
@@ -124,7 +123,7 @@ class CatalogPublisher:
             self._seen(state),
             seq=catalog.seq,
             languages=catalog.languages(),
-            chunks=len(catalog.chunk_keys()),
+            chunks=len(catalog.chunk_key_array()),
             published_ms=_now_ms(),
         )
         self._publisher.apply(after, gone, chunks)

@@ -24,10 +24,9 @@ from vault_indexer.chunk import STRATEGIES, chunker_for
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import UsageError
-from vault_indexer.index.reading.source_file import source_note
+from vault_indexer.index.reading.note import parse_file
 from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
-from vault_indexer.model import Chunk, language_of_path
-from vault_indexer.parse import parse_any
+from vault_indexer.model import Chunk
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 from vault_indexer.providers import LazyEmbedder, WordLlamaTokenizer, embedder_for
 
@@ -97,7 +96,7 @@ class VaultNodeParser(NodeParser):
     def _nodes(self, document: BaseNode) -> list[TextNode]:
         text = document.get_content(metadata_mode=MetadataMode.NONE)
         path, data = _path(document), text.encode("utf-8", "replace")
-        note = source_note(path, data) if language_of_path(path) else parse_any(path, data)
+        note = parse_file(path, data)
         shift = len(text) - len(note.text) if text.startswith("\ufeff") else 0
         chunks = self._chunker.chunk(note)
         source = document.as_related_node_info()  # hashes the whole text

@@ -12,7 +12,7 @@ from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.model import Explanation, NoteRow, Why
 from vault_indexer.search.attachments import name_query
 from vault_indexer.search.deadline import WorkBudget
-from vault_indexer.search.filters import Evaluation
+from vault_indexer.search.filters import Evaluation, at_level
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.query import Node, level_of
 from vault_indexer.search.rank import Candidates
@@ -52,10 +52,10 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     own = np.array([row.key for row in catalog.chunks_of(note.note_id)], np.int64)
 
     def holds(node: Node) -> bool:
-        wanted = level_of(node)
-        if wanted is None:
+        level = level_of(node)
+        if level is None:
             return bool(evaluation.check(node, only)[0].notes)
-        return bool((np.isin(own, catalog.keys_of_level(wanted[0])) == wanted[1]).any())
+        return bool(at_level(catalog, own, level).any())
 
     failed = [one.source for one in prepared.conditions if not holds(one.node)]
     yield from (f"it does not match the filter {source}" for source in failed)

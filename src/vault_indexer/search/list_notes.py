@@ -10,7 +10,8 @@ from vault_indexer.contract.requests import NotesRequest
 from vault_indexer.errors import UsageError
 from vault_indexer.model import ListedNote, NoteList
 from vault_indexer.search.query import MOMENTS, moment_ns
-from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.catalog import CatalogReader, folder_condition, tag_condition
+from vault_indexer.text.fold import tag_name
 from vault_indexer.text.times import iso_time
 
 Values = list[str | int]
@@ -25,13 +26,17 @@ def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
     and a time that is none."""
     conditions, values = ["1"], Values()
     if folder := request.folder.strip().strip("/"):
-        _check_folder(catalog, folder)
-        conditions.append("path >= ? AND path < ?")
-        values += [f"{folder}/", f"{folder}0"]  # "0" follows "/"
-    if tag := request.tag.strip().removeprefix("#").rstrip("/").casefold():
-        _check_tag(catalog, tag)
-        conditions.append("note_id IN (SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?))")
-        values += [tag, f"{tag}/", f"{tag}0"]
+        below, bounds = folder_condition("path", folder)
+        if not catalog.rows(f"SELECT 1 FROM notes WHERE {below} LIMIT 1", bounds):
+            raise UsageError(f"no note of the index is in a folder {folder!r}{_folder_hint(catalog, folder)}")
+        conditions.append(below)
+        values += bounds
+    if tag := tag_name(request.tag.strip()):
+        has_tag, names = tag_condition(tag)
+        if not catalog.rows(f"SELECT 1 FROM tags WHERE {has_tag} LIMIT 1", names):
+            raise UsageError(f"no note of the index has the tag {tag!r}{_tag_hint(catalog, tag)}")
+        conditions.append(f"note_id IN (SELECT note_id FROM tags WHERE {has_tag})")
+        values += names
     if request.since.strip():
         conditions.append("mtime_ns >= ?")
         values.append(_since_ns(request.since))
@@ -57,21 +62,14 @@ def _since_ns(since: str) -> int:
         raise UsageError(f"since = {since!r}: not a time: write {MOMENTS}") from None
 
 
-def _check_folder(catalog: CatalogReader, folder: str) -> None:
-    if catalog.rows("SELECT 1 FROM notes WHERE path >= ? AND path < ? LIMIT 1", [f"{folder}/", f"{folder}0"]):
-        return
+def _folder_hint(catalog: CatalogReader, folder: str) -> str:
     parts = (path.split("/")[:-1] for path in catalog.note_paths())
     known = {"/".join(one[:end]) for one in parts for end in range(1, len(one) + 1)}
-    raise UsageError(f"no note of the index is in a folder {folder!r}{_hint(folder, known)}")
+    return _hint(folder, known)
 
 
-def _check_tag(catalog: CatalogReader, tag: str) -> None:
-    if catalog.rows(
-        "SELECT 1 FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?) LIMIT 1", [tag, f"{tag}/", f"{tag}0"]
-    ):
-        return
-    known = (row[0] for row in catalog.rows("SELECT DISTINCT tag FROM tags"))
-    raise UsageError(f"no note of the index has the tag {tag!r}{_hint(tag, known)}")
+def _tag_hint(catalog: CatalogReader, tag: str) -> str:
+    return _hint(tag, (row[0] for row in catalog.rows("SELECT DISTINCT tag FROM tags")))
 
 
 def _hint(name: str, known: Iterable[str]) -> str:

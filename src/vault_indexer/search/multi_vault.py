@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -28,7 +28,7 @@ from vault_indexer.search.rank import (
     reciprocal_rank_fusion,
 )
 
-WHOLE = 0.999
+_WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
 
 _UNFINISHED = ' "()'
@@ -212,10 +212,15 @@ def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
     has the score of the hit before it."""
     if not files:
         return tuple(hits)
-    whole = [at for at, hit in enumerate(hits, start=1) if hit.why.note and hit.why.note.coverage > WHOLE]
-    at = whole[-1] if whole else 0
+    at = place_of_files(hit.why.note.coverage if hit.why.note else 0.0 for hit in hits)
     score = hits[at - 1].score if at else 1.0
     return (*hits[:at], *(replace(file, score=score) for file in files), *hits[at:])
+
+
+def place_of_files(coverages: Iterable[float]) -> int:
+    """How many of the notes, whose coverages these are, stand before attachments: all up to the last one that
+    holds all words of the query."""
+    return max((at for at, one in enumerate(coverages, start=1) if one > _WHOLE), default=0)
 
 
 def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:

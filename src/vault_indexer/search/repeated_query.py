@@ -12,7 +12,7 @@ from vault_indexer.ports import Embedder
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.copies import find_copies
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.multi_vault import WHOLE, search_vaults
+from vault_indexer.search.multi_vault import place_of_files, search_vaults
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.rank import RepeatedRank
 from vault_indexer.search.terms import Groups
@@ -57,8 +57,7 @@ class RepeatedQuery:
         ids = [note_id_of(keys[row]) for row in shown]
         known = self._vault.snapshot.catalog.notes(ids)
         found = [known[note_id].path for note_id in ids]
-        whole = [at for at, row in enumerate(shown, start=1) if table.note_coverage[row] > WHOLE]
-        at = whole[-1] if whole else 0
+        at = place_of_files(table.note_coverage[row] for row in shown)
         return [*found[:at], *prepared.attachments, *found[at:]][:limit]
 
     def _prepare(self, synonyms: Groups) -> _Prepared:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from vault_indexer.errors import UsageError
 from vault_indexer.model import first_per_note
+from vault_indexer.text.fold import tag_name
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Selection:
     @property
     def folded_tags(self) -> tuple[str, ...]:
         """The tags as both backends store them."""
-        return tuple(tag.removeprefix("#").rstrip("/").casefold() for tag in self.tags)
+        return tuple(map(tag_name, self.tags))
 
 
 @dataclass(frozen=True, slots=True)

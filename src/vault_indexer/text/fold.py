@@ -56,3 +56,8 @@ def _stays(before: str, char: str) -> bool:
     if "\u0400" <= before <= "\u052f":
         return char in _POINTS_OF_LETTERS
     return ("\u0900" <= char <= "\u1cff" and char not in NUKTAS) or "\u3099" <= char <= "\u309a"
+
+
+def tag_name(written: str) -> str:
+    """A tag as tags are stored: without its mark, in lower case."""
+    return written.removeprefix("#").rstrip("/").casefold()

@@ -12,7 +12,16 @@ from vault_indexer.errors import BackendError
 from vault_indexer.gateway.http.drain import ENDING
 from vault_indexer.gateway.rights import RIGHTS_UNKNOWN
 from vault_indexer.model import GatewayHealth, GatewayReadiness
-from vault_indexer.serve.http.guard import NOT_STORED, App, Message, Receive, Refusal, Send, refuse
+from vault_indexer.serve.http.guard import (
+    NOT_STORED,
+    App,
+    Message,
+    Receive,
+    Refusal,
+    Send,
+    json_headers,
+    refuse,
+)
 
 HEALTH_PATH = "/healthz"
 READY_PATH = "/readyz"
@@ -89,6 +98,6 @@ def when_rights_are_unknown(hold: Callable[[], bool]) -> Callable[[], Refusal | 
 
 async def _answer(send: Send, answer: object) -> None:
     body = json.dumps(encode(answer), separators=(",", ":")).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 200, "headers": [*headers, *NOT_STORED]})
+    headers = [*json_headers(body), *NOT_STORED]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": body})

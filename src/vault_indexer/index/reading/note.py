@@ -10,13 +10,18 @@ from vault_indexer.parse import parse_any
 from vault_indexer.text.language import detect_note
 
 
+def parse_file(path: str, data: bytes) -> Note:
+    """The parsed note, canvas or source file, by its suffix. Raises NoteError."""
+    return source_note(path, data) if language_of_path(path) else parse_any(path, data)
+
+
 def note_from(path: str, data: bytes) -> Note:
-    """The parsed note, its language declared by itself or else detected in its body ("" if unsure, and of a
-    source file).
+    """The same, its language declared by itself or else detected in its body ("" if unsure, and of a source
+    file).
 
     Raises NoteError.
     """
-    if language_of_path(path):
-        return source_note(path, data)
-    note = parse_any(path, data)
-    return replace(note, language=note.language or detect_note(note.text[note.body_start :]))
+    note = parse_file(path, data)
+    if note.language or language_of_path(path):
+        return note
+    return replace(note, language=detect_note(note.text[note.body_start :]))

@@ -61,8 +61,8 @@ class ChunkFilter:
         self._owner = self._evaluation.owner
         bounds = self._evaluation.bounds(self._node)
         self._left: Mask = bounds.possible[self._owner]
-        for level, wanted in levels:
-            self._left &= np.isin(self._all, self._catalog.keys_of_level(level)) == wanted
+        for level in levels:
+            self._left &= at_level(self._catalog, self._all, level)
         self._open: Mask = bounds.possible & ~bounds.sure
         self._placed: set[int] = set()
         self._borders = np.searchsorted(self._owner, np.arange(len(self._evaluation.notes) + 1)).tolist()
@@ -159,6 +159,13 @@ class ChunkFilter:
                 self._placed.add(note)
                 own = self._all[first:last].tolist()
                 self._left[first:last] &= [key in touched for key in own]
+
+
+def at_level(catalog: CatalogReader, keys: Keys, level: tuple[int, bool]) -> Mask:
+    """Which of the chunks a condition on levels leaves (see `level_of`)."""
+    number, is_wanted = level
+    left: Mask = np.isin(keys, catalog.keys_of_level(number)) == is_wanted
+    return left
 
 
 def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]]) -> set[int]:

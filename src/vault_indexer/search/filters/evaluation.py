@@ -44,6 +44,8 @@ from vault_indexer.search.query import (
     replace_leaves,
 )
 from vault_indexer.store import Snapshot, first_of_each
+from vault_indexer.store.catalog import tag_condition
+from vault_indexer.text.fold import tag_name
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -233,9 +235,8 @@ class Evaluation:
             case Linked():
                 return self._notes_linked(node)
             case Within(Scope.TAG, Word(text, _) | Phrase(text, _), _):
-                tag = text.removeprefix("#").rstrip("/").casefold()
-                sql = "SELECT note_id FROM tags WHERE tag = ? OR (tag >= ? AND tag < ?)"
-                return self._ids(sql, tag, f"{tag}/", f"{tag}0")  # "0" follows "/"
+                condition, names = tag_condition(tag_name(text))
+                return self._ids(f"SELECT note_id FROM tags WHERE {condition}", *names)
             case Within(scope, inside, _) if inside:
                 return self._names.notes_with(scope, inside)
             case _:

@@ -20,7 +20,7 @@ from collections.abc import Callable, Collection
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from vault_indexer.serve.http.guard import NOT_STORED
+from vault_indexer.serve.http.guard import NOT_STORED, json_headers
 
 _LOG = logging.getLogger(__name__)
 
@@ -253,9 +253,7 @@ def _cancel(timer: asyncio.TimerHandle | None) -> None:
 
 
 def _error_headers(body: bytes) -> list[tuple[bytes, bytes]]:
-    length = str(len(body)).encode()
-    own = [(b"content-type", b"application/json"), (b"content-length", length), (b"connection", b"close")]
-    return [*own, *NOT_STORED]
+    return [*json_headers(body), (b"connection", b"close"), *NOT_STORED]
 
 
 def _error_body(kind: str, message: str) -> bytes:

@@ -412,13 +412,18 @@ def _for_origin(send: Send, origin: str) -> Send:
     return send_with_origin
 
 
+def json_headers(body: bytes) -> list[tuple[bytes, bytes]]:
+    """The headers that tell what and how long a body of JSON is."""
+    return [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+
+
 async def refuse(send: Send, refused: Refusal) -> None:
     """Send the answer."""
     body = b""
     headers = [(name.encode(), value.encode()) for name, value in refused.headers]
     if refused.status != 204:
         body = json.dumps({"error": {"kind": refused.kind, "message": refused.message}}).encode()
-        headers += [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+        headers += json_headers(body)
     if refused.status in (413, 504):
         headers.append((b"connection", b"close"))  # the rest of the body is not read
     await send({"type": "http.response.start", "status": refused.status, "headers": headers})

@@ -6,6 +6,7 @@ from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
 from vault_indexer.store.catalog.catalog_cache import CatalogCache
 from vault_indexer.store.catalog.changes import Changes
 from vault_indexer.store.catalog.export import export_lines
+from vault_indexer.store.catalog.names_below import folder_condition, tag_condition
 from vault_indexer.store.catalog.note_rows import (
     PreparedNote,
     note_rows,
@@ -29,10 +30,12 @@ __all__ = [
     "SqliteError",
     "export_lines",
     "fold_path",
+    "folder_condition",
     "is_full",
     "is_sound",
     "note_rows",
     "pack_words",
+    "tag_condition",
     "unpack_words",
     "unusable",
 ]

@@ -32,6 +32,7 @@ from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
 from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages, Outline
 from vault_indexer.store.catalog.changes import Changes
+from vault_indexer.store.catalog.names_below import folder_condition
 from vault_indexer.store.catalog.note_rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
@@ -231,9 +232,9 @@ class CatalogReader:
         """The files at these paths and below them, ordered by path."""
         found: dict[str, FileRow] = {}
         for path in scope:
-            below = (path, f"{path}/", f"{path}0")  # "0" follows "/": all that begins with the folder
-            sql = "SELECT * FROM files WHERE path = ? OR (path >= ? AND path < ?)"
-            found.update((row[0], FileRow(*row)) for row in self.rows(sql, below))
+            below, bounds = folder_condition("path", path)
+            sql = f"SELECT * FROM files WHERE path = ? OR ({below})"
+            found.update((row[0], FileRow(*row)) for row in self.rows(sql, [path, *bounds]))
         return [found[path] for path in sorted(found)]
 
     def file_count(self) -> int:
@@ -396,7 +397,7 @@ class CatalogReader:
         return {path: tuple(keys) for path, keys in found.items()}
 
     def chunk_keys(self) -> set[int]:
-        """The same as a set."""
+        """Those of `chunk_key_array` as a set."""
         return set(self.chunk_key_array().tolist())
 
     def chunk_key_array(self) -> Keys:
