@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import multiprocessing
 import os
@@ -25,9 +26,11 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.client import HTTPConnection, HTTPException
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -37,39 +40,59 @@ import numpy as np
 
 from milvus_lite_server import lite_server
 from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.model import chunk_key
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import embedder_for
-from vault_indexer.store import PublishedChunk
+from vault_indexer.store import PublishedNote, VaultStatistics
+from vault_indexer.store.catalog import NoteTableRows, StoredNote
+from vault_indexer.store.keywords import Vocabulary
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults, VaultState
 
 _VAULTS = 4
 _PER_NOTE = 5
 _EVERY_S = 0.5
+_CHUNK_END = "made-up", "", "", "", "{}", b"1"
+"""Of the row of a chunk: its strategy, the texts around it, and that it has a vector."""
+
 _WORDS = ("bread", "dough", "lentil", "saturn", "ring", "dome", "night", "house", "garden", "slug", "tomato")
 
 
-def chunk(key: int, dice: random.Random, dimension: int) -> PublishedChunk:
-    """A part of a made-up note."""
-    words = dice.choices(_WORDS, k=60)
-    vector = np.random.default_rng(key).standard_normal(dimension)
-    return PublishedChunk(
-        key=key,
-        note_id=key // _PER_NOTE,
-        path=f"Folder {key // _PER_NOTE % 40}/Deep/Note {key // _PER_NOTE}.md",
-        title=words[0],
-        kind="note",
-        tags=(),
-        language="en",
-        modified_ns=1,
-        header_path="",
-        start_pos=0,
-        end_pos=1,
-        start_line=1,
-        end_line=1,
-        body=" ".join(words),
-        fields=(("content", tuple(words)),),
-        vector=(vector / np.linalg.norm(vector)).astype(np.float16).tobytes(),
+def note(number: int, dice: random.Random, dimension: int) -> PublishedNote:
+    """A made-up note of a few parts."""
+    words = [dice.choices(_WORDS, k=60) for _ in range(_PER_NOTE)]
+    parts = [" ".join(own) + "\n" for own in words]
+    ends = list(itertools.accumulate(map(len, parts)))
+    keys = [chunk_key(number, part) for part in range(_PER_NOTE)]
+    rows = NoteTableRows(
+        path=f"Folder {number % 40}/Deep/Note {number}.md",
+        note=(words[0][0], "en", "{}", "[]", "[]", "[]"),
+        text=zlib.compress("".join(parts).encode()),
+        headings=[],
+        blocks=[],
+        block_spans=b"",
+        tasks=[],
+        tags=[],
+        links=[],
+        chunks=[
+            (f"{number}-{part}", part, "", end - len(parts[part]), end, part + 1, part + 1, *_CHUNK_END)
+            for part, end in enumerate(ends)
+        ],
     )
+    vectors = np.random.default_rng(number).standard_normal((_PER_NOTE, dimension))
+    packed = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
+    return PublishedNote(
+        StoredNote(number, 1, rows, ()),
+        {key: {"content": tuple(own)} for key, own in zip(keys, words, strict=True)},
+        {key: vector.tobytes() for key, vector in zip(keys, packed, strict=True)},
+    )
+
+
+def statistics_of(chunks: int, dimension: int) -> bytes:
+    """Of a vault of such notes."""
+    background = np.random.default_rng(0).standard_normal((256, dimension)).astype(np.float32)
+    vocabulary = Vocabulary.of(dict.fromkeys(_WORDS, chunks))
+    known = VaultStatistics(chunks, {"en": chunks // _PER_NOTE}, vocabulary, background / dimension**0.5)
+    return known.to_bytes()
 
 
 def publish(uri: str, chunks: int, model: EmbeddingModel) -> list[str]:
@@ -78,13 +101,20 @@ def publish(uri: str, chunks: int, model: EmbeddingModel) -> list[str]:
     ids = [f"made-up-{number:016x}" for number in range(_VAULTS)]
     now_ms = time.time_ns() // 1_000_000
     for number, vault in enumerate(ids):
-        size = chunks // _VAULTS
+        notes = chunks // _VAULTS // _PER_NOTE
+        size = notes * _PER_NOTE
         dice = random.Random(number)
-        state = VaultState(vault, f"Vault {number}", "made-up", "", model.key, "", ("en",), 0, 1, 1, size)
+        state = VaultState(
+            vault, f"Vault {number}", "made-up", "", model.key, "", ("en",), 0, 1, 1, size, notes
+        )
+        vaults.create()
+        digest = vaults.put_blob(statistics_of(size, model.dimension))
         publisher = MilvusPublisher(vaults, vault, model, store_bodies=True)
-        rows = (chunk(key, dice, model.dimension) for key in range(size))
-        made = publisher.replace(state, rows)
-        vaults.overwrite(VaultState(**{**{f: getattr(made, f) for f in made.__slots__}, "seen_ms": now_ms}))
+        made = publisher.replace(
+            replace(state, statistics=digest),
+            (note(one, dice, model.dimension) for one in range(1, notes + 1)),
+        )
+        vaults.overwrite(replace(made, seen_ms=now_ms))
     return ids
 
 

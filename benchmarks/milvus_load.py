@@ -6,8 +6,8 @@
 The folder is indexed once; its chunks are then published as N vaults with ids of their own. After each, ten
 searches by one client show how the answers grow slower. Freshness is the
 time from sending a change of one note until the server answers with it (median and largest of 20). Each
-client is a process with a connection of its own; it asks for one vault by words and meaning, fused on the
-server. Without `--uri` the server is Milvus Lite. Prints Markdown.
+client is a process with a connection of its own; it asks for one vault by words, by meaning, and for the
+notes of what was found. Without `--uri` the server is Milvus Lite. Prints Markdown.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from milvus_lite_server import LiteServer, lite_server, resident_mb
 from search_quality import folder
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.index.published_chunks import published_chunks
+from vault_indexer.index.published_notes import published_notes
 from vault_indexer.index.publishing import Change
 from vault_indexer.model import Progress
 from vault_indexer.ports import EmbeddingModel
@@ -37,9 +37,10 @@ from vault_indexer.store.milvus import (
     MilvusPublisher,
     MilvusRetriever,
     MilvusVaults,
+    RowChanges,
     VaultState,
 )
-from vault_indexer.store.retrieval import Fusion, Selection, VaultScope
+from vault_indexer.store.retrieval import Selection, VaultScope
 from vault_indexer.text.query import analyze_query
 
 _PREFIX = "load"
@@ -80,7 +81,7 @@ def _ignore(_progress: Progress) -> None:
 
 def publish(of: Source, vaults: MilvusVaults, names: Sequence[str], server: LiteServer) -> str:
     """Publish the vaults and print how that went. The collection."""
-    keys = sorted(of.catalog.chunk_keys())
+    keys, notes = of.catalog.chunk_keys(), of.catalog.note_ids()
     collection = ""
     print("| vaults | chunks | seconds | chunks a second | server, MB | search p50 / slowest, ms |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -88,8 +89,8 @@ def publish(of: Source, vaults: MilvusVaults, names: Sequence[str], server: Lite
     for number, name in enumerate(names, start=1):
         started = time.perf_counter()
         publisher = MilvusPublisher(vaults, name, of.model, store_bodies=False)
-        fresh = VaultState(name, name, "load", "", of.model.key, "", ("en",), 0, 1, 1, len(keys))
-        publisher.replace(fresh, published_chunks(of.catalog, of.model.key, keys))
+        fresh = VaultState(name, name, "load", "", of.model.key, "", ("en",), 0, 1, 1, len(keys), len(notes))
+        publisher.replace(fresh, published_notes(of.catalog, of.model.key, notes))
         collection = publisher.collection
         taken_s = time.perf_counter() - started
         seconds += taken_s
@@ -112,13 +113,11 @@ def freshness(of: Source, vaults: MilvusVaults, name: str) -> None:
     notes = [row[0] for row in of.catalog.rows("SELECT note_id FROM notes LIMIT ?", (_EDITS,))]
     seconds = []
     for number, note in enumerate(notes, start=2):
-        rows = list(
-            published_chunks(of.catalog, of.model.key, [row.key for row in of.catalog.chunks_of(note)])
-        )
+        (changed,) = published_notes(of.catalog, of.model.key, [note])
         started = time.perf_counter()
         state = replace(state, seq=number)
-        publisher.apply(state, {row.key for row in rows}, rows)
-        change = Change(state, tuple(row.key for row in rows))
+        publisher.apply(state, RowChanges(changed.keys, ()), [changed])
+        change = Change(state, changed.keys)
         while not publisher.shows(change.state, present=change.present, absent=()):
             time.sleep(0.01)
         seconds.append(time.perf_counter() - started)
@@ -129,12 +128,18 @@ def ask(
     uri: str, collection: str, names: Sequence[str], queries: Sequence[tuple[str, np.ndarray]]
 ) -> list[float]:
     """A client: the milliseconds of each query."""
-    retriever = MilvusRetriever(MilvusVaults(MilvusConnection(uri, timeout_s=120), _PREFIX), collection)
+    vaults = MilvusVaults(MilvusConnection(uri, timeout_s=120), _PREFIX)
+    retriever = MilvusRetriever(vaults, collection)
     taken = []
     for number, (text, vector) in enumerate(queries):
-        scope = VaultScope.of([names[number % len(names)]])
+        name = names[number % len(names)]
+        scope, selection = VaultScope.of([name]), Selection(60)
         started = time.perf_counter()
-        retriever.hybrid(scope, vector, analyze_query(text, ("en",)), Selection(10, per_note=3), Fusion())
+        near = retriever.nearest(scope, vector, selection)
+        said = retriever.best(scope, analyze_query(text, ("en",)), selection)
+        state = vaults.state(name)
+        assert state is not None
+        vaults.notes(state, {one.note_id for one in (*near, *said)})
         taken.append(1000 * (time.perf_counter() - started))
     return taken[1:]
 

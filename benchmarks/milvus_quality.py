@@ -1,100 +1,109 @@
-"""How good the rankings of Milvus are beside the embedded ones, on the judged sets.
+"""How good a gateway's search is beside that of the daemon, on the judged sets, and how long it takes.
 
-    PYTHONPATH=tests/support python benchmarks/milvus_quality.py DATA [--large DIR] [--work DIR]
-        [--sets NAME,…] [--uri URL] [--provider NAME] [--sample N]
+    python benchmarks/milvus_quality.py DATA [--large DIR] [--work DIR] [--sets NAME,…] [--uri URL]
+        [--provider NAME] [--sample N]
 
 DATA, DIR, the sets and the work folder are those of `search_quality.py`. Each vault is published to the
-server (Milvus Lite, unless `--uri` names another), then each query is asked of both backends through the same
-port: by words, by meaning, and both joined by reciprocal rank fusion, one hit a note where notes are judged.
-Prints nDCG@10 of both and the mean difference with its 95% bootstrap interval; `full` is the daemon's whole
-search, which also uses links, whole notes and spelling, and which both ports leave to their caller.
+server (Milvus Lite, unless `--uri` names another), then each query is asked of the index in this process and
+of a gateway in this process, ten hits, one a note where notes are judged. Prints nDCG@10 of both, the mean
+difference with its 95% bootstrap interval, and the median time of both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-
-from embedded_retriever import EmbeddedRetriever
+from pathlib import Path
 
 from milvus_lite_server import lite_server
 from quality.engine import FULL, VARIANTS, OpenSet, opened, plain
 from quality.measures import MEASURES, Mean, measured
-from quality.queries import Query
 from quality.runs import identified, sampled
 from quality.sets import QuerySet, all_sets
 from search_quality import folder, is_wanted, options
+from vault_indexer.config.gateway import GatewayUser
+from vault_indexer.gateway.search import GatewaySearch, SearchOrder
+from vault_indexer.gateway.server import GatewayFile, gateway_parts
 from vault_indexer.index.publication_owner import PublishedVault
+from vault_indexer.index.published_notes import NotesHere
 from vault_indexer.index.publishing import CatalogPublisher
-from vault_indexer.store import SnapshotHolder
-from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusRetriever, MilvusVaults
-from vault_indexer.store.retrieval import ChunkRetriever, FoundChunk, Fusion, Selection, VaultScope
-from vault_indexer.text.query import analyze_query
+from vault_indexer.model import Hit
+from vault_indexer.store import IndexDir
+from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
 
 _NDCG = MEASURES.index("nDCG@10")
 _SETS = "XQuAD ??,chunking,obsidian-help,titles obsidian-help,properties*,mixed*,large*"
-Ask = Callable[[ChunkRetriever, VaultScope, Query], Sequence[FoundChunk]]
+_USER = GatewayUser(name="benchmark", token_sha256="0" * 64, vaults=("*",))
 
 
-def kinds(of: OpenSet) -> dict[str, Ask]:
-    """The kinds of question, each as a function of the backend."""
-    selection = Selection(limit=10, per_note=1 if of.by_note else 0)
-    languages = of.snapshot.languages
-
-    def words(retriever: ChunkRetriever, scope: VaultScope, query: Query) -> Sequence[FoundChunk]:
-        return retriever.best(scope, analyze_query(plain(query.text), languages), selection)
-
-    def meaning(retriever: ChunkRetriever, scope: VaultScope, query: Query) -> Sequence[FoundChunk]:
-        return retriever.nearest(scope, of.searcher.embedder.embed_query(plain(query.text)), selection)
-
-    def both(retriever: ChunkRetriever, scope: VaultScope, query: Query) -> Sequence[FoundChunk]:
-        text = plain(query.text)
-        vector = of.searcher.embedder.embed_query(text)
-        return retriever.hybrid(scope, vector, analyze_query(text, languages), selection, Fusion())
-
-    return {"words": words, "meaning": meaning, "both, RRF": both}
-
-
-def publish(of: OpenSet, vaults: MilvusVaults, vault: str) -> MilvusRetriever:
-    """The vault on the server."""
-    model = of.searcher.embedder.model
-    publisher = MilvusPublisher(vaults, vault, model, store_bodies=False)
-    identity = PublishedVault(vault, vault, "benchmark", vault, "owner")
-    catalog = CatalogPublisher(vaults, publisher, identity, of.snapshot.generation, model.key)
-    state = catalog.publish_all(of.snapshot.catalog).state
-    return MilvusRetriever(vaults, state.collection)
-
-
-def ndcg(of: OpenSet, ask: Ask, retriever: ChunkRetriever, scope: VaultScope) -> list[float]:
-    """nDCG@10 of each query."""
-    found = []
-    for query in of.queries:
-        hits = ask(retriever, scope, query)
-        ranking = [hit.path if of.by_note else f"{hit.path}:{hit.start_pos}" for hit in hits]
-        found.append(measured(ranking, query.grades)[_NDCG])
-    return found
-
-
-def report(one: QuerySet, of: OpenSet, vaults: MilvusVaults) -> Iterator[str]:
-    """The rows of a set."""
-    vault = one.vault.name
-    scope = VaultScope.of([vault])
-    holder = SnapshotHolder()
-    holder.publish(of.snapshot)
-    embedded, milvus = EmbeddedRetriever(vault, holder), publish(of, vaults, vault)
-    full = Mean.of([values[_NDCG] for values in of.run(VARIANTS[FULL])])
-    for kind, ask in kinds(of).items():
-        here, there = (ndcg(of, ask, retriever, scope) for retriever in (embedded, milvus))
-        change = Mean.of([new - old for old, new in zip(here, there, strict=True)])
-        yield (
-            f"| {one.name} | {len(of.queries)} | {kind} | {Mean.of(here).value:.3f} |"
-            f" {Mean.of(there).value:.3f} | {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}] |"
-            f" {full.value:.3f} |"
+@contextmanager
+def gateway(uri: str, work: Path, prefix: str) -> Iterator[GatewaySearch]:
+    """The search of a gateway over what is published under a prefix."""
+    config = work / "gateway.toml"
+    config.write_text(
+        f'states_s = 0\nmax_chunks_per_note = 10\n[milvus]\nuri = "{uri}"\ncollection_prefix = "{prefix}"\n'
+        f'consistency = "session"\ntimeout_s = 60\n[server]\ntimeout_s = 120\n'
+        f'[[users]]\nname = "{_USER.name}"\n'
+        f'token_sha256 = "{_USER.token_sha256}"\nvaults = ["*"]\n'
+    )
+    with gateway_parts(GatewayFile.read(config), {}) as parts:
+        parts.search.search_settings = parts.search.search_settings.model_copy(
+            update={"recency": VARIANTS[FULL].recency}
         )
+        yield parts.search
+
+
+def publish(one: QuerySet, of: OpenSet, vaults: MilvusVaults, index: Path) -> None:
+    """The vault on the server, under its name."""
+    model = of.searcher.embedder.model
+    generation = IndexDir(index).current()
+    assert generation is not None
+    name = one.vault.name
+    publisher = MilvusPublisher(vaults, name, model, store_bodies=True)
+    identity = PublishedVault(name, name, "benchmark", name, "owner")
+    source = NotesHere(generation)
+    catalog = CatalogPublisher(vaults, publisher, identity, generation.number, model, source)
+    catalog.publish_all(of.snapshot.catalog)
+
+
+def timed(of: OpenSet, answers: Iterator[Sequence[Hit]]) -> tuple[list[float], float]:
+    """nDCG@10 of each query, and the median time of an answer, in milliseconds."""
+    values, times = [], []
+    for query in of.queries:
+        began = time.perf_counter()
+        hits = next(answers)
+        times.append(1000 * (time.perf_counter() - began))
+        if of.by_note:
+            found = [path for hit in hits for path in (hit.path, *hit.copies)]
+        else:
+            found = [f"{hit.path}:{hit.start_pos}" for hit in hits]
+        values.append(measured(found[:10], query.grades)[_NDCG])
+    return values, statistics.median(times)
+
+
+def report(one: QuerySet, of: OpenSet, search: GatewaySearch) -> str:
+    """The row of a set."""
+    searcher = of.searcher.with_settings(VARIANTS[FULL])
+
+    def there() -> Iterator[Sequence[Hit]]:
+        for query in of.queries:
+            order = SearchOrder(plain(query.text), 10, by_note=of.by_note, vault=one.vault.name)
+            yield search.search(_USER, order).results
+
+    here, here_ms = timed(of, (of.answer(searcher, query.text).hits for query in of.queries))
+    far, far_ms = timed(of, there())
+    change = Mean.of([new - old for old, new in zip(here, far, strict=True)])
+    return (
+        f"| {one.name} | {len(of.queries)} | {Mean.of(here).value:.3f} | {Mean.of(far).value:.3f} |"
+        f" {change.value:+.3f} [{change.low:+.3f}, {change.high:+.3f}] | {here_ms:.0f} | {far_ms:.0f} |"
+    )
 
 
 def main() -> None:
-    """Print a table row for each set and kind of question."""
+    """Print a table row for each set."""
     parser = options(__doc__, chosen=_SETS)
     parser.add_argument("--uri", default="")
     parser.add_argument("--provider", default="wordllama")
@@ -102,18 +111,19 @@ def main() -> None:
     given = parser.parse_args()
     if given.data is None:
         parser.error("give DATA")
-    print("| set | queries | ranking | embedded | Milvus | change | full |")
-    print("| --- | ---: | --- | ---: | ---: | --- | ---: |")
+    print("| set | queries | daemon | gateway | change | daemon, ms | gateway, ms |")
+    print("| --- | ---: | ---: | ---: | --- | ---: | ---: |")
     with folder(given.work) as work, lite_server(given.uri) as server:
         vaults = MilvusVaults(MilvusConnection(server.uri, timeout_s=60), "quality")
-        for one in all_sets(given.data, given.large, work):
-            if not is_wanted(one.name, given.sets):
-                continue
-            with opened(one, work, given.provider) as of:
-                chosen = sampled(identified(of.queries), given.sample or len(of.queries))
-                part = replace(of, queries=tuple(of.queries[at] for at in chosen))
-                for line in report(one, part, vaults):
-                    print(line, flush=True)
+        with gateway(server.uri, work, "quality") as search:
+            for one in all_sets(given.data, given.large, work):
+                if not is_wanted(one.name, given.sets):
+                    continue
+                with opened(one, work, given.provider) as of:
+                    publish(one, of, vaults, work / f"index-{given.provider}-{one.vault.name}")
+                    chosen = sampled(identified(of.queries), given.sample or len(of.queries))
+                    part = replace(of, queries=tuple(of.queries[at] for at in chosen))
+                    print(report(one, part, search), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Built from sources with the digest 8ce3ab8a04043c31b3d20cc9f9ee60f7e4421960e2b085d9c6ecab8f4ac450a7
+// Built from sources with the digest 990fa48d8fdea4458b8e3cda7891c05b4bc70fee9a0651da48e5ec9d7b9f81ba
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

@@ -297,9 +297,7 @@ class VaultService:
         check_bounds(RelatedRequest(note, limit))
         opened = self._session.reader()
         with opened.holder.lease() as snapshot:
-            return tuple(
-                related_notes(snapshot, path_of(snapshot, self._session.vault, note), opened.model, limit)
-            )
+            return tuple(related_notes(snapshot, path_of(snapshot, self._session.vault, note), limit))
 
     def path_of(self, note: str) -> str:
         """The vault path of a note of the index. Raises UnknownNoteError if there is no such note."""
@@ -404,9 +402,7 @@ class VaultService:
         with opened.holder.lease() as snapshot:
             named = [path_of(snapshot, self._session.vault, note)] if note else [hit.path for hit in hits]
             centres = [path for path in dict.fromkeys(named) if snapshot.catalog.file(path)]
-            return neighbourhood(
-                snapshot, centres, depth=depth, limit=limit, model=opened.model if related else ""
-            )
+            return neighbourhood(snapshot, centres, depth=depth, limit=limit, with_related=related)
 
     def clusters(self, by: ClusterKind, folder: str = "") -> ClusterMap:
         """The whole vault as clusters of notes; by folder, the folders in `folder`. It is computed once for

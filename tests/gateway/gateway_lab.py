@@ -23,6 +23,7 @@ from waiting import DEADLINE_S, wait_until
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.gateway.users import digest_of
 from vault_indexer.index.publication_owner import PublishedVault
+from vault_indexer.index.published_notes import NotesHere
 from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
@@ -104,7 +105,9 @@ def publish(team: Team, name: str, keeper: str = "keeper", *, fitted: bool = Fal
         assert generation is not None
         published = PublishedVault(id_of(name, keeper), name, keeper, f"{keeper}/{name}", keeper)
         publisher = MilvusPublisher(team.vaults, published.vault, model, store_bodies=True)
-        catalog = CatalogPublisher(team.vaults, publisher, published, generation.number, model.key)
+        catalog = CatalogPublisher(
+            team.vaults, publisher, published, generation.number, model, NotesHere(generation)
+        )
         publication, reader = (
             Publication(catalog, PublishedEpoch(generation)),
             CatalogReader(generation.catalog),
@@ -127,19 +130,30 @@ class Gateway:
 
     def get(
         self,
-        path: str,
+        route: str,
         user: User | None = None,
+        /,
         headers: Mapping[str, str] | None = None,
         host: str | None = None,
         **parameters: str | int,
     ) -> Answer:
-        target = path + ("?" + urlencode(parameters, quote_via=quote) if parameters else "")
+        target = route + ("?" + urlencode(parameters, quote_via=quote) if parameters else "")
         given = {"Host": host or f"127.0.0.1:{self.port}"}
         if user is not None:
             given["Authorization"] = f"Bearer {user.token}"
         connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
         try:
             connection.request("GET", target, headers={**given, **(headers or {})})
+            return answer_of(connection.getresponse())
+        finally:
+            connection.close()
+
+    def post(self, path: str, user: User, body: Mapping[str, str | int]) -> Answer:
+        given = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {user.token}"}
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        try:
+            content = {"Content-Type": "application/json"}
+            connection.request("POST", path, json.dumps(body), headers={**given, **content})
             return answer_of(connection.getresponse())
         finally:
             connection.close()

@@ -12,12 +12,30 @@ import pytest
 from vault_indexer.config.gateway import GatewayUser
 from vault_indexer.gateway.app import GatewayParts, make_gateway_app
 from vault_indexer.gateway.http.drain import Drain
-from vault_indexer.model import GatewayAnswer, GatewayHit
+from vault_indexer.model import GatewayAnswer, GatewayHit, Why
 
 HIT = GatewayHit(
-    *("v", "k", "a.md", "note", "A", "H", 0, 3, 1, 1, 1, 0.123456, "snip", ((0, 2),), "body", "2026", "2026")
+    path="a.md",
+    title="A",
+    header_path="H",
+    chunk_id="c",
+    chunk_index=0,
+    start_pos=0,
+    end_pos=3,
+    start_line=1,
+    end_line=1,
+    score=0.123456,
+    snippet="snip",
+    marks=((0, 2),),
+    content="body",
+    modified_time="2026",
+    tags=(),
+    stale=False,
+    why=Why(None, None, None, recency=1.0),
+    vault="v",
+    keeper="k",
+    published_at="2026",
 )
-
 
 USER = GatewayUser(name="u", token_sha256="0" * 64, metrics=True)
 
@@ -88,5 +106,14 @@ def test_a_route_answers(target: str, status: int, part: bytes) -> None:
 
 def test_the_document_describes_the_routes() -> None:
     document = json.loads(ask("/openapi.json")[1])
-    assert list(document["paths"]) == ["/v1/search", "/v1/vaults", "/healthz", "/readyz", "/metrics"]
+    assert list(document["paths"]) == [
+        "/v1/search",
+        "/v1/vaults",
+        "/v1/note",
+        "/v1/related",
+        "/v1/ask",
+        "/healthz",
+        "/readyz",
+        "/metrics",
+    ]
     assert document["paths"]["/healthz"]["get"]["security"] == []

@@ -14,8 +14,7 @@ from typing import Any, cast
 import pytest
 
 from vault_indexer.config.gateway import GatewayKeeper
-from vault_indexer.gateway.bodies import KeptBodies
-from vault_indexer.store import FoundChunk
+from vault_indexer.gateway.bodies import HitPlace, KeptBodies
 from vault_indexer.store.milvus import VaultState, place_digest
 
 FOLDER = "/notes"
@@ -62,9 +61,8 @@ def test_a_keeper_that_hangs_takes_no_text_of_another(ports: tuple[int, int]) ->
         for name in ("good", "silent")
     }
 
-    def found(vault: str) -> list[FoundChunk]:
-        values = {"path": "a.md", "start_pos": 0, "end_pos": 1, "vault": vault, "key": 1}
-        return [cast("FoundChunk", SimpleNamespace(**values))]
+    def found(vault: str) -> list[HitPlace]:
+        return [HitPlace(vault, 1, "a.md", 0, 1)]
 
     waiting = [threading.Thread(target=bodies.of, args=(found("silent"), states)) for _ in range(60)]
     for thread in waiting:

@@ -81,6 +81,6 @@ def test_the_roles_suffice(team_server: MilvusServer, tmp_path: Path, operations
         parts.published.look()
         for order in (SearchOrder("dough"), SearchOrder("dough", folder="Soups"), SearchOrder("a tag:food")):
             parts.search.search(user, order)
-    assert {"query", "hybrid_search"} <= set(operations)
+    assert {"query", "search"} <= set(operations)
     assert {NEEDED[one] for one in operations} <= granted("vault_gateway")
     assert not {"Upsert", "Insert", "Delete", "CreateCollection"} & granted("vault_gateway")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from milvus_server import MilvusServer, free_port
 
 from vault_indexer.config.tables.milvus import MilvusSettings
 from vault_indexer.errors import BackendError, UsageError
+from vault_indexer.model import chunk_key
 from vault_indexer.ports import EmbeddingModel
+from vault_indexer.store import PublishedNote
+from vault_indexer.store.catalog import NoteTableRows, StoredNote
 from vault_indexer.store.milvus import (
     MilvusConnection,
     MilvusPublisher,
@@ -26,7 +30,7 @@ from vault_indexer.store.milvus import (
 )
 from vault_indexer.store.milvus.expressions import selection_parts, text_literal
 from vault_indexer.store.milvus.words import document_text, query_text, word_of
-from vault_indexer.store.retrieval import Fusion, PublishedChunk, Selection, VaultScope
+from vault_indexer.store.retrieval import Selection, VaultScope
 from vault_indexer.text.terms import QueryTerm, TermClass
 
 MODEL = EmbeddingModel("test", "four", 4)
@@ -52,24 +56,24 @@ INJECTIONS = [
 ]
 
 
-def chunk(key: int, title: str) -> PublishedChunk:
-    return PublishedChunk(
-        key=key,
-        note_id=key,
+def note(note_id: int, title: str) -> PublishedNote:
+    text = f"the secret of {title}"
+    key = chunk_key(note_id, 0)
+    rows = NoteTableRows(
         path=f"Folder/{title}.md",
-        title=title,
-        kind="note",
-        tags=("all/of",),
-        language="en",
-        modified_ns=1,
-        header_path="",
-        start_pos=0,
-        end_pos=1,
-        start_line=1,
-        end_line=1,
-        body=f"the secret of {title}",
-        fields=(("content", ("secret", title)),),
-        vector=UP.astype(np.float16).tobytes(),
+        note=(title, "en", "{}", "[]", '["all/of"]', "[]"),
+        text=zlib.compress(text.encode()),
+        headings=[],
+        blocks=[],
+        block_spans=b"",
+        tasks=[],
+        tags=["all/of"],
+        links=[],
+        chunks=[("c", 0, "", 0, len(text), 1, 1, "whole", "", "", "", "{}", b"1")],
+    )
+    vector = UP.astype(np.float16).tobytes()
+    return PublishedNote(
+        StoredNote(note_id, 1, rows, ()), {key: {"content": ("secret", title)}}, {key: vector}
     )
 
 
@@ -83,7 +87,7 @@ def vaults(shared_server: MilvusServer) -> Iterator[MilvusVaults]:
     made = MilvusVaults(MilvusConnection(shared_server.uri), "access")
     for vault in ("mine", "theirs", *(name for name in INJECTIONS if name)):
         publisher = MilvusPublisher(made, vault, MODEL, store_bodies=True)
-        publisher.replace(state(vault, 1), [chunk(7, "note")])
+        publisher.replace(state(vault, 1), [note(7, "note")])
     yield made
     made.connection.close()
 
@@ -99,7 +103,6 @@ def seen(retriever: MilvusRetriever, scope: VaultScope, selection: Selection) ->
     hits = [
         *retriever.nearest(scope, UP, selection),
         *retriever.best(scope, terms, selection),
-        *retriever.hybrid(scope, UP, terms, selection, Fusion()),
     ]
     return {hit.vault for hit in hits}
 
@@ -181,12 +184,30 @@ def test_the_token_is_in_no_error_and_its_variable_has_to_be_set() -> None:
         MilvusConnection.from_settings(settings, {})
 
 
-def test_weights_come_back_as_they_were_and_damaged_ones_not(vaults: MilvusVaults, tmp_path: Path) -> None:
+def test_bytes_come_back_as_they_were_and_damaged_ones_not(vaults: MilvusVaults, tmp_path: Path) -> None:
     data = np.random.default_rng(1).bytes(128_000)
-    digest = vaults.put_weights(data)
-    assert vaults.weights(digest) == data
-    vaults.connection.call("delete", "access_weights_v2", filter=f'part == "{digest}:0001:3"')
-    assert vaults.weights(digest) is None
-    assert vaults.put_weights(data) == digest
-    assert vaults.weights(digest) == data
-    assert vaults.weights('x" or true') is None
+    digest = vaults.put_blob(data)
+    assert vaults.blob(digest) == data
+    vaults.connection.call("delete", "access_blobs_v3", filter=f'part == "{digest}:0001"')
+    assert vaults.blob(digest) is None
+    assert vaults.put_blob(data) == digest
+    assert vaults.blob(digest) == data
+    assert vaults.blob('x" or true') is None
+
+
+def test_notes_come_back_whole_or_not_at_all(vaults: MilvusVaults) -> None:
+    mine = vaults.state("mine")
+    assert mine is not None
+    large = np.random.default_rng(2).bytes(128_000)
+    vaults.put_notes(mine, [(8, large), (9, b"small")])
+    assert vaults.notes(mine, [8, 9, 10]) == {8: large, 9: b"small"}
+    assert vaults.note_ids(mine) == {7, 8, 9}
+    assert vaults.count_notes(mine) == 3
+    part = f"{mine.edition}:8:0001"
+    vaults.connection.call("delete", "access_notes_v3", filter=f'part == "{part}"')
+    assert vaults.notes(mine, [8, 9]) == {9: b"small"}
+    vaults.delete_notes(mine, [8, 9])
+    assert vaults.note_ids(mine) == {7}
+    theirs = vaults.state("theirs")
+    assert theirs is not None
+    assert vaults.note_ids(theirs) == {7}

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vault_indexer.model import note_id_of
-from vault_indexer.search.rank import reciprocal_rank_fusion
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import FieldWeights
-from vault_indexer.store.retrieval import (
-    FoundChunk,
-    Fusion,
-    Selection,
-    VaultScope,
-    in_order,
-    limit_per_note,
-)
+from vault_indexer.store.retrieval import FoundChunk, Selection, VaultScope, in_order
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.vault import kind_of
@@ -51,32 +42,6 @@ class EmbeddedRetriever:
         """The best chunks by BM25F."""
         return self._ranked(scope, selection, self._by_word(terms))
 
-    def hybrid(
-        self,
-        scope: VaultScope,
-        vector: Vector,
-        terms: Sequence[QueryTerm],
-        selection: Selection,
-        fusion: Fusion,
-    ) -> list[FoundChunk]:
-        """Both rankings as one, as Milvus fuses them."""
-        if not terms:
-            return self.nearest(scope, vector, selection)
-        if not vector.any():
-            return self.best(scope, terms, selection)
-        by_meaning, by_word = _by_meaning(vector), self._by_word(terms)
-
-        def fused(snapshot: Snapshot, _: int, allowed: Keys | None) -> Scores:
-            meaning = by_meaning(snapshot, selection.depth, allowed)
-            words = by_word(snapshot, selection.depth, allowed)
-            if fusion.kind == "rrf":
-                rankings = {"meaning": list(meaning), "words": list(words)}
-                weights = dict.fromkeys(rankings, 1.0)
-                return reciprocal_rank_fusion(rankings, weights, fusion.rank_constant)
-            return _by_scores(meaning, words, fusion)
-
-        return self._ranked(scope, selection, fused)
-
     def _by_word(self, terms: Sequence[QueryTerm]) -> Search:
         def search(snapshot: Snapshot, k: int, allowed: Keys | None) -> Scores:
             ranking = snapshot.keywords.search(terms, self._weights, k, allowed)
@@ -90,12 +55,8 @@ class EmbeddedRetriever:
         with self._holder.lease() as snapshot:
             allowed = _allowed(snapshot.catalog, selection)
 
-            def ask(reach: int) -> list[FoundChunk]:
-                scores = search(snapshot, reach, allowed)
-                found = in_order(_found(self._vault, snapshot.catalog, scores))
-                return found[:reach]
-
-            return limit_per_note(ask, selection)
+            scores = search(snapshot, selection.limit, allowed)
+            return in_order(_found(self._vault, snapshot.catalog, scores))
 
 
 def _by_meaning(vector: Vector) -> Search:
@@ -104,15 +65,6 @@ def _by_meaning(vector: Vector) -> Search:
         return dict(zip(keys.tolist(), scores.tolist(), strict=True))
 
     return search
-
-
-def _by_scores(meaning: Scores, words: Scores, fusion: Fusion) -> Scores:
-    """Milvus' normalisation: an inner product as 1/2 + atan(s) / pi, a BM25 score as 2 atan(s) / pi."""
-    near = {key: 0.5 + math.atan(score) / math.pi for key, score in meaning.items()}
-    fused = {key: fusion.vector_weight * score for key, score in near.items()}
-    for key, score in words.items():
-        fused[key] = fused.get(key, 0.0) + fusion.keyword_weight * math.atan(score) * 2.0 / math.pi
-    return fused
 
 
 def _allowed(catalog: CatalogReader, selection: Selection) -> Keys | None:
@@ -150,21 +102,6 @@ def _note_sets(catalog: CatalogReader, selection: Selection) -> Iterator[set[int
 
 def _found(vault: str, catalog: CatalogReader, scores: Scores) -> Iterator[FoundChunk]:
     notes = catalog.notes({note_id_of(key) for key in scores})
-    for key, row in catalog.chunks(scores).items():
-        note, chunk = notes[row.note_id], row.chunk
-        yield FoundChunk(
-            vault=vault,
-            key=key,
-            note_id=row.note_id,
-            path=note.path,
-            title=note.title,
-            header_path=chunk.header_path,
-            language=note.language,
-            modified_ns=note.mtime_ns,
-            start_pos=chunk.start_pos,
-            end_pos=chunk.end_pos,
-            start_line=chunk.start_line,
-            end_line=chunk.end_line,
-            score=scores[key],
-            body=chunk.body or None,
-        )
+    for key, score in scores.items():
+        note_id = note_id_of(key)
+        yield FoundChunk(vault, key, note_id, notes[note_id].path, score)

@@ -18,6 +18,7 @@ from waiting import wait_until
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.publication_owner import PublishedVault
+from vault_indexer.index.published_notes import NotesHere
 from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, IndexDir
@@ -110,7 +111,9 @@ class MilvusBackend:
         generation = self.generation()
         model = self.model()
         published = PublishedVault(VAULT, "my vault", "keeper", "place", "owner")
-        catalog = CatalogPublisher(self.vaults, self.publisher(), published, generation.number, model.key)
+        catalog = CatalogPublisher(
+            self.vaults, self.publisher(), published, generation.number, model, NotesHere(generation)
+        )
         return Publication(catalog, PublishedEpoch(generation))
 
     def follow(self) -> None:

@@ -673,33 +673,69 @@ export interface InspectedNote {
   diagnostics: Diagnostic[];
 }
 
-/** One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty. `published_at` is when the keeper last published a change of the vault. */
+/** A hit of a vault that `keeper` keeps and published last at `published_at`. Without its text, `snippet`, `marks` and `content` are empty. */
 export interface GatewayHit {
-  vault: string;
-  keeper: string;
   path: string;
-  kind: string;
+  kind: "note" | "canvas" | "base" | "attachment";
   title: string;
+  language: string;
   header_path: string;
+  chunk_id: string;
+  chunk_index: number;
   start_pos: number;
   end_pos: number;
   start_line: number;
   end_line: number;
   line: number;
+  uri: string;
   score: number;
+  relevance: number;
   snippet: string;
   marks: number[][];
   content: string;
   modified_time: string;
+  tags: string[];
+  aliases: string[];
+  frontmatter: Record<string, unknown>;
+  stale: boolean;
+  strategy: string;
+  level: number | null;
+  parent_id: string;
+  sentence_ids: string[];
+  passage: Passage | null;
+  why: Why;
+  vault: string;
+  copies?: string[];
+  shares?: Shares | null;
+  chunk?: Record<string, unknown> | null;
+  keeper: string;
   published_at: string;
 }
 
-/** The answer to one search. */
+/** The answer to one search, as `SearchAnswer`. */
 export interface GatewayAnswer {
   query: string;
   took_ms: number;
   results: GatewayHit[];
   notices: string[];
+  corrections: Correction[];
+  verdict: "strong" | "likely" | "weak" | "none";
+  missing_words: string[];
+}
+
+/** A note of a vault that `keeper` keeps, as it was published at `published_at`. */
+export interface GatewayNote {
+  path: string;
+  title: string;
+  language: string;
+  tags: string[];
+  aliases: string[];
+  frontmatter: Record<string, unknown>;
+  text: string;
+  modified_time: string;
+  vault: string;
+  keeper: string;
+  published_at: string;
 }
 
 /** A vault that the user may read, as it is published: `seq` is the last commit of its index, of the generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. `published_at` is when its keeper last published a change, `seen_at` when it last said that it is there; `is_stale` says that this was too long ago. */

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from vault_indexer.answer.answerer import Answerer, AskEvent
+from vault_indexer.answer.answerer import Answerer, AskEvent, PassageSource
 
-__all__ = ["Answerer", "AskEvent"]
+__all__ = ["Answerer", "AskEvent", "PassageSource"]

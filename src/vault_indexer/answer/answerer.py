@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.never_send import NeverSend
@@ -36,11 +38,19 @@ from vault_indexer.model import (
 )
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
-from vault_indexer.search import QuestionWord, ReadyVaults, question_as_query, unknown_words
+from vault_indexer.search import FoundPassages, QuestionWord, question_as_query, unknown_words
 
 AskEvent = AskAnswer | AnswerSentence
 """What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
 sentence of a model may come before the model has ended; the whole answer says which ones it consists of."""
+
+
+class PassageSource(Protocol):
+    """Where the passages are from."""
+
+    def passages(self, request: SearchRequest) -> AbstractContextManager[FoundPassages]:
+        """The hits for a question, which can be read during the block."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ class Answerer:
         self._never_send = NeverSend.from_entries(settings.ask.never_send)
 
     def answer_from(
-        self, source: ReadyVaults, request: AskRequest, is_cancelled: Callable[[], bool]
+        self, source: PassageSource, request: AskRequest, is_cancelled: Callable[[], bool]
     ) -> Iterator[AskEvent]:
         """The events of one question; the last one is the whole answer.
 
@@ -112,7 +122,7 @@ class Answerer:
             self._writer = Writer.of(self._make_llm(self.settings.llm), self._cache, self.settings.ask)
         return self._writer
 
-    def _read(self, source: ReadyVaults, request: AskRequest, *, is_written: bool) -> Passages:
+    def _read(self, source: PassageSource, request: AskRequest, *, is_written: bool) -> Passages:
         limit = request.limit or self.settings.ask.limit
         question = question_as_query(request.question)
         search = SearchRequest(question, limit, expand="section_or_window" if is_written else "")

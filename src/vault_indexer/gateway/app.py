@@ -11,11 +11,22 @@ from typing import TYPE_CHECKING, Any
 from vault_indexer.config.gateway import EVERY_VAULT, GatewaySettings, GatewayUser
 from vault_indexer.contract.bounds import check_query
 from vault_indexer.contract.codec import encode, json_fields
-from vault_indexer.contract.gateway_requests import GatewaySearchRequest
+from vault_indexer.contract.gateway_requests import (
+    GatewayAskRequest,
+    GatewayNoteRequest,
+    GatewayRelatedRequest,
+    GatewaySearchRequest,
+)
 from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.parameters import request_of
 from vault_indexer.errors import UsageError
-from vault_indexer.gateway.endpoints import GATEWAY_SEARCH, GATEWAY_VAULTS
+from vault_indexer.gateway.endpoints import (
+    GATEWAY_ASK,
+    GATEWAY_NOTE,
+    GATEWAY_RELATED,
+    GATEWAY_SEARCH,
+    GATEWAY_VAULTS,
+)
 from vault_indexer.gateway.http.audit import AuditLog
 from vault_indexer.gateway.http.drain import Drain
 from vault_indexer.gateway.http.identity import Identified, TrustedProxy
@@ -30,10 +41,19 @@ from vault_indexer.gateway.http.requests import REQUEST, Recorded, RequestRecord
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.oidc import OidcTokens
 from vault_indexer.gateway.published import PublishedVaults
+from vault_indexer.gateway.reading import GatewayReader
 from vault_indexer.gateway.rights import CurrentUsers, WhileRightsHold
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
 from vault_indexer.gateway.shares import GivingBack, Shared, UserShares
-from vault_indexer.model import GatewayAnswer, GatewayHit, PublishedVault, PublishedVaultList
+from vault_indexer.model import (
+    AskAnswer,
+    GatewayAnswer,
+    GatewayHit,
+    GatewayNote,
+    PublishedVault,
+    PublishedVaultList,
+    RelatedAnswer,
+)
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.openapi import OPENAPI_PATH, ApiDocument, answers
 from vault_indexer.serve.app import get_route, methods_of, other_routes
@@ -56,7 +76,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
 
-ROUTES = frozenset({GATEWAY_SEARCH.path, GATEWAY_VAULTS.path, HEALTH_PATH, READY_PATH, METRICS_PATH})
+_ENDPOINTS = (GATEWAY_SEARCH, GATEWAY_VAULTS, GATEWAY_NOTE, GATEWAY_RELATED, GATEWAY_ASK)
+ROUTES = frozenset({*(one.path for one in _ENDPOINTS), HEALTH_PATH, READY_PATH, METRICS_PATH})
 
 _HEALTHY = "Whether the process answers."
 _READY = "Whether Milvus answers; 503 if not."
@@ -68,8 +89,7 @@ _FORBIDDEN = Refusal(
     403, "rights", "this user may not read /metrics: set metrics = true in its [[users]] or [[groups]]"
 )
 _KINDS = {
-    GATEWAY_SEARCH.path: "search",
-    GATEWAY_VAULTS.path: "vaults",
+    **{one.path: one.name for one in _ENDPOINTS},
     METRICS_PATH: "metrics",
     OPENAPI_PATH: "openapi",
 }
@@ -88,6 +108,7 @@ class GatewayParts:
     users: CurrentUsers
     published: PublishedVaults
     search: GatewaySearch
+    reader: GatewayReader
     metrics: GatewayMetrics
     oidc: OidcTokens | None = None
     proxy: TrustedProxy | None = None
@@ -100,6 +121,9 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
     responses: tuple[tuple[Endpoint[Any], Respond], ...] = (
         (GATEWAY_SEARCH, lambda given: _json(_search(parts, request_of(GatewaySearchRequest, given)))),
         (GATEWAY_VAULTS, lambda _: _json(_vaults(parts))),
+        (GATEWAY_NOTE, lambda given: _json(_note(parts, request_of(GatewayNoteRequest, given)))),
+        (GATEWAY_RELATED, lambda given: _json(_related(parts, request_of(GatewayRelatedRequest, given)))),
+        (GATEWAY_ASK, lambda given: _json(_ask(parts, request_of(GatewayAskRequest, given)))),
     )
     routes: dict[Route, App] = {}
     for endpoint, respond in responses:
@@ -184,9 +208,30 @@ def _search(parts: GatewayParts, request: GatewaySearchRequest) -> GatewayAnswer
         kind=request.kind,
         with_text=bool(wanted & _TEXT_KEYS),
     )
-    record = REQUEST.get()
-    record.query, record.vaults = request.query, _asked(parts, request.vault)
+    _record(parts, request.vault, request.query)
     return replace(parts.search.search(_USER.get(), order), keys=wanted if request.fields else None)
+
+
+def _note(parts: GatewayParts, request: GatewayNoteRequest) -> GatewayNote:
+    _record(parts, request.vault)
+    return parts.reader.note(_USER.get(), request.note, request.vault)
+
+
+def _related(parts: GatewayParts, request: GatewayRelatedRequest) -> RelatedAnswer:
+    _record(parts, request.vault)
+    return parts.reader.related(_USER.get(), request.note, request.vault, request.limit)
+
+
+def _ask(parts: GatewayParts, request: GatewayAskRequest) -> AskAnswer:
+    check_query(request.question)
+    _record(parts, request.vault, request.question)
+    return parts.reader.ask(_USER.get(), request.question, request.vault, request.limit)
+
+
+def _record(parts: GatewayParts, vault: str, query: str = "") -> None:
+    """Tell the audit log what is asked, and of which vaults. Raises UnknownVaultError."""
+    record = REQUEST.get()
+    record.query, record.vaults = query, _asked(parts, vault)
 
 
 def _asked(parts: GatewayParts, named: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The text of hits: with the hit from Milvus, or from the catalogs of the keepers."""
+"""The text of hits that is not published: nowhere, or in the catalogs of the keepers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote, urlsplit
 
 from vault_indexer.config.gateway import GatewayKeeper
@@ -18,7 +18,6 @@ from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.single_flight import SingleFlight
 from vault_indexer.serve.api.endpoints import BODIES, VAULT, VAULTS
-from vault_indexer.store import FoundChunk
 from vault_indexer.store.milvus import VaultState, place_digest
 
 log = logging.getLogger("vault_indexer.gateway")
@@ -46,23 +45,32 @@ class Bodies:
     notices: tuple[str, ...] = ()
 
 
+class HitPlace(NamedTuple):
+    """A chunk whose body is wanted: the vault's id, the chunk's key, and where it stands in its note."""
+
+    vault: str
+    key: int
+    path: str
+    start_pos: int
+    end_pos: int
+
+
 class BodySource(Protocol):
     """Where the bodies are from."""
 
-    def of(self, found: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> Bodies:
+    def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
         """The bodies of hits; `states` has those of their vaults."""
         ...
 
 
-class PublishedBodies:
-    """The bodies that Milvus has sent with the hits."""
+class NoBodies:
+    """Only what is published has a text."""
 
-    def of(self, found: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> Bodies:
-        """Those that are published."""
-        known = {(one.vault, one.key): one.body for one in found if one.body is not None}
-        without = sorted({states[one.vault].name for one in found if (one.vault, one.key) not in known})
+    def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
+        """None of them."""
+        without = sorted({states[one.vault].name for one in found})
         notices = (f"without text, since their text is not published: hits of {', '.join(without)}",)
-        return Bodies(known, notices if without else ())
+        return Bodies({}, notices if without else ())
 
 
 class KeptBodies:
@@ -91,9 +99,9 @@ class KeptBodies:
         self._timeout_s = timeout_s
         self._metrics = metrics
 
-    def of(self, found: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> Bodies:
+    def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
         """The bodies that the keepers know."""
-        asked: dict[tuple[str, str], list[FoundChunk]] = {}
+        asked: dict[tuple[str, str], list[HitPlace]] = {}
         for one in found:
             asked.setdefault((states[one.vault].keeper, one.vault), []).append(one)
         running = {
@@ -150,7 +158,7 @@ class _KeeperClient:
         self._names: Mapping[str, str] = {}
         self._read_at: float | None = None
 
-    def ask(self, found: Sequence[FoundChunk], place: str) -> Future[dict[ChunkId, str]]:
+    def ask(self, found: Sequence[HitPlace], place: str) -> Future[dict[ChunkId, str]]:
         """`bodies`, in a thread of this keeper; failed at once where too many wait for it."""
         if not self._free.acquire(blocking=False):
             refused: Future[dict[ChunkId, str]] = Future()
@@ -164,7 +172,7 @@ class _KeeperClient:
         """Wait for nobody."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def bodies(self, found: Sequence[FoundChunk], place: str) -> dict[ChunkId, str]:
+    def bodies(self, found: Sequence[HitPlace], place: str) -> dict[ChunkId, str]:
         """The bodies of chunks of the vault at one place that are as they were published. Raises OSError,
         HTTPException, or ValueError and its like for an answer of another shape, and where the keeper keeps
         no such vault."""
@@ -212,6 +220,6 @@ class _KeeperClient:
             connection.close()
 
 
-def _is_same(found: FoundChunk, held: Mapping[str, object]) -> bool:
+def _is_same(found: HitPlace, held: Mapping[str, object]) -> bool:
     wanted = (found.path, found.start_pos, found.end_pos)
     return wanted == (held["path"], held["start_pos"], held["end_pos"])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
-
-import numpy as np
 
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.gateway.calls import MilvusCalls
 from vault_indexer.gateway.single_flight import SingleFlight
-from vault_indexer.ports import Embedder
+from vault_indexer.ports import Embedder, EmbeddingModel
 from vault_indexer.providers import TokenWeights, embedder_for
 from vault_indexer.store.milvus import MilvusVaults
 from vault_indexer.system import LruCache
@@ -37,14 +37,15 @@ class QueryModels:
         self._loading: SingleFlight[tuple[str, str], Embedder] = SingleFlight()
         self._loaded: LruCache[tuple[str, str], Embedder] = LruCache(MAX_MODELS)
 
-    def vector(self, model: str, weights: str, text: str) -> Vectors:
-        """The vector of a question, by the key of a model and the digest of its token weights ("" for none).
-        Raises ProviderError where this gateway cannot make it, and BackendError."""
-        return self._embedder(model, weights).embed_query(text)
-
-    def _embedder(self, model: str, weights: str) -> Embedder:
+    def embedder(self, model: str, weights: str) -> Embedder:
+        """What embeds questions, by the key of a model and the digest of its token weights ("" for none).
+        Where this gateway has no such model, each of its vectors raises ProviderError. Raises
+        BackendError."""
         key = model, weights
-        return self._loaded.get(key, lambda: self._loading.get(key, partial(self._load, model, weights)))
+        try:
+            return self._loaded.get(key, lambda: self._loading.get(key, partial(self._load, model, weights)))
+        except ProviderError as error:
+            return _MissingModel(_model_of(model), str(error))
 
     def _load(self, model: str, weights: str) -> Embedder:
         provider = model.partition("/")[0]
@@ -58,16 +59,33 @@ class QueryModels:
         return embedder
 
     def _weights(self, digest: str) -> TokenWeights:
-        found = self._calls.run("weights", partial(self._vaults.weights, digest))
+        found = self._calls.run("weights", partial(self._vaults.blob, digest))
         if found is None:
             raise ProviderError("the word weights of the vault are not on the search server")
         return TokenWeights.from_bytes(found)
 
 
-def no_vector(model: str) -> Vectors:
-    """Stands for a question whose vector cannot be made: all zeros, which are near to nothing."""
-    dimension = model.rpartition("/")[2]
-    return np.zeros(int(dimension) if dimension.isdecimal() else 1, np.float32)
+def _model_of(key: str) -> EmbeddingModel:
+    """The model of a key (`EmbeddingModel.key`)."""
+    provider, _, rest = key.partition("/")
+    name, _, dimension = rest.rpartition("/")
+    return EmbeddingModel(provider, name, int(dimension) if dimension.isdecimal() else 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _MissingModel:
+    """Implements Embedder for a model that is not here: words are searched without it."""
+
+    model: EmbeddingModel
+    reason: str
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Raises ProviderError."""
+        raise ProviderError(f"{len(texts)} texts: {self.reason}")
+
+    def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - as the port has it
+        """Raises ProviderError."""
+        raise ProviderError(self.reason)
 
 
 def _is_local(provider: str) -> TypeGuard[_LocalProvider]:

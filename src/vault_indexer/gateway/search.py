@@ -1,34 +1,48 @@
-"""One search over the vaults that a user may read."""
+"""One search over the vaults that a user may read: that of a daemon, over the notes that the server finds."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import partial
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from urllib.parse import quote
 
 from vault_indexer.config.gateway import GatewaySettings, GatewayUser
-from vault_indexer.errors import BackendError, ProviderError, UsageError
-from vault_indexer.gateway.bodies import Bodies, BodySource
+from vault_indexer.config.settings import SearchSettings
+from vault_indexer.errors import BackendError, QueryError, UsageError
+from vault_indexer.gateway.bodies import Bodies, BodySource, HitPlace
 from vault_indexer.gateway.calls import MilvusCalls
-from vault_indexer.gateway.models import MAX_MODELS, QueryModels, no_vector
+from vault_indexer.gateway.candidates import CandidateNotes, FoundNotes
+from vault_indexer.gateway.models import MAX_MODELS, QueryModels
 from vault_indexer.gateway.published import PublishedVaults
-from vault_indexer.gateway.published_hits import hits_of
 from vault_indexer.gateway.question import Question, parse_gateway_query
 from vault_indexer.gateway.users import full_name
-from vault_indexer.model import GatewayAnswer, first_per_note
-from vault_indexer.search.present import Snippets
-from vault_indexer.search.rank import reciprocal_rank_fusion
-from vault_indexer.store import FoundChunk, Fusion, Selection, VaultScope, in_order, note_of_chunk
+from vault_indexer.model import (
+    GatewayAnswer,
+    GatewayHit,
+    Hit,
+    SearchRequest,
+)
+from vault_indexer.ports import Embedder
+from vault_indexer.search import (
+    QueryDeadline,
+    SearchedVault,
+    SearchResult,
+    Snippets,
+    depth_of,
+    prepare_query,
+    search_vaults,
+)
+from vault_indexer.store import MAX_LIMIT, Selection, VaultScope
 from vault_indexer.store.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
-from vault_indexer.text.language import detect
-from vault_indexer.text.query import analyze_query
 
-_FUSION = Fusion()
-_CHECKED = 1000
-"""Chunks that are looked at where a condition is checked of each one here."""
+_CHECKED = 250
+"""Chunks of each ranking whose notes are looked at where a condition is checked of each one here."""
+
+_COUNTED = 32
+"""So many vaults, the largest, say how rare words are and how they are spelt; the others follow them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +59,19 @@ class SearchOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Searched:
+    """The vaults with the notes that may answer, and what the user should know of those that are missing."""
+
+    vaults: tuple[SearchedVault, ...]
+    states: Mapping[str, VaultState]
+    """By the name of the vault in the search."""
+    question: Question
+    notices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Group:
-    """The vaults of one collection whose questions have one vector."""
+    """The vaults of one collection whose questions have one vector, the largest first."""
 
     collection: str
     model: str
@@ -58,8 +83,8 @@ class _Group:
         return VaultScope.of([state.vault for state in self.states])
 
     @property
-    def languages(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one for state in self.states for one in state.languages))
+    def names(self) -> str:
+        return ", ".join(sorted({state.name for state in self.states}))
 
 
 class GatewaySearch:
@@ -79,6 +104,12 @@ class GatewaySearch:
         self._bodies = bodies
         self._settings = settings
         self._models = QueryModels(vaults, calls)
+        self.candidates = CandidateNotes(vaults, calls)
+        self.search_settings = SearchSettings(
+            snippet_chars=settings.snippet_chars,
+            max_chunks_per_note=settings.max_chunks_per_note,
+            deadline_s=settings.server.timeout_s,
+        )
 
     def search(self, user: GatewayUser, order: SearchOrder) -> GatewayAnswer:
         """The best hits of the vaults that the user may read.
@@ -87,38 +118,127 @@ class GatewaySearch:
         of too many models, and BackendError where the server does not answer or is too slow.
         """
         began = time.monotonic()
-        question = parse_gateway_query(order.query, datetime.now().astimezone())
+        request = SearchRequest(order.query, order.limit, by_note=order.by_note)
+        deadline = QueryDeadline(self._settings.server.timeout_s)
+        with self.searched(user, order, deadline) as found:
+            result = SearchResult(())
+            if found.vaults:
+                result = search_vaults(found.vaults, request, self.search_settings, deadline)
+            hits, without = self._with_text(found, result.hits, order)
+        self._calls.metrics.count_hits(len(hits))
+        stale = self._stale_notices(hits, found)
+        notices = (*found.notices, *result.notices, *without, *stale)
+        return GatewayAnswer(
+            query=order.query,
+            took_ms=1000 * (time.monotonic() - began),
+            results=tuple(_gateway_hit(hit, found.states[hit.vault]) for hit in hits),
+            notices=tuple(dict.fromkeys(notices)),
+            corrections=result.corrections,
+            verdict=result.verdict,
+            missing_words=result.missing_words,
+        )
+
+    @contextmanager
+    def searched(self, user: GatewayUser, order: SearchOrder, deadline: QueryDeadline) -> Iterator[Searched]:
+        """The notes that may answer, as vaults that can be searched for the time of the block. Raises as
+        `search`."""
+        question = parse_gateway_query(order.query)
         states = self._published.of(user, order.vault)
         groups = _groups(states.values())
-        notices = list(question.notices)
         if len(groups) > MAX_MODELS:
             raise UsageError(
                 f"your vaults have {len(groups)} models, a search can have {MAX_MODELS}: name one by vault="
             )
         self._check_cost(order, question, states.values())
-        if len(groups) > 1:
-            notices.append(_models_notice(groups))
-        until = began + self._settings.server.timeout_s / 2
-        rankings = []
+        until = time.monotonic() + self._settings.server.timeout_s / 2
+        notices = [_models_notice(groups)] if len(groups) > 1 else []
+        wanted: dict[str, set[int]] = {}
+        embedders: dict[str, Embedder] = {}
         for group in groups:
             if time.monotonic() > until:
                 raise BackendError("the search server is too slow: try again, or name one vault by vault=")
-            found, own = self._ask(group, question, order)
-            rankings.append(found)
-            notices += own
-        hits = _joined(rankings, order.limit)
-        terms = [term for group in groups for term in analyze_query(question.text, group.languages)]
-        languages = tuple(dict.fromkeys(one for group in groups for one in group.languages))
-        words: dict[str, tuple[str, ...]] = {term.word: () for term in terms}
-        snippets = Snippets(words, self._settings.snippet_chars, detect(question.text, languages))
-        bodies = self._bodies.of(hits, states) if order.with_text and hits else Bodies({})
-        self._calls.metrics.count_hits(len(hits))
-        notices += self._stale_notices(hits, states)
-        return GatewayAnswer(
-            query=order.query,
-            took_ms=1000 * (time.monotonic() - began),
-            results=hits_of(hits, states, bodies, terms, snippets),
-            notices=tuple(dict.fromkeys([*notices, *bodies.notices])),
+            embedder = self._models.embedder(group.model, group.weights)
+            embedders |= {state.vault: embedder for state in group.states}
+            try:
+                for vault, ids in self._ask(group, embedder, order, question, deadline).items():
+                    wanted.setdefault(vault, set()).update(ids)
+            except (CollectionMissingError, _NotYetError):
+                notices.append(f"not searched, since it is being published again: {group.names}")
+        names = _names_of(states[vault] for vault in wanted)
+        with self.candidates.snapshots(states, wanted) as snapshots:
+            late = sorted(states[vault].name for vault in wanted if vault not in snapshots)
+            notices += [f"not searched, since it is being published again: {name}" for name in late]
+            vaults = tuple(
+                SearchedVault(names[vault], None, own.snapshot, embedders[vault])
+                for vault, own in sorted(snapshots.items())
+            )
+            _check_text(question, ((states[vault], own) for vault, own in snapshots.items()))
+            by_name = {names[vault]: states[vault] for vault in snapshots}
+            yield Searched(vaults, by_name, question, tuple(notices))
+
+    def _ask(
+        self,
+        group: _Group,
+        embedder: Embedder,
+        order: SearchOrder,
+        question: Question,
+        deadline: QueryDeadline,
+    ) -> dict[str, set[int]]:
+        """The notes of a group that may answer, by vault. Raises CollectionMissingError."""
+        largest = sorted(group.states, key=lambda state: -state.chunks)[:_COUNTED]
+        empty = {state.vault: self.candidates.empty(state) for state in largest}
+        counted = [
+            SearchedVault(vault, None, snapshot, embedder)
+            for vault, snapshot in empty.items()
+            if snapshot is not None
+        ]
+        if not counted:
+            raise _NotYetError
+        prepared = prepare_query(counted, SearchRequest(order.query), deadline)[0]
+        depth = depth_of(self.search_settings, order.limit)
+        selection = Selection(
+            limit=min(MAX_LIMIT, max(_CHECKED, depth) if question.has_conditions else depth),
+            folders=(order.folder,) if order.folder else (),
+            tags=question.tags,
+            kinds=(order.kind,) if order.kind else (),
+        )
+        retriever = MilvusRetriever(self._vaults, group.collection)
+        found = self.candidates.found(retriever, group.scope, prepared.vector, prepared.terms, selection)
+        notes: dict[str, set[int]] = {}
+        for one in found:
+            notes.setdefault(one.vault, set()).add(one.note_id)
+        return notes
+
+    def _with_text(
+        self, found: Searched, hits: Sequence[Hit], order: SearchOrder
+    ) -> tuple[list[Hit], tuple[str, ...]]:
+        """The hits, those whose text is not published with what their keepers give of it, and what is to be
+        said of that."""
+        places = {number: place for number, hit in enumerate(hits) for place in _place_of(hit, found)}
+        if not places:
+            return list(hits), ()
+        bodies = Bodies({})
+        if order.with_text:
+            states = {state.vault: state for state in found.states.values()}
+            bodies = self._bodies.of(list(places.values()), states)
+        shown = list(hits)
+        for number, place in places.items():
+            body = bodies.known.get((place.vault, place.key), "")
+            shown[number] = self._of_body(hits[number], body)
+        return shown, bodies.notices
+
+    def _of_body(self, hit: Hit, body: str) -> Hit:
+        """A hit with the text that its keeper has given ("": none)."""
+        words = hit.why.keyword.terms if hit.why.keyword else {}
+        compounds: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
+        snippets = Snippets(compounds, self._settings.snippet_chars, hit.language)
+        snippet = snippets.of(body, words) if body else None
+        return replace(
+            hit,
+            content=body,
+            snippet=snippet.text if snippet else "",
+            marks=snippet.marks if snippet else (),
+            line=hit.start_line + (body.count("\n", 0, snippet.at) if snippet else 0),
         )
 
     def _check_cost(self, order: SearchOrder, question: Question, states: Iterable[VaultState]) -> None:
@@ -129,57 +249,28 @@ class GatewaySearch:
                 "name one vault by vault="
             )
 
-    def _stale_notices(self, hits: Sequence[FoundChunk], states: Mapping[str, VaultState]) -> list[str]:
-        found = {states[hit.vault].vault: states[hit.vault] for hit in hits}
+    def _stale_notices(self, hits: Sequence[Hit], found: Searched) -> list[str]:
+        states = {hit.vault: found.states[hit.vault] for hit in hits}
         return [
             f"{full_name(state)} may be out of date: its keeper was last seen at {state.seen_at}"
-            for _, state in sorted(found.items())
+            for _, state in sorted(states.items())
             if self._published.is_stale(state)
         ]
 
-    def _ask(
-        self, group: _Group, question: Question, order: SearchOrder
-    ) -> tuple[list[FoundChunk], list[str]]:
-        """The ranking of one group, cut, and what the user should know of it."""
-        notices: list[str] = []
-        try:
-            vector = self._models.vector(group.model, group.weights, question.text)
-        except ProviderError as error:
-            vector = no_vector(group.model)
-            notices.append(f"only words were searched in {_names(group)}: {error}")
-        per_note = 1 if order.by_note else self._settings.max_chunks_per_note
-        selection = Selection(
-            limit=order.limit,
-            per_note=per_note,
-            folders=(order.folder,) if order.folder else (),
-            tags=question.tags,
-            kinds=(order.kind,) if order.kind else (),
-        )
-        if question.conditions:
-            selection = replace(selection, limit=_CHECKED, per_note=0, depth=_CHECKED)
-        terms = analyze_query(question.text, group.languages)
-        retriever = MilvusRetriever(self._vaults, group.collection)
-        ask = partial(retriever.hybrid, group.scope, vector, terms, selection, _FUSION)
-        try:
-            found = self._calls.run("search", ask)
-        except CollectionMissingError:
-            return [], [*notices, f"not searched, since it is being published again: {_names(group)}"]
-        if question.conditions:
-            return self._checked(found, question, order.limit, per_note, notices)
-        return found, notices
 
-    def _checked(
-        self, found: Sequence[FoundChunk], question: Question, limit: int, per_note: int, notices: list[str]
-    ) -> tuple[list[FoundChunk], list[str]]:
-        leaving = (one for one in found if question.leaves(one))
-        left = list(islice(first_per_note(leaving, note_of_chunk, per_note), limit))
-        if len(left) < limit and len(found) >= _CHECKED:
-            written = " ".join(condition.source for condition in question.conditions)
-            notices.append(
-                f"some hits may be missing: {written} was checked of the best {_CHECKED:,} parts of notes"
-                " only; add a rarer word, a tag, or the parameter folder"
-            )
-        return left, notices
+class _NotYetError(Exception):
+    """No vault of a group has its statistics yet."""
+
+
+def _check_text(question: Question, found: Iterable[tuple[VaultState, FoundNotes]]) -> None:
+    """Raises QueryError for conditions on the text of vaults whose text is not published."""
+    without = sorted({state.name for state, own in found if not own.have_text})
+    if question.needs_text and without:
+        raise QueryError(
+            f"the text of {', '.join(without)} is not published, and the query has conditions on it; name "
+            "another vault by vault=",
+            1,
+        )
 
 
 def _groups(states: Iterable[VaultState]) -> list[_Group]:
@@ -190,17 +281,30 @@ def _groups(states: Iterable[VaultState]) -> list[_Group]:
     return [_Group(*key, tuple(own)) for key, own in sorted(found.items())]
 
 
-def _joined(rankings: Sequence[Sequence[FoundChunk]], limit: int) -> list[FoundChunk]:
-    """One ranking: that of the server, or several by rank (RRF), as their scores are not comparable."""
-    if len(rankings) == 1:
-        return list(rankings[0])[:limit]
-    lists = {str(number): [(one.vault, one.key) for one in own] for number, own in enumerate(rankings)}
-    fused = reciprocal_rank_fusion(lists, dict.fromkeys(lists, 1.0), _FUSION.rank_constant)
-    return in_order(replace(one, score=fused[one.vault, one.key]) for own in rankings for one in own)[:limit]
+def _names_of(states: Iterable[VaultState]) -> dict[str, str]:
+    """What each vault is called in a search: keeper and name, or its id where two have the same."""
+    named = {state.vault: full_name(state) for state in states}
+    often = Counter(named.values())
+    return {vault: name if often[name] == 1 else vault for vault, name in named.items()}
 
 
-def _names(group: _Group) -> str:
-    return ", ".join(sorted({state.name for state in group.states}))
+def _place_of(hit: Hit, found: Searched) -> Iterator[HitPlace]:
+    """Where the text of a hit is kept, if it is not published."""
+    if hit.content.strip() or hit.chunk is None:
+        return
+    catalog = next(one.snapshot.catalog for one in found.vaults if one.name == hit.vault)
+    note = catalog.note(hit.path)
+    for row in catalog.chunks_of(note.note_id) if note else ():
+        if row.chunk.chunk_id == hit.chunk_id:
+            yield HitPlace(found.states[hit.vault].vault, row.key, hit.path, hit.start_pos, hit.end_pos)
+
+
+def _gateway_hit(hit: Hit, state: VaultState) -> GatewayHit:
+    """The hit as users of a gateway get it."""
+    own = {one.name: getattr(hit, one.name) for one in fields(Hit)}
+    uri = f"obsidian://open?vault={quote(state.name, safe='')}&file={quote(hit.path, safe='')}"
+    more = {"vault": state.name, "keeper": state.keeper, "published_at": state.published_at, "uri": uri}
+    return GatewayHit(**own | more)
 
 
 _NAMED_MODELS = 3
@@ -208,7 +312,7 @@ _NAMED_MODELS = 3
 
 def _models_notice(groups: Sequence[_Group]) -> str:
     """What a searcher should know whose vaults cannot be compared."""
-    named = [f"{_names(one)} ({one.model}{', weights of its own' * bool(one.weights)})" for one in groups]
+    named = [f"{one.names} ({one.model}{', weights of its own' * bool(one.weights)})" for one in groups]
     more = f" and {len(named) - _NAMED_MODELS} more" if len(named) > _NAMED_MODELS else ""
     return (
         f"your vaults have {len(groups)} models, so their hits are taken by turns, not by how good they are; "

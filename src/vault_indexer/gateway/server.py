@@ -15,7 +15,7 @@ from vault_indexer.config.tables.identity import GatewayAudit, GatewayOidc
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.gateway.app import ROUTES, GatewayParts, make_gateway_app
-from vault_indexer.gateway.bodies import BodySource, KeptBodies, PublishedBodies
+from vault_indexer.gateway.bodies import BodySource, KeptBodies, NoBodies
 from vault_indexer.gateway.calls import MilvusCalls
 from vault_indexer.gateway.http.audit import AuditLog
 from vault_indexer.gateway.http.drain import Drain
@@ -23,6 +23,7 @@ from vault_indexer.gateway.http.identity import TrustedProxy
 from vault_indexer.gateway.metrics import GatewayMetrics
 from vault_indexer.gateway.oidc import OidcTokens
 from vault_indexer.gateway.published import PublishedVaults
+from vault_indexer.gateway.reading import GatewayReader
 from vault_indexer.gateway.rights import CurrentUsers
 from vault_indexer.gateway.search import GatewaySearch
 from vault_indexer.serve.server import bind, bind_unix, serve_app
@@ -92,11 +93,12 @@ def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[Gat
         users = CurrentUsers(settings, partial(load_gateway, file.path), file.watch, metrics)
         published = PublishedVaults(vaults, calls, users, settings)
         search = GatewaySearch(vaults, published, calls, bodies, settings)
+        reader = GatewayReader(vaults, published, calls, search)
         oidc = None if settings.oidc is None else _tokens(settings.oidc, metrics)
         by_socket = bool(settings.server.socket)
         proxy = None if settings.proxy is None else TrustedProxy(settings.proxy, by_socket=by_socket)
         audit = _audit_log(settings.audit, metrics, cleanup)
-        yield GatewayParts(settings, users, published, search, metrics, oidc, proxy, audit)
+        yield GatewayParts(settings, users, published, search, reader, metrics, oidc, proxy, audit)
 
 
 def _tokens(settings: GatewayOidc, metrics: GatewayMetrics) -> OidcTokens:
@@ -125,7 +127,7 @@ def _body_source(
     settings: GatewaySettings, environ: Mapping[str, str], metrics: GatewayMetrics, cleanup: ExitStack
 ) -> BodySource:
     if settings.bodies == "milvus":
-        return PublishedBodies()
+        return NoBodies()
     kept = KeptBodies(settings.keepers, environ, settings.keeper_timeout_s, metrics)
     cleanup.callback(kept.close)
     return kept

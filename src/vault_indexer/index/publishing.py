@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
 from vault_indexer.index.publication_owner import PublishedVault, require_owner
-from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
-from vault_indexer.store import Generation, PublishedChunk
+from vault_indexer.index.published_notes import NoteSource
+from vault_indexer.model import note_id_of
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.store import Generation, PublishedNote
 from vault_indexer.store.catalog import CatalogReader, Changes
 from vault_indexer.store.milvus import (
     CollectionMissingError,
     MilvusPublisher,
     MilvusVaults,
+    RowChanges,
     VaultState,
 )
 from vault_indexer.system import write_atomically
@@ -22,6 +25,12 @@ from vault_indexer.system import write_atomically
 _PROBED = 50
 """Keys of a change that are asked for, to see whether the server answers with it."""
 
+
+_FEW_CHUNKS, _PART = 20, 20
+"""So many chunks more or less, or a twentieth of all, and the words are counted again. A rule of thumb."""
+
+_RECOUNT_MS = 600_000
+"""After so long they are counted again with the next change. A rule of thumb."""
 
 _LOOKED_UP = 5
 """Rows that are looked up while nothing changes."""
@@ -52,16 +61,17 @@ class CatalogPublisher:
         publisher: MilvusPublisher,
         published: PublishedVault,
         generation: int,
-        model: str,
-        worker: ChunkWorker | None = None,
+        model: EmbeddingModel,
+        source: NoteSource,
     ) -> None:
-        """`worker` prepares the chunks (None: this process does)."""
         self._vaults = vaults
         self._publisher = publisher
         self._published = published
         self._generation = generation
         self._model = model
-        self._worker = worker
+        self._source = source
+        self._counted: VaultState | None = None
+        """The state that this process has counted the words for last."""
 
     def applied(self, epoch: int) -> VaultState | None:
         """What the server says it holds of this generation, published as `epoch`; None where that is lost or
@@ -75,7 +85,7 @@ class CatalogPublisher:
     def is_whole(self, state: VaultState) -> bool:
         """Whether all rows are there, by their number: the server looks at each of them. Raises
         CollectionMissingError."""
-        return self._publisher.count(state) == state.chunks
+        return self._publisher.is_whole(state)
 
     def has_newest(self, catalog: CatalogReader, state: VaultState) -> bool:
         """Whether the newest rows are there, looked up by their primary keys: costs next to nothing, and
@@ -87,7 +97,7 @@ class CatalogPublisher:
         self._vaults.create()
         require_owner(self._vaults, self._published)
         weights = catalog.blob(WEIGHTS_BLOB)
-        digest = self._vaults.put_weights(weights) if weights else ""
+        digest = self._vaults.put_blob(weights) if weights else ""
         keys = catalog.chunk_key_array().tolist()
         before, now_ms = self._vaults.state(self._published.vault), _now_ms()
         state = VaultState(
@@ -95,20 +105,23 @@ class CatalogPublisher:
             name=self._published.name,
             keeper=self._published.keeper,
             collection="",
-            model=self._model,
+            model=self._model.key,
             weights=digest,
             languages=catalog.languages(),
             epoch=0,
             seq=catalog.seq,
             generation=self._generation,
             chunks=len(keys),
+            notes=len(_notes_of(keys)),
+            statistics=self._put_statistics(),
             place=self._published.place,
             owner=self._published.owner,
             claimed_ms=before.claimed_ms if before else now_ms,
             published_ms=now_ms,
             seen_ms=now_ms,
         )
-        made = self._publisher.replace(state, self._chunks(catalog, keys))
+        made = self._publisher.replace(state, self._notes(_notes_of(keys)))
+        self._counted = made
         return Change(made, tuple(keys[-_PROBED:]))
 
     def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
@@ -118,15 +131,23 @@ class CatalogPublisher:
         changes = catalog.changes(state.seq) if whole else None
         changes = changes or self._compare_keys(catalog, state)
         gone, come = changes.removed | changes.embedded, changes.added | changes.embedded
-        chunks = self._chunks(catalog, come)
+        keys = catalog.chunk_key_array()
         after = replace(
             self._seen(state),
             seq=catalog.seq,
             languages=catalog.languages(),
-            chunks=len(catalog.chunk_key_array()),
+            chunks=len(keys),
+            notes=len(_notes_of(keys.tolist())),
             published_ms=_now_ms(),
         )
-        self._publisher.apply(after, gone, chunks)
+        if self._are_outdated(after):
+            after = replace(after, statistics=self._put_statistics())
+            self._counted = after
+        left_notes = _notes_of(gone) - _notes_of(come)
+        rows = RowChanges(gone, left_notes - set(catalog.notes(left_notes)))
+        self._publisher.apply(after, rows, self._notes(_notes_of(come)))
+        if state.statistics not in ("", after.statistics):
+            self._vaults.drop_blob(state.statistics)
         left = sorted(gone - come)
         return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(left[-_PROBED:]))
 
@@ -151,26 +172,42 @@ class CatalogPublisher:
 
     def rest(self) -> None:
         """Nothing is to be published for a while: end the worker."""
-        if self._worker is not None:
-            self._worker.rest()
+        self._source.rest()
 
     def close(self) -> None:
         """Close the connection, and end a call under way. Any thread."""
-        if self._worker is not None:
-            self._worker.stop()
+        self._source.stop()
         self._vaults.connection.close()
 
-    def _chunks(self, catalog: CatalogReader, keys: Iterable[int]) -> Iterator[PublishedChunk]:
-        if self._worker is None:
-            return published_chunks(catalog, self._model, keys)
-        return self._worker.chunks(self._model, keys)
+    def _notes(self, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
+        return self._source.notes(self._model.key, note_ids)
+
+    def _put_statistics(self) -> str:
+        """Count the words, and send what was counted. Returns its digest."""
+        return self._vaults.put_blob(self._source.statistics(self._model.key, self._model.dimension))
+
+    def _are_outdated(self, state: VaultState) -> bool:
+        """Whether the words have to be counted again: a part of the chunks is new, or it is long ago. How
+        rare a word is moves slowly."""
+        counted = self._counted
+        if counted is None or (counted.epoch, counted.generation) != (state.epoch, state.generation):
+            return True
+        moved = abs(state.chunks - counted.chunks) > max(_FEW_CHUNKS, counted.chunks // _PART)
+        return moved or state.published_ms - counted.published_ms > _RECOUNT_MS
 
     def _compare_keys(self, catalog: CatalogReader, state: VaultState) -> Changes:
         held = self._publisher.keys(state)
         wanted = catalog.chunk_keys()
         late = {key for key, has_vector in held.items() if not has_vector}
-        late &= set(catalog.nonzero_vector_keys(self._model))
-        return Changes(added=wanted - held.keys(), removed=held.keys() - wanted, embedded=late)
+        late &= set(catalog.nonzero_vector_keys(self._model.key))
+        missing = _notes_of(wanted) - self._publisher.note_ids(state)
+        without_note = {key for key in wanted if note_id_of(key) in missing}
+        added = (wanted - held.keys()) | without_note
+        return Changes(added=added, removed=held.keys() - wanted, embedded=late - added)
+
+
+def _notes_of(keys: Iterable[int]) -> set[int]:
+    return set(map(note_id_of, keys))
 
 
 def _now_ms() -> int:

@@ -20,14 +20,14 @@ _RELATED = 8
 
 
 def neighbourhood(
-    snapshot: Snapshot, centres: Sequence[str], *, depth: int, limit: int, model: str
+    snapshot: Snapshot, centres: Sequence[str], *, depth: int, limit: int, with_related: bool
 ) -> NoteGraph:
-    """The files within `depth` links of the notes `centres`, at most `limit`, and (with a `model`) notes
+    """The files within `depth` links of the notes `centres`, at most `limit`, and (`with_related`) notes
     related to the first of them.
 
     Where a ring of neighbours does not fit, those that most of the files before it link with are kept.
     """
-    near = _related_edges(snapshot, centres, model) if model else []
+    near = _related_edges(snapshot, centres) if with_related else []
     distances: dict[str, int] = dict.fromkeys(centres[:limit], 0)
     more = len(centres) > limit
     # Related notes belong to the first ring, and a large ring must not crowd them out.
@@ -79,10 +79,10 @@ def _link_edges(graph: LinkGraph, paths: Mapping[str, int]) -> tuple[GraphEdge, 
     return tuple(GraphEdge(*pair, "link", count) for pair, count in sorted(counts.items()))
 
 
-def _related_edges(snapshot: Snapshot, centres: Sequence[str], model: str) -> list[GraphEdge]:
+def _related_edges(snapshot: Snapshot, centres: Sequence[str]) -> list[GraphEdge]:
     return [
         GraphEdge(centre, near.path, "related", near.score)
         for centre in centres[:_RELATED_CENTRES]
-        for near in related_notes(snapshot, centre, model, _RELATED)
+        for near in related_notes(snapshot, centre, _RELATED)
         if near.score > 0 and not near.links
     ]

@@ -14,7 +14,7 @@ from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkGraph
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Vectors
+    pass
 
 _NEAREST_CHUNKS = 200
 _LINK_SHARE = 0.35
@@ -65,7 +65,7 @@ class _Evidence(NamedTuple):
         return max(0.0, why.meaning + why.link + why.shared) / (1 + _LINK_SHARE + _SHARED_SHARE)
 
 
-def related_notes(snapshot: Snapshot, path: str, model: str, limit: int) -> list[RelatedNote]:
+def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote]:
     """The notes nearest to the mean of the note's chunk vectors, linked with it, or with what it links."""
     note = snapshot.catalog.note(path)
     if note is None:
@@ -74,7 +74,7 @@ def related_notes(snapshot: Snapshot, path: str, model: str, limit: int) -> list
     shared = shared_links(snapshot.graph, path, list(links)[:_LINKED_CANDIDATES])
     most = sorted(shared, key=lambda other: (-sum(shared[other].values()), other))[:_SHARED_CANDIDATES]
     others = _notes_at(snapshot, {*list(links)[:_LINKED_CANDIDATES], *most})
-    similar = _similar(snapshot, note.note_id, model, [one.note_id for one in others])
+    similar = _similar(snapshot, note.note_id, [one.note_id for one in others])
     nearest = snapshot.catalog.notes(set(similar) - {one.note_id for one in others}).values()
     evidence = [
         _Evidence(one, similar.get(one.note_id), links.get(one.path, ()), shared.get(one.path, {}))
@@ -115,9 +115,9 @@ def _notes_at(snapshot: Snapshot, paths: Collection[str]) -> list[NoteRow]:
     return [note for note in found if note is not None]
 
 
-def _similar(snapshot: Snapshot, note_id: int, model: str, others: Collection[int]) -> dict[int, _Similar]:
+def _similar(snapshot: Snapshot, note_id: int, others: Collection[int]) -> dict[int, _Similar]:
     """The nearest chunk of the notes nearest to the note, and of `others` whether near or not."""
-    mean = _mean_vector(snapshot, note_id, model)
+    mean = snapshot.vectors.mean_of_note(note_id)
     if mean is None:
         return {}
     best: dict[int, _Similar] = {}
@@ -134,16 +134,6 @@ def _similar(snapshot: Snapshot, note_id: int, model: str, others: Collection[in
 def _keys_of(snapshot: Snapshot, note_ids: Collection[int]) -> list[int]:
     sql = "SELECT key FROM chunks WHERE note_id IN (%s)"
     return [row[0] for row in snapshot.catalog.rows_in(sql, note_ids)]
-
-
-def _mean_vector(snapshot: Snapshot, note_id: int, model: str) -> Vectors | None:
-    rows = snapshot.catalog.chunk_vectors(model, _keys_of(snapshot, [note_id]))
-    if not rows:
-        return None
-    packed = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), -1)
-    mean = packed.astype(np.float32).mean(axis=0)
-    length = float(np.linalg.norm(mean))
-    return mean / np.float32(length) if length else None
 
 
 def _related_note(one: _Evidence, chunk: Chunk | None) -> RelatedNote:

@@ -3,39 +3,28 @@ gateway cannot fill are missing, never empty."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
+from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import HIDDEN, ChosenKeys, Digits
+from vault_indexer.model.answers import Correction, Hit, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class GatewayHit:
-    """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are empty.
-    `published_at` is when the keeper last published a change of the vault."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayHit(Hit):
+    """A hit of a vault that `keeper` keeps and published last at `published_at`. Without its text, `snippet`,
+    `marks` and `content` are empty."""
 
     vault: str
     keeper: str
-    path: str
-    kind: str
-    title: str
-    header_path: str
-    start_pos: int
-    end_pos: int
-    start_line: int
-    end_line: int
-    line: int
-    score: Annotated[float, Digits(4)]
-    snippet: str
-    marks: tuple[tuple[int, int], ...]
-    content: str
-    modified_time: str
     published_at: str
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayAnswer:
-    """The answer to one search.
+    """The answer to one search, as `SearchAnswer`.
 
     `keys` are those of each hit that the JSON has (None: all).
     """
@@ -43,8 +32,28 @@ class GatewayAnswer:
     query: str
     took_ms: Annotated[float, Digits(2)]
     results: Annotated[tuple[GatewayHit, ...], ChosenKeys("keys")]
-    notices: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    verdict: Verdict = "none"
+    missing_words: tuple[str, ...] = ()
     keys: Annotated[frozenset[str] | None, HIDDEN] = None
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayNote:
+    """A note of a vault that `keeper` keeps, as it was published at `published_at`."""
+
+    path: str
+    title: str
+    language: str
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    frontmatter: Mapping[str, JsonValue]
+    text: str
+    modified_time: str
+    vault: str
+    keeper: str
+    published_at: str
 
 
 @dataclass(frozen=True, slots=True)

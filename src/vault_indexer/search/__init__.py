@@ -7,10 +7,11 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.list_notes import list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
-from vault_indexer.search.prepare import SearchedVault
+from vault_indexer.search.prepare import SearchedVault, prepare_query
 from vault_indexer.search.present import (
     SOURCE_FENCE,
     ReadableText,
+    Snippets,
     code_blocks,
     estimated_tokens,
     function_words,
@@ -24,6 +25,7 @@ from vault_indexer.search.question import (
     share_held,
     unknown_words,
 )
+from vault_indexer.search.rank import depth_of
 from vault_indexer.search.ready import FoundPassages, ReadyVault, ReadyVaults
 from vault_indexer.search.repeated_query import RepeatedQuery
 from vault_indexer.search.searcher import Searcher
@@ -43,14 +45,17 @@ __all__ = [
     "SearchResult",
     "SearchedVault",
     "Searcher",
+    "Snippets",
     "code_blocks",
     "complete_query",
+    "depth_of",
     "estimated_tokens",
     "function_words",
     "is_common_word",
     "list_notes",
     "load_words_in_background",
     "open_fence",
+    "prepare_query",
     "question_as_query",
     "question_words",
     "readable",

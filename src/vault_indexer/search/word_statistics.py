@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import log
@@ -25,11 +25,12 @@ class WordStatistics:
     def __init__(self, snapshots: Sequence[Snapshot]) -> None:
         self._snapshots = tuple(snapshots)
         self._keywords = tuple(one.keywords for one in snapshots)
+        self._is_whole = len(self._snapshots) == 1 and self._snapshots[0].statistics is None
 
     @cached_property
     def documents(self) -> int:
         """The number of chunks."""
-        return sum(map(len, self._keywords))
+        return sum(map(_documents, self._snapshots))
 
     @cached_property
     def languages(self) -> tuple[str, ...]:
@@ -38,22 +39,23 @@ class WordStatistics:
             return self._snapshots[0].languages
         notes: Counter[str] = Counter()
         for one in self._snapshots:
-            notes.update({name: count for name, count in one.catalog.notes_by_language().items() if name})
+            notes.update({name: count for name, count in _notes_by_language(one).items() if name})
         return tuple(sorted(notes, key=lambda name: (-notes[name], name)))
 
     def language_share(self, language: str) -> float:
         """The share of the notes of known language that are in this one, in [0, 1]; that of each vault counts
         by its chunks."""
-        shares = [one.catalog.language_shares().get(language, 0.0) for one in self._snapshots]
-        weighed = zip(shares, self._keywords, strict=True)
-        return sum(share * len(keywords) for share, keywords in weighed) / max(1, self.documents)
+        shares = [_language_shares(one).get(language, 0.0) for one in self._snapshots]
+        weighed = zip(shares, map(_documents, self._snapshots), strict=True)
+        return sum(share * documents for share, documents in weighed) / max(1, self.documents)
 
     @cached_property
     def rare_languages(self) -> frozenset[str]:
         """Those that a tiny part of the notes of each vault is in."""
         rare, common = set[str](), set[str]()
         for one in self._snapshots:
-            found = one.catalog.rare_languages()
+            known = one.statistics
+            found = known.languages.rare if known else one.catalog.rare_languages()
             rare |= found
             common |= set(one.languages) - found
         return frozenset(rare - common)
@@ -61,7 +63,7 @@ class WordStatistics:
     def document_frequency(self, term: str) -> int:
         """Chunks that hold the term in the field where it is most frequent; deleted ones count until a
         merge."""
-        return sum(one.document_frequency(term) for one in self._keywords)
+        return sum(_frequency(one, term) for one in self._snapshots)
 
     def largest_document_frequency(self, terms: Iterable[str]) -> int:
         """The document frequency of the most frequent of the terms; 0 without any."""
@@ -69,12 +71,16 @@ class WordStatistics:
 
     def knows(self, term: QueryTerm) -> bool:
         """Whether any chunk holds the word in any form."""
-        return any(one.knows(term, FIELD_WEIGHTS) for one in self._keywords)
+        return any(
+            one.keywords.knows(term, FIELD_WEIGHTS)
+            or (one.statistics and any(map(one.statistics.vocabulary.frequency, term.forms)))
+            for one in self._snapshots
+        )
 
     def scaled(self, keywords: KeywordSnapshot, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
         """The terms for a search of one of the snapshots, which scores them at the rarity that they have in
         it: each class is weighted so that they count at the rarity that they have in all."""
-        if len(self._keywords) == 1:
+        if self._is_whole:
             return list(terms)
         return [replace(term, classes=self._scaled_classes(keywords, term)) for term in terms]
 
@@ -89,6 +95,27 @@ class WordStatistics:
         own = keywords.largest_document_frequency(terms)
         every = self.largest_document_frequency(terms)
         return _rarity(self.documents, every) / _rarity(len(keywords), own) if own else 1.0
+
+
+def _documents(snapshot: Snapshot) -> int:
+    """How many chunks its vault has."""
+    return snapshot.statistics.documents if snapshot.statistics else len(snapshot.keywords)
+
+
+def _frequency(snapshot: Snapshot, term: str) -> int:
+    """How many chunks of its vault hold the term: at least as many as it holds itself."""
+    own = snapshot.keywords.document_frequency(term)
+    return max(own, snapshot.statistics.vocabulary.frequency(term)) if snapshot.statistics else own
+
+
+def _notes_by_language(snapshot: Snapshot) -> Mapping[str, int]:
+    known = snapshot.statistics
+    return known.notes_by_language if known else snapshot.catalog.notes_by_language()
+
+
+def _language_shares(snapshot: Snapshot) -> Mapping[str, float]:
+    known = snapshot.statistics
+    return known.languages.shares if known else snapshot.catalog.language_shares()
 
 
 def _rarity(documents: int, frequency: int) -> float:

@@ -7,12 +7,11 @@ holds it to what a reference over a snapshot answers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from vault_indexer.errors import UsageError
-from vault_indexer.model import first_per_note
 from vault_indexer.text.fold import tag_name
 from vault_indexer.text.terms import QueryTerm
 
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
 MAX_LIMIT = 1000
 """Hits of one question at the most. A rule of thumb."""
-
-DEEPEST = 16_000
-"""So many chunks of a ranking are looked at, at the most, for a limit per note; Milvus allows 16,384."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,27 +55,19 @@ class Selection:
     A folder is a path from the vault without a slash at the end, and holds what is in it at any depth. A tag
     is without `#`, in any case, and also stands for the tags below it (`a` for `a/b`). A kind is a value of
     `vault.FileKind`. `note_ids` are those of the vault's catalog: they make sense in a scope of one vault.
-    `per_note` is how many hits one note may have, 0 for any number. `depth` is how many chunks each of the
-    two rankings of a hybrid search contributes.
     """
 
     limit: int = 10
-    per_note: int = 0
     folders: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     note_ids: tuple[int, ...] = ()
     kinds: tuple[str, ...] = ()
-    depth: int = 60
 
     def __post_init__(self) -> None:
         """Raises UsageError for what nobody can answer."""
         if not 1 <= self.limit <= MAX_LIMIT:
             raise UsageError(f"limit = {self.limit}: 1 to {MAX_LIMIT}")
-        if not 0 <= self.per_note <= MAX_LIMIT:
-            raise UsageError(f"per_note = {self.per_note}: 0 to {MAX_LIMIT}")
-        if not 1 <= self.depth <= DEEPEST:
-            raise UsageError(f"depth = {self.depth}: 1 to {DEEPEST}")
 
     @property
     def folded_tags(self) -> tuple[str, ...]:
@@ -88,39 +76,15 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Fusion:
-    """How a hybrid search joins its rankings: by rank, 1 / (`rank_constant` + rank) summed (RRF), or by the
-    mean of the scores, each brought into [0, 1] and weighted (`weighted`)."""
-
-    kind: Literal["rrf", "weighted"] = "rrf"
-    rank_constant: int = 60
-    vector_weight: float = 1.0
-    keyword_weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
 class FoundChunk:
-    """A chunk that was found, with what its vault's catalog knows of it.
-
-    `key` and `note_id` are those of the catalog. Positions are characters of the note, lines 1-based.
-    `score` is a cosine, a BM25 score or a fused one: comparable within one answer only. `body` is None where
-    the backend does not store it.
-    """
+    """A chunk that was found, by its key and the id of its note in the catalog of its vault. `score` is a
+    cosine or a BM25 score: comparable within one answer only."""
 
     vault: str
     key: int
     note_id: int
     path: str
-    title: str
-    header_path: str
-    language: str
-    modified_ns: int
-    start_pos: int
-    end_pos: int
-    start_line: int
-    end_line: int
     score: float
-    body: str | None
 
 
 class ChunkRetriever(Protocol):
@@ -136,60 +100,6 @@ class ChunkRetriever(Protocol):
     def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
         """The best chunks by BM25 that hold any of the words."""
         ...
-
-    def hybrid(
-        self,
-        scope: VaultScope,
-        vector: Vector,
-        terms: Sequence[QueryTerm],
-        selection: Selection,
-        fusion: Fusion,
-    ) -> list[FoundChunk]:
-        """Both rankings as one."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedChunk:
-    """A chunk as it is written to a backend that knows no catalog.
-
-    `tags` are folded, without `#`. `fields` holds the index terms (`text.tokens.analyze`) by field of the
-    keyword index. `vector` is float16 bytes, None where the chunk has none.
-    """
-
-    key: int
-    note_id: int
-    path: str
-    title: str
-    kind: str
-    tags: tuple[str, ...]
-    language: str
-    modified_ns: int
-    header_path: str
-    start_pos: int
-    end_pos: int
-    start_line: int
-    end_line: int
-    body: str
-    fields: tuple[tuple[str, tuple[str, ...]], ...]
-    vector: bytes | None
-
-
-def limit_per_note(ask: Callable[[int], Sequence[FoundChunk]], selection: Selection) -> list[FoundChunk]:
-    """The first hits of a ranking of which each note has at most `per_note`. `ask` gives the ranking's first
-    so many; it is asked for more while too few are left."""
-    reach = selection.limit * (2 if selection.per_note else 1)
-    while True:
-        found = ask(reach)
-        left = list(first_per_note(found, note_of_chunk, selection.per_note))[: selection.limit]
-        if len(left) == selection.limit or len(found) < reach or reach >= DEEPEST:
-            return left
-        reach = min(8 * reach, DEEPEST)
-
-
-def note_of_chunk(found: FoundChunk) -> tuple[str, int]:
-    """What names the note of a chunk among those of all vaults."""
-    return found.vault, found.note_id
 
 
 def in_order(found: Iterable[FoundChunk]) -> list[FoundChunk]:

@@ -11,6 +11,7 @@ from vault_indexer.errors import IndexUnusableError
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.graph import LinkGraph
 from vault_indexer.store.keywords import KeywordSnapshot
+from vault_indexer.store.vault_statistics import VaultStatistics
 from vault_indexer.store.vectors import VectorSnapshot
 
 
@@ -20,7 +21,8 @@ class Snapshot:
 
     An `IndexWriter` makes one after each commit and publishes it through a `SnapshotHolder`. No later edit
     changes it; any thread may read it while it holds a lease. `languages` are those of the notes, most
-    frequent first. `owed` counts the chunks that still lack their vector.
+    frequent first. `owed` counts the chunks that still lack their vector. `statistics` are those of a vault
+    of which the snapshot holds some notes alone (None: it holds all of them).
     """
 
     generation: int
@@ -30,6 +32,7 @@ class Snapshot:
     keywords: KeywordSnapshot
     languages: tuple[str, ...]
     owed: int = 0
+    statistics: VaultStatistics | None = None
 
     @property
     def seq(self) -> int:

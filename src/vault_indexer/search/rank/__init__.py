@@ -5,7 +5,7 @@ from __future__ import annotations
 from vault_indexer.search.rank.candidates import Candidates
 from vault_indexer.search.rank.fuse import reciprocal_rank_fusion
 from vault_indexer.search.rank.listing import LISTED, list_by_time
-from vault_indexer.search.rank.rank import rank
+from vault_indexer.search.rank.rank import depth_of, rank
 from vault_indexer.search.rank.reasons import reasons_of
 from vault_indexer.search.rank.repeated import RepeatedRank
 
@@ -13,6 +13,7 @@ __all__ = [
     "LISTED",
     "Candidates",
     "RepeatedRank",
+    "depth_of",
     "list_by_time",
     "rank",
     "reasons_of",

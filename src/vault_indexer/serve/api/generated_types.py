@@ -35,6 +35,7 @@ _OTHERS = (
     "Failure",
     "InspectedNote",
     "GatewayAnswer",
+    "GatewayNote",
     "PublishedVaultList",
     "GatewayHealth",
     "GatewayReadiness",

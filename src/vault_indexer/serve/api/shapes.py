@@ -783,35 +783,72 @@ class InspectedNoteJson(TypedDict):
 
 
 class GatewayHitJson(TypedDict):
-    """One ranked chunk. `content` is its body. Without its text, `snippet`, `marks`, `content` are
-    empty. `published_at` is when the keeper last published a change of the vault."""
+    """A hit of a vault that `keeper` keeps and published last at `published_at`. Without its text,
+    `snippet`, `marks` and `content` are empty."""
 
-    vault: str
-    keeper: str
     path: str
-    kind: str
+    kind: Literal["note", "canvas", "base", "attachment"]
     title: str
+    language: str
     header_path: str
+    chunk_id: str
+    chunk_index: int
     start_pos: int
     end_pos: int
     start_line: int
     end_line: int
     line: int
+    uri: str
     score: float
+    relevance: float
     snippet: str
     marks: list[list[int]]
     content: str
     modified_time: str
+    tags: list[str]
+    aliases: list[str]
+    frontmatter: dict[str, JsonValue]
+    stale: bool
+    strategy: str
+    level: int | None
+    parent_id: str
+    sentence_ids: list[str]
+    passage: PassageJson | None
+    why: WhyJson
+    vault: str
+    copies: NotRequired[list[str]]
+    shares: NotRequired[SharesJson | None]
+    chunk: NotRequired[dict[str, JsonValue] | None]
+    keeper: str
     published_at: str
 
 
 class GatewayAnswerJson(TypedDict):
-    """The answer to one search."""
+    """The answer to one search, as `SearchAnswer`."""
 
     query: str
     took_ms: float
     results: list[GatewayHitJson]
     notices: list[str]
+    corrections: list[CorrectionJson]
+    verdict: Literal["strong", "likely", "weak", "none"]
+    missing_words: list[str]
+
+
+class GatewayNoteJson(TypedDict):
+    """A note of a vault that `keeper` keeps, as it was published at `published_at`."""
+
+    path: str
+    title: str
+    language: str
+    tags: list[str]
+    aliases: list[str]
+    frontmatter: dict[str, JsonValue]
+    text: str
+    modified_time: str
+    vault: str
+    keeper: str
+    published_at: str
 
 
 class PublishedVaultJson(TypedDict):

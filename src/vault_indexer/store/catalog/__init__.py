@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
-from vault_indexer.store.catalog.catalog_cache import CatalogCache
+from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages
 from vault_indexer.store.catalog.changes import Changes
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.names_below import folder_condition, tag_condition
 from vault_indexer.store.catalog.note_rows import (
+    NoteTableRows,
     PreparedNote,
     note_rows,
     pack_words,
@@ -16,6 +17,7 @@ from vault_indexer.store.catalog.note_rows import (
 from vault_indexer.store.catalog.page_checksums import is_sound
 from vault_indexer.store.catalog.reader import CatalogReader, Row
 from vault_indexer.store.catalog.sqlite_errors import SqliteError, is_full, unusable
+from vault_indexer.store.catalog.stored_notes import StoredNote, catalog_of, stored_notes
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 
 __all__ = [
@@ -24,10 +26,14 @@ __all__ = [
     "CatalogReader",
     "CatalogWriter",
     "Changes",
+    "CountedLanguages",
+    "NoteTableRows",
     "PreparedNote",
     "ResolvedLink",
     "Row",
     "SqliteError",
+    "StoredNote",
+    "catalog_of",
     "export_lines",
     "fold_path",
     "folder_condition",
@@ -35,6 +41,7 @@ __all__ = [
     "is_sound",
     "note_rows",
     "pack_words",
+    "stored_notes",
     "tag_condition",
     "unpack_words",
     "unusable",

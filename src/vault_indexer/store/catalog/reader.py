@@ -96,13 +96,16 @@ class CatalogReader:
     connection. Errors of SQLite become those of `errors`.
     """
 
-    def __init__(self, path: Path, cache: CatalogCache | None = None) -> None:
+    def __init__(
+        self, path: Path, cache: CatalogCache | None = None, connection: sqlite3.Connection | None = None
+    ) -> None:
+        """Of the file, or over the `connection` to a catalog in memory."""
         self._lock = threading.Lock()
         self._path = path
         self._cache = cache or CatalogCache()
         self._forget_state()
         try:
-            self._db = sqlite3.connect(
+            self._db = connection or sqlite3.connect(
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
             )
             self._db.execute("PRAGMA query_only=ON")

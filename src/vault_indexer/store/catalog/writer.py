@@ -25,6 +25,9 @@ from vault_indexer.store.catalog.page_checksums import (
 from vault_indexer.store.catalog.schema import CATALOG_VERSION, DDL, PLACES_DDL, WORDS_DDL
 from vault_indexer.store.catalog.sqlite_errors import unusable
 
+IN_MEMORY = Path(":memory:")
+"""The path of a catalog without a file; for `bulk`."""
+
 LINKED_SEQ = "linked_seq"
 """The value in `meta` that is the seq of the last commit that changed a file which is only a link target."""
 
@@ -310,6 +313,10 @@ class CatalogWriter:
         found = damaged_pages(self.path, self._sums, set(log.pages[self._sums.copied : self._sums.logged]))
         shown = ", ".join(map(str, found[:3]))
         return f"{len(found)} of its pages are damaged, among them {shown}" if found else ""
+
+    def release(self) -> sqlite3.Connection:
+        """The connection to a catalog in memory, for a reader; the writer is not used any more."""
+        return self._db
 
     def close(self) -> None:
         """Close the connection; a built catalog becomes one with a write-ahead log."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.lexicon import Lexicon
+from vault_indexer.store.keywords.memory_segment import TermCounts, count_terms, snapshot_of_documents
 from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.segment_words import edit_distances
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import HeldTerms, KeywordSnapshot, held_weight
+from vault_indexer.store.keywords.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords.segment_writer import Segment as Segment
@@ -21,7 +24,12 @@ __all__ = [
     "KeywordDocument",
     "KeywordIndex",
     "KeywordSnapshot",
+    "Lexicon",
     "SegmentBuilder",
+    "TermCounts",
+    "Vocabulary",
+    "count_terms",
     "edit_distances",
     "held_weight",
+    "snapshot_of_documents",
 ]

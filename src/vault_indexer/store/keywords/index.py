@@ -11,6 +11,7 @@ folder from elsewhere must never be opened.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,9 +30,10 @@ from vault_indexer.store.keywords.commit_record import (
     read_commit_record,
     write_commit_record,
 )
+from vault_indexer.store.keywords.lexicon import Lexicon
 from vault_indexer.store.keywords.merge_policy import segments_to_merge, segments_to_merge_later
 from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache
-from vault_indexer.store.keywords.schema import INDEX_NAME, KeywordDocument, keyword_schema
+from vault_indexer.store.keywords.schema import FIELDS, INDEX_NAME, KeywordDocument, keyword_schema
 from vault_indexer.store.keywords.scorer import ROUNDED_FROM
 from vault_indexer.store.keywords.segment_reader import SegmentData
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
@@ -164,10 +166,11 @@ class KeywordIndex:
         changes then, either.
         """
         with self._translate_errors():
-            chosen = [self._live_segment(one) for one in segments_to_merge_later(self._segments)]
+            segments = segments_to_merge_later(self._segments)
+            chosen = [self._live_segment(one) for one in segments]
             builder = SegmentBuilder(self._folder)
-            for segment in chosen:
-                builder.add_segment(*segment)
+            for segment, one in zip(segments, chosen, strict=True):
+                builder.add_segment(self._data(segment), one.live)
             if chosen:
                 made = builder.finish()
                 self._replace(chosen, made, self._put_on_disk(made))
@@ -181,7 +184,7 @@ class KeywordIndex:
             self._remove_strays()
             builder = SegmentBuilder(self._folder)
             for segment in self._segments:
-                builder.add_segment(*self._live_segment(segment))
+                builder.add_segment(self._data(segment), _live_mask(segment))
             self._commit(builder.finish(), self._record.seq)
 
     @contextmanager
@@ -216,7 +219,7 @@ class KeywordIndex:
         merged = segments_to_merge(segments, len(add))
         builder = SegmentBuilder(self._folder)
         for segment in merged:
-            builder.add_segment(*self._live_segment(segment))
+            builder.add_segment(self._data(segment), _live_mask(segment))
         for document in add:
             builder.add(document)
         kept = [segment for segment in segments if segment not in merged and segment.doc_count()]
@@ -293,7 +296,19 @@ class KeywordIndex:
             first = live[0].data.name if live else ""
             self._postings.drop(lambda kept: first not in kept.segments[:1])  # nothing of it would be used
         self._postings.limit = limit_for(POSTINGS_CACHE_BYTES, sum(segment.data.size for segment in live))
-        return KeywordSnapshot(live, self._record.seq, self._postings, self._rounded_from)
+        lexicon = Lexicon([self._data(segment) for segment in self._segments])
+        return KeywordSnapshot(live, self._record.seq, self._postings, self._rounded_from, lexicon)
+
+    def term_frequencies(self) -> dict[str, int]:
+        """All index terms, each with the number of documents that hold it in the field where it is most
+        frequent; deleted documents count until a merge."""
+        most: Counter[str] = Counter()
+        for field in FIELDS:
+            own: Counter[str] = Counter()
+            for segment in self._segments:
+                own.update(self._data(segment).frequencies(field))
+            most |= own
+        return most
 
     def _live_segment(self, segment: W3Segment) -> LiveSegment:
         return LiveSegment(self._data(segment), _live_mask(segment))

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vault_indexer.text.fold import fold
 
 if TYPE_CHECKING:
-    from vault_indexer.store.keywords.segment_reader import SegmentData
+    from vault_indexer.store.keywords.segment_words import SegmentWords
 
 _WILD = re.compile(r"[*?]")
 _FREQUENCY_WORTH = 0.15
@@ -30,10 +30,32 @@ class Word(NamedTuple):
     frequency: int
 
 
+class WordSource(Protocol):
+    """What a lexicon reads: a segment, or the vocabulary of a vault."""
+
+    @property
+    def words(self) -> SegmentWords:
+        """All terms as written; the first use may take long."""
+        ...
+
+    @property
+    def has_read_words(self) -> bool:
+        """Whether `words` are there without a wait."""
+        ...
+
+    def words_with_prefix(self, prefix: str) -> dict[str, int]:
+        """Terms as written that begin so, with their frequencies."""
+        ...
+
+    def frequent_words(self, limit: int) -> dict[str, int]:
+        """The most frequent terms as written."""
+        ...
+
+
 class Lexicon:
     """Over the segments of one snapshot. The first use of `near` reads all words; segments keep them."""
 
-    def __init__(self, segments: Sequence[SegmentData]) -> None:
+    def __init__(self, segments: Sequence[WordSource]) -> None:
         self._segments = segments
         # Who types a query asks for its first words again and again.
         self._by_piece = lru_cache(maxsize=_PIECES)(self._with_piece)

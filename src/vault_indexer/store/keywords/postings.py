@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,16 +14,61 @@ from vault_indexer.system import LruCache
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Counts, Floats, Ints, Mask, SegmentData
+    from vault_indexer.store.keywords.segment_reader import (
+        Bytes,
+        Counts,
+        Floats,
+        Ints,
+        Keys,
+        Mask,
+        Postings,
+    )
 
 _DENSE = 4
 """Lists that together hold more than a fourth of all documents are summed in an array of all documents."""
 
 
-class LiveSegment(NamedTuple):
-    """A segment's file with the documents that this snapshot still has."""
+class Segment(Protocol):
+    """A part of a keyword index: documents by number, and what each of them holds."""
 
-    data: SegmentData
+    @property
+    def name(self) -> str:
+        """Tells the segments of an index apart."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """How many documents it has, deleted ones too."""
+        ...
+
+    @property
+    def field_totals(self) -> Mapping[str, int]:
+        """The number of tokens in each field."""
+        ...
+
+    @property
+    def keys(self) -> Keys:
+        """Chunk keys by document number."""
+        ...
+
+    @property
+    def longest_words(self) -> Mapping[str, Ints]:
+        """For each field the documents with a word that may be cut off."""
+        ...
+
+    def postings(self, field: str, term: str) -> Postings | None:
+        """The term's postings in the field; None where it does not occur."""
+        ...
+
+    def length_codes(self, field: str) -> Bytes:
+        """The length of the field by document number, as numbers of `stored_lengths`."""
+        ...
+
+
+class LiveSegment(NamedTuple):
+    """A segment with the documents that this snapshot still has."""
+
+    data: Segment
     live: Mask
 
 

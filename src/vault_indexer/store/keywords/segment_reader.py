@@ -88,6 +88,11 @@ class SegmentData:
             for term, entry in zip(found.terms, found.starts, strict=True):
                 yield field, term, self._decode(entry)
 
+    def frequencies(self, field: str) -> dict[str, int]:
+        """All terms of the field with their document frequencies."""
+        terms, frequencies = self._table.all_of(field)
+        return dict(zip(map(bytes.decode, terms), frequencies, strict=True))
+
     def words_with_prefix(self, prefix: str) -> dict[str, int]:
         """Terms that some text holds as written, each with the largest document frequency of its fields."""
         return _words_in(self._table.starting_with(field, prefix) for field in FIELDS)

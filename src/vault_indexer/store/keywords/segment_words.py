@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +26,9 @@ LONGEST_WORD = 24
 _LINE_BREAK = b"\n"
 """No term has one."""
 
+_AFTER_ALL = b"\xff"
+"""No term in UTF-8 holds it."""
+
 _ASCII = 128
 
 _BLOCK = 65_536
@@ -45,6 +50,42 @@ class SegmentWords:
     def load(self) -> None:
         """Makes what `near` keeps from its first call on."""
         _ = self._signatures
+
+    def frequency(self, term: str) -> int:
+        """The frequency of a term; 0 for one that is not here."""
+        wanted = term.encode()
+        number = self._first_from(wanted)
+        return int(self._frequencies[number]) if self._encoded(number) == wanted else 0
+
+    def with_prefix(self, prefix: str) -> dict[str, int]:
+        """All terms that begin with `prefix`, each with its frequency."""
+        first, last = self._first_from(prefix.encode()), self._first_from(prefix.encode() + _AFTER_ALL)
+        numbers = np.arange(first, last)
+        return dict(zip(self._terms(numbers), self._frequencies[first:last].tolist(), strict=True))
+
+    def to_bytes(self) -> bytes:
+        """What `from_bytes` reads."""
+        text = bytes(self._joined.text)
+        return b"".join([struct.pack("<Q", len(text)), text, self._frequencies.astype("<u4").tobytes()])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SegmentWords:
+        """Raises struct.error or ValueError for anything that `to_bytes` does not give."""
+        (size,) = struct.unpack_from("<Q", data)
+        terms = data[8 : 8 + size].split(_LINE_BREAK)[:-1]
+        frequencies = np.frombuffer(data[8 + size :], "<u4").tolist()
+        return cls(dict(zip(terms, frequencies, strict=True)))
+
+    def _first_from(self, wanted: bytes) -> int:
+        """The number of the first term that is not before the wanted one."""
+        return bisect_left(range(len(self._frequencies)), wanted, key=self._encoded)
+
+    def _encoded(self, number: int) -> bytes:
+        """A term in UTF-8; b"" behind the last one."""
+        ends = self._joined.ends
+        if number >= len(ends):
+            return b""
+        return bytes(self._joined.text[ends[number - 1] + 1 if number else 0 : ends[number]])
 
     def near(self, word: str, distance: int) -> dict[str, tuple[int, int]]:
         """Terms within the Damerau-Levenshtein distance, each with its distance and frequency."""

@@ -89,7 +89,9 @@ class KeywordSnapshot:
         seq: int,
         postings: PostingsCache,
         rounded_from: int = ROUNDED_FROM,
+        lexicon: Lexicon | None = None,
     ) -> None:
+        """`lexicon` knows the words that corrections and completions take; None: there are none."""
         self.seq = seq
         self._rounded_from = rounded_from
         self._segments = tuple(segments)
@@ -100,7 +102,7 @@ class KeywordSnapshot:
         self._order = KeyOrder(self._keys, self._live)
         self._size = len(self._keys)
         self._count = int(self._live.sum())
-        self.lexicon = Lexicon([segment.data for segment in segments])
+        self.lexicon = lexicon or Lexicon([])
         # One search asks for the same some five times, and reads many words for a short beginning.
         self._frequency = lru_cache(maxsize=_FREQUENCIES)(partial(_largest_frequency, self._postings))
         self._with_longer = lru_cache(maxsize=_COMPLETIONS)(partial(_with_completions, self.lexicon))

@@ -1,6 +1,6 @@
 """The derived indices of many vaults on a Milvus server. Only here is Milvus known.
 
-`MilvusVaults` knows which vaults are published and in what state, `MilvusPublisher` writes the chunks of one
+`MilvusVaults` knows which vaults are published and in what state, `MilvusPublisher` writes the notes of one
 vault, `MilvusRetriever` searches those of a scope.
 """
 
@@ -12,7 +12,7 @@ from vault_indexer.store.milvus.connection import (
     ServerAccess,
     TokenMissingError,
 )
-from vault_indexer.store.milvus.publisher import MilvusPublisher
+from vault_indexer.store.milvus.publisher import MilvusPublisher, RowChanges
 from vault_indexer.store.milvus.retriever import MilvusRetriever
 from vault_indexer.store.milvus.schema import CollectionLayout, collection_name
 from vault_indexer.store.milvus.vaults import MilvusVaults, OutdatedStateError, VaultState, place_digest
@@ -25,6 +25,7 @@ __all__ = [
     "MilvusRetriever",
     "MilvusVaults",
     "OutdatedStateError",
+    "RowChanges",
     "ServerAccess",
     "TokenMissingError",
     "VaultState",

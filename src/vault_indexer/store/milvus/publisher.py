@@ -1,11 +1,12 @@
-"""Writes the chunks of one vault to the server."""
+"""Writes the notes of one vault and their chunks to the server."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,26 +17,35 @@ from vault_indexer.store.milvus.schema import (
     MAX_TAGS,
     PATH_BYTES,
     TAG_BYTES,
-    TITLE_BYTES,
     CollectionLayout,
     collection_name,
     create_chunks,
 )
 from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState
-from vault_indexer.store.milvus.words import MAX_BYTES, document_text
-from vault_indexer.store.retrieval import PublishedChunk, tags_above
+from vault_indexer.store.milvus.words import document_text
+from vault_indexer.store.published_note import PublishedNote, pack_note
+from vault_indexer.store.retrieval import tags_above
+from vault_indexer.vault import kind_of
 
 _BATCH_ROWS = 500
 _BATCH_BYTES = 8 << 20
 """Of one call; Milvus takes 64 MB."""
 
 _LAYOUT = CollectionLayout()
+_NOTES_AT_ONCE = 100
 _DELETE_KEYS = 2000
 _KEYS_AT_ONCE = 4000
 
 
+class RowChanges(NamedTuple):
+    """The keys of chunks and the ids of notes that go."""
+
+    chunks: Collection[int]
+    notes: Collection[int]
+
+
 class MilvusPublisher:
-    """Writes one vault's chunks: changes in place, or all of them beside, as a new edition.
+    """Writes one vault's notes and chunks: changes in place, or all of them beside, as a new edition.
 
     One thread at a time uses it, and one daemon writes a vault. Every write can be repeated: rows have the
     primary key of their edition and chunk, and `VaultState` is written after the rows it stands for. So a
@@ -67,19 +77,20 @@ class MilvusPublisher:
         state = self._vaults.state(self.vault)
         return state if state is not None and state.collection == self.collection else None
 
-    def apply(self, state: VaultState, gone: Collection[int], come: Iterable[PublishedChunk]) -> None:
+    def apply(self, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]) -> None:
         """Remove and write rows of the edition that `state` names, and then record `state`. What is in both
-        is written: a chunk that got its vector."""
-        keys = sorted(gone)
+        is written: the chunks of a note that got a vector."""
+        keys = sorted(changes.chunks)
         for start in range(0, len(keys), _DELETE_KEYS):
             batch = keys[start : start + _DELETE_KEYS]
             primary = [f"{state.edition}:{key}" for key in batch]
             self._connection.call("delete", self.collection, filter=text_in("pk", primary))
-        self._write(state.edition, come)
+        self._write(state, come)
+        self._vaults.delete_notes(state, sorted(changes.notes))
         self._vaults.put(state)
 
-    def replace(self, state: VaultState, chunks: Iterable[PublishedChunk]) -> VaultState:
-        """Write all chunks beside what is published, then switch to them. The state that is active now; the
+    def replace(self, state: VaultState, notes: Iterable[PublishedNote]) -> VaultState:
+        """Write all notes beside what is published, then switch to them. The state that is active now; the
         old rows stay until `sweep`."""
         self._vaults.create()
         create_chunks(self._connection, self.collection, self._model.dimension, self._layout)
@@ -88,7 +99,7 @@ class MilvusPublisher:
         fresh = replace(state, collection=self.collection, epoch=epoch)
         # What a replacement that failed has left would count twice.
         self._delete_edition(fresh.edition)
-        self._write(fresh.edition, chunks)
+        self._write(fresh, notes)
         self._flush()
         self._vaults.put(fresh)
         return fresh
@@ -98,8 +109,16 @@ class MilvusPublisher:
         parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
         self._vaults.delete_chunks(all_of(parts))
 
+    def is_whole(self, state: VaultState) -> bool:
+        """Whether the server answers with as many chunks and notes of the edition as the state says."""
+        return self.count(state) == state.chunks and self._vaults.count_notes(state) == state.notes
+
+    def note_ids(self, state: VaultState) -> set[int]:
+        """The notes of the edition that the server answers with."""
+        return self._vaults.note_ids(state)
+
     def count(self, state: VaultState) -> int:
-        """How many rows of the edition the server answers with."""
+        """How many chunks of the edition the server answers with."""
         rows = self._connection.read(
             "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
         )
@@ -152,7 +171,7 @@ class MilvusPublisher:
 
     def _delete_edition(self, edition: str) -> None:
         parts = [text_in("vault", [self.vault]), text_in("edition", [edition])]
-        self._connection.call("delete", self.collection, filter=all_of(parts))
+        self._vaults.delete_chunks(all_of(parts))
 
     def _flush(self) -> None:
         """Have the server index what was written; until then Milvus Lite compares a query with every row. A
@@ -160,36 +179,37 @@ class MilvusPublisher:
         with suppress(BackendError):
             self._connection.call("flush", self.collection)
 
-    def _write(self, edition: str, chunks: Iterable[PublishedChunk]) -> None:
-        for batch in _batches(self._row(edition, chunk) for chunk in chunks):
-            self._connection.call("upsert", self.collection, data=batch)
+    def _write(self, state: VaultState, notes: Iterable[PublishedNote]) -> None:
+        """Each part of the notes before its chunks: a chunk that is found has its note."""
+        left = iter(notes)
+        while batch := list(islice(left, _NOTES_AT_ONCE)):
+            packed = ((one.note_id, pack_note(one, with_text=self._store_bodies)) for one in batch)
+            self._vaults.put_notes(state, packed)
+            for rows in _batches(row for note in batch for row in self._rows(state.edition, note)):
+                self._connection.call("upsert", self.collection, data=rows)
 
-    def _row(self, edition: str, chunk: PublishedChunk) -> Mapping[str, Any]:
-        vector = np.zeros(self._model.dimension, np.float32)
-        if chunk.vector is not None:
-            vector = np.frombuffer(chunk.vector, np.float16).astype(np.float32)
-        return {
-            "pk": f"{edition}:{chunk.key}",
+    def _rows(self, edition: str, note: PublishedNote) -> Iterator[Mapping[str, Any]]:
+        rows = note.stored.rows
+        of_note = {
             "vault": self.vault,
             "edition": edition,
-            "key": chunk.key,
-            "note_id": chunk.note_id,
-            "modified_ns": chunk.modified_ns,
-            "start_pos": chunk.start_pos,
-            "end_pos": chunk.end_pos,
-            "start_line": chunk.start_line,
-            "end_line": chunk.end_line,
-            "path": cut(chunk.path, PATH_BYTES),
-            "title": cut(chunk.title, TITLE_BYTES),
-            "header_path": cut(chunk.header_path, PATH_BYTES),
-            "language": chunk.language,
-            "kind": chunk.kind,
-            "tags": [cut(tag, TAG_BYTES) for tag in tags_above(chunk.tags)[:MAX_TAGS]],
-            "body": cut(chunk.body, MAX_BYTES) if self._store_bodies else "",
-            "terms": document_text(chunk.fields),
-            "vector": vector,
-            "has_vector": bool(vector.any()),
+            "note_id": note.note_id,
+            "path": cut(rows.path, PATH_BYTES),
+            "kind": kind_of(rows.path).value,
+            "tags": [cut(tag, TAG_BYTES) for tag in tags_above(rows.tags)[:MAX_TAGS]],
         }
+        for key in note.keys:
+            vector = np.zeros(self._model.dimension, np.float32)
+            if key in note.vectors:
+                vector = np.frombuffer(note.vectors[key], np.float16).astype(np.float32)
+            yield {
+                **of_note,
+                "pk": f"{edition}:{key}",
+                "key": key,
+                "terms": document_text(note.terms[key].items()),
+                "vector": vector,
+                "has_vector": bool(vector.any()),
+            }
 
 
 def cut(text: str, limit: int) -> str:
@@ -204,7 +224,7 @@ def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, An
     size = 0
     for row in rows:
         batch.append(row)
-        size += 4 * len(row["vector"]) + len(row["terms"]) + 4 * len(row["body"])
+        size += 4 * len(row["vector"]) + len(row["terms"])
         if len(batch) == _BATCH_ROWS or size >= _BATCH_BYTES:
             yield batch
             batch, size = [], 0

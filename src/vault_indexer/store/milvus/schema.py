@@ -1,10 +1,11 @@
 """The collections on the server: their names, fields and indices.
 
 One collection holds the chunks of all vaults whose vectors come from one model; its partition key is the
-vault. Two small ones hold which vaults there are, and the token weights of their models. Names:
+vault. Another one holds their notes, and two small ones which vaults there are, and what belongs to a whole
+vault: the token weights of its model, and its statistics. Names:
 
-    <prefix>_chunks_<model>_v2   alias of <prefix>_chunks_<model>_v2_1
-    <prefix>_vaults_v2, <prefix>_weights_v2
+    <prefix>_chunks_<model>_v3   alias of <prefix>_chunks_<model>_v3_1
+    <prefix>_notes_v3, <prefix>_vaults_v3, <prefix>_blobs_v3
 
 Everything reads and writes by the alias, so that an operator can build another physical
 collection beside (other index parameters, say) and switch the alias.
@@ -23,7 +24,7 @@ from vault_indexer.errors import BackendError
 from vault_indexer.store.milvus.connection import MilvusConnection
 from vault_indexer.store.milvus.words import MAX_BYTES
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raised when the fields or what they mean change: then all vaults are published again, beside."""
 
 VAULT_BYTES = 256
@@ -37,23 +38,8 @@ B = 0.5
 words on XQuAD en, XQuAD ru and Obsidian's help: .968, .945, .667 with it; .971, .946, .649 with 0.75;
 embedded .964, .949, .657."""
 
-FOUND_FIELDS = (
-    "vault",
-    "key",
-    "note_id",
-    "path",
-    "title",
-    "header_path",
-    "language",
-    "modified_ns",
-    "start_pos",
-    "end_pos",
-    "start_line",
-    "end_line",
-    "body",
-)
+FOUND_FIELDS = ("vault", "key", "note_id", "path")
 """What a search asks of each hit; the fields of `retrieval.FoundChunk` but the score."""
-
 
 _WEIGHTS = re.compile(r"\+sif-[0-9a-f]{12}(?=/)")
 """What `providers` puts into the name of a model whose tokens are weighted."""
@@ -76,9 +62,14 @@ def vaults_name(prefix: str) -> str:
     return f"{prefix}_vaults_v{SCHEMA_VERSION}"
 
 
-def weights_name(prefix: str) -> str:
-    """The collection of the token weights."""
-    return f"{prefix}_weights_v{SCHEMA_VERSION}"
+def blobs_name(prefix: str) -> str:
+    """The collection of token weights and statistics."""
+    return f"{prefix}_blobs_v{SCHEMA_VERSION}"
+
+
+def notes_name(prefix: str) -> str:
+    """The collection of the notes."""
+    return f"{prefix}_notes_v{SCHEMA_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +160,11 @@ def _chunk_fields(dimension: int, layout: CollectionLayout) -> tuple[Any, Any]:
     text("pk", VAULT_BYTES + 64, is_primary=True)
     text("vault", VAULT_BYTES, is_partition_key=True)
     text("edition", VAULT_BYTES + 32)
-    for name in ("key", "note_id", "modified_ns", "start_pos", "end_pos", "start_line", "end_line"):
+    for name in ("key", "note_id"):
         schema.add_field(name, DataType.INT64)
     text("path", PATH_BYTES)
-    text("title", TITLE_BYTES)
-    text("header_path", PATH_BYTES)
-    text("language", 16)
     text("kind", 32)
     texts("tags", MAX_TAGS, TAG_BYTES)
-    text("body", MAX_BYTES)
     text("terms", MAX_BYTES, enable_analyzer=True, analyzer_params={"tokenizer": "standard"})
     schema.add_field("words", DataType.SPARSE_FLOAT_VECTOR)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimension)

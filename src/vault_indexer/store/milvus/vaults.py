@@ -1,23 +1,26 @@
-"""Which vaults are published on the server, in what state, and with which token weights."""
+"""Which vaults are published on the server, in what state, with which notes, weights and statistics."""
 
 from __future__ import annotations
 
 import base64
+import binascii
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from typing import Any
 
 from vault_indexer.errors import BackendError
 from vault_indexer.store.milvus.connection import CollectionMissingError, MilvusConnection
-from vault_indexer.store.milvus.expressions import text_in, text_literal
+from vault_indexer.store.milvus.expressions import all_of, text_in, text_literal
 from vault_indexer.store.milvus.schema import (
     NOTHING,
     TITLE_BYTES,
     VAULT_BYTES,
+    blobs_name,
     create_table,
+    notes_name,
     vaults_name,
-    weights_name,
 )
 from vault_indexer.store.retrieval import VaultScope
 from vault_indexer.text.times import iso_time
@@ -34,6 +37,8 @@ _FIELDS = {
     "seq": 0,
     "generation": 0,
     "chunks": 0,
+    "notes": 0,
+    "statistics": 64,
     "place": 64,
     "owner": 64,
     "claimed_ms": 0,
@@ -42,9 +47,21 @@ _FIELDS = {
     "withdrawn_ms": 0,
 }
 _PART_BYTES = 48_000
-"""Of token weights in one row: base64 makes 64,000 characters of it, and Milvus' longest text is 65,535."""
+"""Of a blob or a note in one row: base64 makes 64,000 characters of it; Milvus' longest text is 65,535."""
 
-_MAX_VAULTS = 16_384
+_NOTE_FIELDS = {
+    "part": VAULT_BYTES + 96,
+    "vault": VAULT_BYTES,
+    "edition": VAULT_BYTES + 32,
+    "number": 0,
+    "data": 65_535,
+}
+
+_NOTES_AT_ONCE = 200
+_ROWS_AT_ONCE = 100
+"""Of notes in one call: 6.4 MB at the most; Milvus takes 64 MB."""
+
+_MAX_ROWS = 16_384
 
 
 class OutdatedStateError(BackendError):
@@ -59,7 +76,8 @@ class VaultState:
     it. `seq` is the last commit of the catalog that was applied, of the index generation `generation`.
     `collection` is the alias of the chunks' collection, `model` the key of the embedding model, `weights` the
     digest of its token weights ("" for none): a query's vector has to be made with both. `languages` are
-    those of the notes, most frequent first: a query's words are analysed for them. `chunks` counts the rows.
+    those of the notes, most frequent first: a query's words are analysed for them. `chunks` counts the rows,
+    and `notes` the notes they are of; `statistics` is the digest of what is known of all of them.
 
     `place` is the digest of the keeper's name and the vault's folder, `owner` the SHA-256 of the key that the
     index of the vault keeps: only that index may write the state. Times are milliseconds since 1970, by the
@@ -79,6 +97,8 @@ class VaultState:
     seq: int
     generation: int
     chunks: int
+    notes: int = 0
+    statistics: str = ""
     place: str = ""
     owner: str = ""
     claimed_ms: int = 0
@@ -118,12 +138,14 @@ class MilvusVaults:
         self.connection = connection
         self.prefix = prefix
         self._table = vaults_name(prefix)
-        self._weights = weights_name(prefix)
+        self._blobs = blobs_name(prefix)
+        self._notes = notes_name(prefix)
 
     def create(self) -> None:
         """The collections, unless they are there."""
         create_table(self.connection, self._table, _FIELDS)
-        create_table(self.connection, self._weights, {"part": 128, "data": 65_535})
+        create_table(self.connection, self._blobs, {"part": 128, "data": 65_535})
+        create_table(self.connection, self._notes, _NOTE_FIELDS)
 
     def state(self, vault: str) -> VaultState | None:
         """One vault's state; None if it is not published."""
@@ -175,35 +197,98 @@ class MilvusVaults:
         return known
 
     def delete_chunks(self, expression: str) -> None:
-        """Delete the chunks that meet an expression from the collections of all models."""
+        """Delete the chunks that meet an expression from the collections of all models, and such notes."""
         for name in self.connection.call("list_collections"):
-            if str(name).startswith(f"{self.prefix}_chunks_"):
+            if str(name).startswith(f"{self.prefix}_chunks_") or str(name) == self._notes:
                 self.connection.call("delete", name, filter=expression)
 
-    def put_weights(self, data: bytes) -> str:
-        """Keep token weights, unless they are there. Returns their digest."""
+    def put_notes(self, state: VaultState, notes: Iterable[tuple[int, bytes]]) -> None:
+        """Write notes (id, bytes) of the edition that the state names."""
+        of = {"vault": state.vault, "edition": state.edition, "nothing": NOTHING}
+        for batch in _batches(
+            {**of, "part": part, "number": number, "data": data}
+            for note_id, packed in notes
+            for number, (part, data) in enumerate(_parts(f"{state.edition}:{note_id}", packed))
+        ):
+            self.connection.call("upsert", self._notes, data=batch)
+
+    def delete_notes(self, state: VaultState, note_ids: Iterable[int]) -> None:
+        """Remove notes of the edition that the state names."""
+        for note_id in note_ids:
+            expression = all_of(
+                [text_in("edition", [state.edition]), _parts_of(f"{state.edition}:{note_id}")]
+            )
+            self.connection.call("delete", self._notes, filter=expression)
+
+    def notes(self, state: VaultState, note_ids: Iterable[int]) -> dict[int, bytes]:
+        """The notes of these ids, as they were written; one that is not whole is left out."""
+        wanted = sorted(set(note_ids))
+        found: dict[int, bytes] = {}
+        for start in range(0, len(wanted), _NOTES_AT_ONCE):
+            found |= self._whole_notes(state, wanted[start : start + _NOTES_AT_ONCE])
+        return found
+
+    def note_ids(self, state: VaultState) -> set[int]:
+        """The ids of the notes that are there, by their first parts."""
+        iterator = self.connection.read(
+            "query_iterator",
+            self._notes,
+            batch_size=_NOTES_AT_ONCE,
+            filter=_first_parts(state),
+            output_fields=["part"],
+        )
+        found = set[int]()
+        try:
+            while rows := iterator.next():
+                found |= {_note_of(str(row["part"])) for row in rows}
+        finally:
+            iterator.close()
+        return found
+
+    def count_notes(self, state: VaultState) -> int:
+        """How many notes the server answers with, by their first parts."""
+        rows = self.connection.read(
+            "query", self._notes, filter=_first_parts(state), output_fields=["count(*)"]
+        )
+        return int(next(iter(rows))["count(*)"])
+
+    def _whole_notes(self, state: VaultState, note_ids: Sequence[int]) -> dict[int, bytes]:
+        first = [f"{state.edition}:{note_id}:{0:04d}" for note_id in note_ids]
+        rows = self._rows(self._notes, text_in("part", first), ["part", "data"])
+        data = {str(row["part"]): str(row["data"]) for row in rows}
+        more = [
+            f"{state.edition}:{_note_of(part)}:{number:04d}"
+            for part, text in data.items()
+            for number in range(1, _count_of(text))
+        ]
+        for start in range(0, len(more), _NOTES_AT_ONCE):
+            rows = self._rows(
+                self._notes, text_in("part", more[start : start + _NOTES_AT_ONCE]), ["part", "data"]
+            )
+            data |= {str(row["part"]): str(row["data"]) for row in rows}
+        return {
+            note_id: whole for note_id in note_ids if (whole := _joined(f"{state.edition}:{note_id}", data))
+        }
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep token weights or statistics, unless they are there. Returns their digest."""
         digest = hashlib.sha256(data).hexdigest()
-        if self.weights(digest) != data:
-            parts = [data[at : at + _PART_BYTES] for at in range(0, len(data), _PART_BYTES)]
-            rows = [
-                {
-                    "part": f"{digest}:{number:04d}:{len(parts)}",
-                    "data": base64.b64encode(part).decode(),
-                    "nothing": NOTHING,
-                }
-                for number, part in enumerate(parts)
-            ]
-            for row in rows:
-                self.connection.call("upsert", self._weights, data=[row])
+        if self.blob(digest) != data:
+            for part, text in _parts(digest, data):
+                self.connection.call(
+                    "upsert", self._blobs, data=[{"part": part, "data": text, "nothing": NOTHING}]
+                )
         return digest
 
-    def weights(self, digest: str) -> bytes | None:
-        """The token weights of a digest; None where they are not (all) there."""
-        low, high = f"{digest}:", f"{digest};"  # ";" follows ":"
-        expression = f'part > "{low}" and part < "{high}"' if digest.isalnum() else ""
-        rows = self._rows(self._weights, expression, ["part", "data"]) if expression else []
-        ordered = sorted(rows, key=lambda row: str(row["part"]))
-        found = b"".join(base64.b64decode(row["data"]) for row in ordered)
+    def drop_blob(self, digest: str) -> None:
+        """Remove what nobody names any more."""
+        if digest.isalnum():
+            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
+
+    def blob(self, digest: str) -> bytes | None:
+        """The token weights or statistics of a digest; None where they are not (all) there."""
+        rows = self._rows(self._blobs, _parts_of(digest), ["part", "data"]) if digest.isalnum() else []
+        found = _joined(digest, {str(row["part"]): str(row["data"]) for row in rows})
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
 
     def _query(self, expression: str, consistency: str = "") -> dict[str, VaultState]:
@@ -219,12 +304,58 @@ class MilvusVaults:
                 table,
                 filter=expression,
                 output_fields=list(fields),
-                limit=_MAX_VAULTS,
+                limit=_MAX_ROWS,
                 consistency_level=consistency or self.connection.consistency_level,
             )
         except CollectionMissingError:
             return []
         return list(found)
+
+
+def _parts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """The rows that hold the bytes: their keys, and the text of each, which says how many there are."""
+    pieces = [data[at : at + _PART_BYTES] for at in range(0, len(data), _PART_BYTES)] or [b""]
+    for number, piece in enumerate(pieces):
+        yield f"{name}:{number:04d}", f"{len(pieces)}:{base64.b64encode(piece).decode()}"
+
+
+def _parts_of(name: str) -> str:
+    """The rows of one name; ";" follows ":"."""
+    return f"part > {text_literal(name + ':')} and part < {text_literal(name + ';')}"
+
+
+def _first_parts(state: VaultState) -> str:
+    """The first row of each note of the edition that the state names."""
+    return all_of([text_in("edition", [state.edition]), "number == 0"])
+
+
+def _count_of(text: str) -> int:
+    """How many parts a name has, as each of them says."""
+    count = text.partition(":")[0]
+    return int(count) if count.isdecimal() else 0
+
+
+def _note_of(part: str) -> int:
+    """The note in the key of one of its parts."""
+    return int(part.split(":")[-2])
+
+
+def _joined(name: str, rows: Mapping[str, str]) -> bytes | None:
+    """The bytes of a name; None where a part is missing, or is no part of it."""
+    first = rows.get(f"{name}:{0:04d}")
+    texts = [] if first is None else [rows.get(f"{name}:{n:04d}") for n in range(_count_of(first))]
+    if not texts or None in texts or len({_count_of(text) for text in texts if text}) != 1:
+        return None
+    try:
+        return b"".join(base64.b64decode(text.partition(":")[2]) for text in texts if text)
+    except binascii.Error:
+        return None
+
+
+def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    left = iter(rows)
+    while batch := list(islice(left, _ROWS_AT_ONCE)):
+        yield batch
 
 
 def _state_of(row: Mapping[str, Any]) -> VaultState:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.store.vectors.index import VectorSnapshot
+from vault_indexer.store.vectors.index import VectorSnapshot, build_snapshot
+from vault_indexer.store.vectors.prefilter import SAMPLED, spread_evenly
 
-__all__ = ["VectorSnapshot"]
+__all__ = ["SAMPLED", "VectorSnapshot", "build_snapshot", "spread_evenly"]

@@ -56,7 +56,8 @@ class VectorSnapshot:
     and the next one shares its base, so any thread may search it. A search finds the same keys as a
     comparison with every vector would (`coarse_index` says how sure that is). `keys` are ascending chunk keys
     of the base; `dead` marks base rows that are gone; `delta` holds what was added since; `look` is the
-    prefilter of the base.
+    prefilter of the base. `background` are vectors of a larger vault of which these are a part (None: they
+    are all).
     """
 
     seq: int
@@ -67,6 +68,7 @@ class VectorSnapshot:
     delta_keys: Keys
     delta: Matrix
     look: VectorPrefilter
+    background: Matrix | None = None
 
     @property
     def size(self) -> int:
@@ -119,6 +121,8 @@ class VectorSnapshot:
     def background_scores(self, query: Matrix) -> Matrix:
         """The cosines of `query` with about 256 vectors, spread evenly over base and delta: how near to it
         chunks are by chance."""
+        if self.background is not None:
+            return self.background @ query
         changed = len(self.delta_keys)
         count = min(changed, -(-SAMPLED * changed // max(1, len(self.keys) + changed)))
         delta = self.delta[spread_evenly(changed, count)]
@@ -139,6 +143,14 @@ class VectorSnapshot:
             again = np.isin(notes, changed)
             found[again] = self._means_of_chunks(query, notes[again])
         return found
+
+    def mean_of_note(self, note_id: int) -> Matrix | None:
+        """The mean of the note's vectors, at length 1; None for a note without any. That of a very long note
+        may be the mean of `_MEAN_OF` of them."""
+        _, vectors = self._vectors_of(np.array([note_id], np.int64))
+        mean = vectors.mean(axis=0) if len(vectors) else np.zeros(self.dimension, np.float32)
+        length = float(np.linalg.norm(mean))
+        return mean / np.float32(length) if length else None
 
     def _means_of_chunks(self, query: Matrix, notes: Keys) -> Matrix:
         owners, vectors = self._vectors_of(notes)

@@ -1,4 +1,4 @@
-"""Chunks for a server are prepared in a process, and are those of the catalog."""
+"""Notes for a server are prepared in a process, and are those of the catalog."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from vault_at_work import StartedProcesses, opened, place
+from vault_at_work import NOTES, StartedProcesses, opened, place
 
 from vault_indexer.errors import UnavailableError
-from vault_indexer.index.published_chunks import ChunkWorker, published_chunks
+from vault_indexer.index.published_notes import NotesHere, NoteWorker, published_notes
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import ProcessLimits
@@ -21,19 +21,22 @@ def test_they_are_the_same_as_made_here_and_their_process_ends_when_told(tmp_pat
     where = place(tmp_path)
     with opened(where) as service:
         model = service.reader().model
+        dimension = service.reader().searcher.embedder.model.dimension
     generation = IndexDir(where.index_dir).current()
     assert generation is not None
     started = StartedProcesses()
-    worker = ChunkWorker(generation.catalog, ProcessLimits())
+    worker = NoteWorker(generation, ProcessLimits())
     with closing(CatalogReader(generation.catalog)) as catalog:
-        keys = catalog.chunk_keys()
-        expected = list(published_chunks(catalog, model, keys))
-    assert list(worker.chunks(model, [*keys, 1 << 40])) == expected
+        ids = catalog.note_ids()
+        expected = list(published_notes(catalog, model, ids))
+    assert [note.stored.rows.path for note in expected] == sorted(NOTES)
+    assert list(worker.notes(model, [*ids, 1 << 40])) == expected
+    assert worker.statistics(model, dimension) == NotesHere(generation).statistics(model, dimension)
     assert len(started()) == 1
     worker.rest()
     assert not started()
-    assert list(worker.chunks(model, [])) == []
+    assert list(worker.notes(model, [])) == []
     worker.stop()
     with pytest.raises(UnavailableError, match="stopped"):
-        list(worker.chunks(model, keys))
+        list(worker.notes(model, ids))
     worker.rest()
