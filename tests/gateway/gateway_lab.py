@@ -148,11 +148,13 @@ class Gateway:
         finally:
             connection.close()
 
-    def post(self, path: str, user: User, body: Mapping[str, str | int]) -> Answer:
+    def post(
+        self, path: str, user: User, body: Mapping[str, object], headers: Mapping[str, str] | None = None
+    ) -> Answer:
         given = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {user.token}"}
         connection = HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
         try:
-            content = {"Content-Type": "application/json"}
+            content = headers or {"Content-Type": "application/json"}
             connection.request("POST", path, json.dumps(body), headers={**given, **content})
             return answer_of(connection.getresponse())
         finally:

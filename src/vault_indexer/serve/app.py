@@ -39,7 +39,7 @@ from vault_indexer.serve.http.responses import (
 from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Respond
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
-from vault_indexer.serve.mcp.app import McpApp, with_mcp
+from vault_indexer.serve.mcp.app import McpApp, VaultTools, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.vaults import Vaults
@@ -127,7 +127,8 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
         public=frozenset({PROOF.path, *page}),
         methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
     )
-    mcp = McpApp(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
+    tools = VaultTools(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
+    mcp = McpApp(tools)
     rest = with_mcp(mcp, other_routes(others, document))
     guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
     return without_prefix(metrics.watch(guarded))

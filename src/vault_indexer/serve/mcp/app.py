@@ -6,12 +6,12 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 from vault_indexer.serve.mcp.protocol import PATH
-from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.serve.mcp.tools import ToolContext, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, tool_views
 
 if TYPE_CHECKING:
@@ -28,19 +28,13 @@ class McpApp:
     Loading the SDK takes about two seconds. It happens once, in a thread, when the first request comes; the
     requests that come meanwhile wait for it, and those of other routes are answered. The session manager's
     `run()` is entered by a task of its own, since the lifespan of a mounted application never runs; it ends
-    with the event loop. Tools name the vaults that are kept: when those change, so do the tools.
+    with the event loop.
     """
 
-    def __init__(
-        self, context: Callable[[], ToolContext], endpoints: Sequence[Endpoint[Any]], timeout_s: float
-    ) -> None:
-        self._context = context
-        self._endpoints = endpoints
-        self._timeout_s = timeout_s
+    def __init__(self, tools: ToolSet) -> None:
+        self._tools = tools
         self._started: asyncio.Future[StreamableHTTPSessionManager] | None = None
         self._running: asyncio.Task[None] | None = None
-        self._shown: tuple[str, ...] = ()
-        self._show: Callable[[Sequence[ToolView]], None] = lambda _: None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer a POST. The guard refuses a stream (GET) and the end of a session (DELETE), as the protocol
@@ -54,12 +48,12 @@ class McpApp:
             self._started = None
             await refuse(send, _FAILED)
             return
-        self._follow_vaults()
+        self._tools.follow()
         await manager.handle_request(cast("Any", scope), cast("Any", receive), cast("Any", send))
 
     async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         try:
-            manager = await asyncio.to_thread(self._make_manager)
+            manager = await asyncio.to_thread(self._tools.make_manager)
         except Exception:  # noqa: BLE001 - logged, and told to whoever asked
             _LOG.exception("the MCP server could not be started")
             started.set_exception(_NotStartedError())
@@ -68,7 +62,34 @@ class McpApp:
             started.set_result(manager)
             await asyncio.Event().wait()
 
-    def _make_manager(self) -> StreamableHTTPSessionManager:
+
+class ToolSet(Protocol):
+    """The tools of a server, made when it is first asked for."""
+
+    def make_manager(self) -> StreamableHTTPSessionManager:
+        """Load the SDK, and make the server with its tools. Once, in a thread."""
+        ...
+
+    def follow(self) -> None:
+        """Before each request: show the tools as they are now."""
+        ...
+
+
+class VaultTools:
+    """Implements ToolSet for the vaults of a daemon. Tools name the vaults that are kept: when those change,
+    so do the tools."""
+
+    def __init__(
+        self, context: Callable[[], ToolContext], endpoints: Sequence[Endpoint[Any]], timeout_s: float
+    ) -> None:
+        self._context = context
+        self._endpoints = endpoints
+        self._timeout_s = timeout_s
+        self._shown: tuple[str, ...] = ()
+        self._show: Callable[[Sequence[ToolView]], None] = lambda _: None
+
+    def make_manager(self) -> StreamableHTTPSessionManager:
+        """The server of these vaults."""
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         context = self._context()
         self._shown = context.vault_names
@@ -84,7 +105,8 @@ class McpApp:
         )
         return made
 
-    def _follow_vaults(self) -> None:
+    def follow(self) -> None:
+        """Name the vaults that are kept now."""
         context = self._context()
         if context.vault_names != self._shown:
             self._shown = context.vault_names
@@ -98,6 +120,26 @@ class McpApp:
             has_evals=context.actions.run_evals is not None,
             vaults=context.vault_names,
         )
+
+
+class RowTools:
+    """Implements ToolSet for endpoints whose answers `answer` gives: a tool for each of them."""
+
+    def __init__(self, rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> None:
+        self._rows = rows
+        self._instructions = instructions
+        self._timeout_s = timeout_s
+
+    def make_manager(self) -> StreamableHTTPSessionManager:
+        """The server with a tool for each row."""
+        server = importlib.import_module("vault_indexer.serve.mcp.server")
+        made: StreamableHTTPSessionManager = server.make_manager(
+            server.server_of_rows(self._rows, self._instructions, self._timeout_s)
+        )
+        return made
+
+    def follow(self) -> None:
+        """They stay as they are."""
 
 
 class _NotStartedError(Exception):

@@ -54,12 +54,14 @@ from vault_indexer.serve.http.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
 from vault_indexer.serve.mcp.budget import as_text
 from vault_indexer.serve.mcp.confirmation import ConfirmationCodes
+from vault_indexer.serve.mcp.projection import project
 from vault_indexer.serve.mcp.prompts import PROMPTS, PromptTemplate
 from vault_indexer.serve.mcp.protocol import INSTRUCTIONS, MODERN_VERSIONS, NAME, TITLE
 from vault_indexer.serve.mcp.reading import page_length
 from vault_indexer.serve.mcp.tools import (
     Object,
     ToolContext,
+    ToolRow,
     answer_of,
     change_strategy,
     checked_arguments,
@@ -156,6 +158,20 @@ def _without_vault(tool: ListedTool) -> ListedTool:
     return tool.model_copy(update={"input_schema": shown})
 
 
+def server_of_rows(rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> MCPServer[Any]:
+    """A server with a tool for each row, and nothing else."""
+    logging.getLogger("mcp").setLevel(logging.ERROR)
+    return MCPServer(
+        NAME,
+        title=TITLE,
+        instructions=instructions,
+        version=version("vault-indexer"),
+        tools=[RowTool.of_row(row, timeout_s) for row in rows],
+        log_level="ERROR",
+        subscriptions=False,
+    )
+
+
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
     """The ASGI end of a server, without sessions. Whoever serves it has to enter its `run()`."""
     server.streamable_http_app(
@@ -212,6 +228,55 @@ class VaultTool(Tool):
         """The result of a call: with `isError` and one line where something went wrong."""
         del convert_result
         return await self._calls.result(arguments, context)
+
+
+class RowTool(Tool):
+    """A tool that is an endpoint: its arguments, errors and answers are those of the HTTP API."""
+
+    _row: ToolRow = PrivateAttr()
+    _view: ToolView = PrivateAttr()
+    _timeout_s: float = PrivateAttr()
+
+    @classmethod
+    def of_row(cls, row: ToolRow, timeout_s: float) -> RowTool:
+        """The tool of a row."""
+
+        def unused() -> None:
+            """The SDK wants a function."""
+
+        view = ToolView(endpoint=row.endpoint, row=row.endpoint)
+        tool = cls(
+            fn=unused,
+            name=view.name,
+            title=None,
+            context_kwarg=None,
+            description=view.endpoint.help,
+            parameters=input_schema(view),
+            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=None),
+            is_async=True,
+            annotations=ToolAnnotations(read_only_hint=True, destructive_hint=None),
+        )
+        tool._row, tool._view, tool._timeout_s = row, view, timeout_s
+        return tool
+
+    async def run(
+        self, arguments: Mapping[str, Any], context: Context[Any, Any], convert_result: bool = False
+    ) -> Any:
+        """The result of a call: with `isError` and one line where something went wrong."""
+        del context, convert_result
+        try:
+            given = checked_arguments(self._view, arguments)
+            with anyio.fail_after(self._timeout_s):
+                call = partial(self._row.answer, given)
+                answer = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
+            return _result(cast("Object", project(answer, self._row.keep)))
+        except TimeoutError:
+            return _failure(f"no answer within {self._timeout_s:g} seconds")
+        except VaultIndexerError as error:
+            return _failure(" ".join(str(error).split("\n")))
+        except Exception:  # noqa: BLE001 - logged, and told to whoever asked
+            _LOG.exception("the tool %s failed", self.name)
+            return _failure("internal error: see the log")
 
 
 @dataclass(frozen=True, slots=True)

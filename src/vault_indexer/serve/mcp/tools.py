@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from urllib.parse import quote
 
 from vault_indexer.contract.bounds import MAX_LIMIT
@@ -31,12 +31,12 @@ from vault_indexer.model import (
     SearchAnswer,
     StrategyChange,
 )
-from vault_indexer.serve.api.endpoints import NOTE, SEARCH
+from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
 from vault_indexer.serve.mcp.budget import as_text, likely_tokens, page, tokens_of
-from vault_indexer.serve.mcp.projection import Schema, kept_schema, merged_schema, project
+from vault_indexer.serve.mcp.projection import Keep, Schema, kept_schema, merged_schema, project
 from vault_indexer.serve.mcp.reading import (
     TEXT_TOKENS,
     around_marks,
@@ -85,6 +85,16 @@ class ToolContext:
         answers = replace(self.answers, vault=vault, is_cancelled=is_cancelled)
         own = self.actions_of(vault) if self.actions_of and vault else self.actions
         return replace(self, answers=answers, actions=own)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRow:
+    """A tool that is one endpoint as it is: `answer` takes a value for each of its parameters, and raises
+    VaultIndexerError. An agent gets the keys `keep` of what it answers (None: all)."""
+
+    endpoint: Endpoint[Any]
+    answer: Callable[[Mapping[str, Value]], Object]
+    keep: Keep | None = None
 
 
 def input_schema(view: ToolView) -> Schema:
