@@ -1,13 +1,14 @@
 """How good search is: judged queries, by words alone, by meaning alone, and by the search as it ships.
 
-    python benchmarks/search_quality.py DATA [--large DIR] [--work DIR] [--provider NAME] [--sets NAME,…]
-        [--variants NAME,…] [--parts tune,aside,all] [--kinds] [--sample N] [--save FILE]
+    python benchmarks/search_quality.py DATA [--large DIR] [--collections DIR] [--work DIR] [--provider NAME]
+        [--sets NAME,…] [--variants NAME,…] [--parts tune,aside,all] [--kinds] [--sample N] [--save FILE]
         [--against FILE]
     python benchmarks/search_quality.py --saved FILE [--against FILE] …
 
 DATA holds `bench/xquad`, `bench/chunking` and `vaults/obsidian-help`; DIR is the large vault, unpacked (its
-queries are in `queries/large.txt`). Indices are built in the work folder and used again: give each checkout
-its own. The measures are means over queries with 95% bootstrap intervals; every set is divided, by a hash of
+queries are in `queries/large.txt`). Each folder in the DIR of collections is a vault, whose queries are in
+`queries/collections`: the head of each file names repository and commit. Indices are built in the work folder
+and used again: give each checkout its own. The measures are means over queries with 95% bootstrap intervals; every set is divided, by a hash of
 the query, into a part that weights were tuned on and a part kept aside; `all` is both.
 
 "RRF 1:1" is reciprocal rank fusion of words and meaning alike, as the peer to beat. `--save` stores the
@@ -67,6 +68,7 @@ def options(description: str | None, chosen: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--large", type=Path)
+    parser.add_argument("--collections", type=Path)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--sets", default=chosen)
     return parser
@@ -86,7 +88,7 @@ def measured_runs(given: argparse.Namespace) -> Iterator[SetRun]:
         return
     slow = given.provider in _SLOW
     with folder(given.work) as work:
-        for one in all_sets(given.data, given.large, work):
+        for one in all_sets(given.data, given.large, work, given.collections):
             if not is_wanted(one.name, given.sets) or (slow and one.name not in _SLOW_MODEL_SETS):
                 continue
             with opened(one, work, given.provider) as open_set:

@@ -145,8 +145,11 @@ def mixed(work: Path) -> QuerySet:
     return QuerySet("mixed languages", written(work / "mixed-languages", together), tuple(asked))
 
 
-def all_sets(data: Path, large: Path | None, work: Path) -> Iterator[QuerySet]:
-    """All sets, those over one vault behind each other; without `large` those over it are missing."""
+def all_sets(
+    data: Path, large: Path | None, work: Path, collections: Path | None = None
+) -> Iterator[QuerySet]:
+    """All sets, those over one vault behind each other; without `large` those over it are missing. Of
+    `collections` each folder is a vault whose queries are in `queries/collections`."""
     bench, help_vault = data / "bench", data / "vaults" / "obsidian-help"
     for language in XQUAD_LANGUAGES:
         yield xquad(bench / "xquad", work, language)
@@ -164,6 +167,11 @@ def all_sets(data: Path, large: Path | None, work: Path) -> Iterator[QuerySet]:
     if large is not None:
         yield judged("large", large, has_links=True)
         yield titles("titles large", large, _TITLES_OF_LARGE)
+    for file in sorted((QUERIES / "collections").glob("*.txt")) if collections is not None else ():
+        assert collections is not None
+        vault = collections / file.stem
+        if vault.is_dir():
+            yield judged(f"collections/{file.stem}", vault, has_links=True)
 
 
 def written(folder: Path, notes: Mapping[str, str]) -> Path:
