@@ -8,8 +8,9 @@
 DATA holds `bench/xquad`, `bench/chunking` and `vaults/obsidian-help`; DIR is the large vault, unpacked (its
 queries are in `queries/large.txt`). Each folder in the DIR of collections is a vault, whose queries are in
 `queries/collections`: the head of each file names repository and commit. Indices are built in the work folder
-and used again: give each checkout its own. The measures are means over queries with 95% bootstrap intervals; every set is divided, by a hash of
-the query, into a part that weights were tuned on and a part kept aside; `all` is both.
+and used again: give each checkout its own. The measures are means over queries with 95% bootstrap intervals;
+every set is divided, by a hash of the query, into a part that weights were tuned on and a part kept aside;
+`all` is both.
 
 "RRF 1:1" is reciprocal rank fusion of words and meaning alike, as the peer to beat. `--save` stores the
 measures of every query, `--against` compares with what another checkout saved, query by query: old, new, and
