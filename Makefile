@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_VAULT := src/vault_indexer/demo
-WORKERS ?= 2
+# One more than there are cores: tests wait for processes of their own.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 # By file: what the tests of a file share is made once.
 PARALLEL := -n $(WORKERS) --dist loadfile
 # `lowest-direct`: the oldest versions that pyproject.toml allows; `highest`: the newest.

@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile(
     "quick", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.register_profile("thorough", settings.get_profile("quick"), max_examples=200)
+settings.register_profile("thorough", settings.get_profile("quick"), max_examples=100)
 settings.register_profile("hunt", settings.get_profile("quick"), max_examples=1000, derandomize=False)
 # `--hypothesis-profile` overrides this.
 settings.load_profile("quick")

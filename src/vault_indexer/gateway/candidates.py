@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("vault_indexer.gateway")
 
-_NOTE_BYTES = 128 << 20
+_NOTE_BYTES = 32 << 20
 """Of notes in memory, by their size on the server. Ready to be searched they take some five times as much."""
 
 _VAULTS = 64
