@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -85,7 +84,7 @@ class IndexWriter:
         self._linker.load()
         with suppress(UnavailableError):  # an edit will say what is wrong
             for job in (WarmJob(model=not self.owed), KeywordsJob(self.generation)):
-                deque(self._pool.run([job]), maxlen=0)
+                list(self._pool.run([job]))
 
     def apply(
         self,
