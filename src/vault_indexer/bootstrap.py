@@ -147,11 +147,9 @@ def open_to_rebuild(target: Target) -> VaultService:
 def open_daemon(target: Target, budget: SharedBudget | None = None) -> VaultService:
     """The index with the threads that keep it; `budget` is shared with other vaults of the process. Raises
     LockedError naming the holder."""
-    assembly = Assembly.of(target)
-    if budget is None:
-        return VaultService(DaemonSession(assembly), assembly.chunker)
-    assembly = replace(assembly, make_pool=budget.make_pool)
-    return VaultService(DaemonSession(assembly, slots=(budget.build, budget.vectors)), assembly.chunker)
+    budget = budget or SharedBudget(None)
+    assembly = replace(Assembly.of(target), make_pool=budget.make_pool)
+    return VaultService(DaemonSession(assembly, budget=budget), assembly.chunker)
 
 
 def make_inspector(target: Target, strategy: str | None = None) -> Inspector:

@@ -76,7 +76,7 @@ def main(vault: Path, index: Path) -> None:
     assert vault_sync.current is not None
     vault_sync.sync(EVERYTHING)
     load_caches(vault_sync.current.reader)
-    vault_sync.current.writer.warm_up(lambda: False)
+    vault_sync.current.writer.warm_up()
     listed.touch()
     before = set(sys.modules)
     (vault / "First.md").write_text(NOTE, "utf-8")

@@ -80,7 +80,7 @@ def base_seq(live: VaultSync) -> int:
 
 
 def under_way(task: Upkeep) -> bool:
-    return task.busy
+    return task.doing is not None
 
 
 def begun(live: VaultSync) -> IndexWriter:
@@ -120,7 +120,7 @@ def test_an_edit_is_found_while_a_compaction_is_held_back(live: VaultSync, tmp_p
 
         def adopted() -> bool:
             task.step(is_idle=False)
-            return not task.busy
+            return not under_way(task)
 
         wait_until(adopted)
         with first.lease() as snapshot:
@@ -165,12 +165,12 @@ def test_a_file_that_is_not_what_was_written_is_not_used(live: VaultSync) -> Non
 
     def ended() -> bool:
         task.step(is_idle=False)
-        return not task.busy
+        return not under_way(task)
 
     wait_until(ended)
     assert base_seq(live) == before
     task.step(is_idle=True)
-    assert not task.busy, "it is tried again later"
+    assert not under_way(task), "it is tried again later"
     consistent(live)
 
 
@@ -216,11 +216,11 @@ def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(
 
     def ended() -> bool:
         task.step(is_idle=False)
-        return not task.busy
+        return not under_way(task)
 
     wait_until(ended)
     assert "no space left" in caplog.text
     task.step(is_idle=True)
-    assert not task.busy, "it is tried again later"
+    assert not under_way(task), "it is tried again later"
     assert base_seq(live) == before
     consistent(live)

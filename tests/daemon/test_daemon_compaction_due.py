@@ -22,5 +22,5 @@ def test_an_index_that_was_just_built_is_left_as_it_is(tmp_path: Path) -> None:
         assert sync.open_current() == ()
         upkeep = Upkeep(sync, (CompactionTask(ProcessLimits()),))
         upkeep.step(is_idle=True)
-        assert not upkeep.busy
+        assert upkeep.doing is None
         upkeep.end()

@@ -105,7 +105,7 @@ def test_a_note_over_its_budget_is_set_aside_and_read_again_later(
     vault_sync.current = current
     clock.now += 3600
     retry.step(is_idle=False)
-    assert not retry.busy
+    assert retry.doing is None
 
     def is_read() -> bool:
         retry.step(is_idle=True)

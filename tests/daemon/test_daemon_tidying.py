@@ -60,7 +60,7 @@ def keys(writer: IndexWriter) -> list[int]:
 
 
 def under_way(merging: Upkeep) -> bool:
-    return merging.busy
+    return merging.doing is not None
 
 
 def test_a_merge_begins_after_some_rest_and_changes_no_content(

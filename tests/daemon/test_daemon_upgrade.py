@@ -16,9 +16,9 @@ from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
-from vault_indexer.daemon.tasks.upkeep import Work
+from vault_indexer.daemon.tasks.upkeep import NextWork
 from vault_indexer.errors import UsageError
-from vault_indexer.index.workers.job import Failed
+from vault_indexer.index.jobs import Embedded
 from vault_indexer.model import VectorUpgrade
 from vault_indexer.providers import better_model
 from vault_indexer.service import VaultService
@@ -175,21 +175,20 @@ class ByHand:
     def _complete(self) -> None:
         self.completed += 1
 
-    def begin(self, current: OpenGeneration) -> Work | None:
+    def begin(self, current: OpenGeneration) -> NextWork:
         self.now += 1000
-        return self.task.begin(current)
+        return self.task.next_work(current)
 
-    def portion(
-        self, current: OpenGeneration, outcome: Callable[[object], object] = lambda found: found
-    ) -> VectorUpgrade | None:
-        """Have a portion made; its `outcome` may become another."""
+    def portion(self, current: OpenGeneration, failure: str = "") -> VectorUpgrade | None:
+        """Have a portion made, or (with a `failure`) tried."""
         work = self.begin(current)
-        if work is not None:
-            done = work.result()
-            assert done is not None
-            work.end()
+        if work is not None and failure:
+            self.task.fail(current, work.job, failure)
+        elif work is not None:
+            ((job, result),) = work.pool.run([work.job])
             self.now += 0.01
-            self.task.accept(current, done[0], outcome(done[1]))
+            assert isinstance(result, Embedded)
+            self.task.accept(current, job, result)
         return self.task.progress
 
 
@@ -236,7 +235,6 @@ def test_what_is_made_is_kept_and_never_made_again(tmp_path: Path) -> None:
         work = first.begin(current)
         assert work is not None
         assert first.task.progress == VectorUpgrade("multilingual", 0, 3, 0)
-        work.end()  # as by the end of the process
     assert missing(where) == 3
     with taken(where) as current:
         again = ByHand()
@@ -287,7 +285,7 @@ def test_edits_come_first(tmp_path: Path) -> None:
     with taken(built_static(tmp_path)) as current:
         one = ByHand()
         one.task.observe(is_idle=False)
-        assert one.task.begin(current) is None
+        assert one.task.next_work(current) is None
         assert one.begin(current) is not None
 
 
@@ -296,7 +294,7 @@ def test_a_text_that_the_model_cannot_take_is_left_to_the_build(tmp_path: Path) 
     with taken(where) as current:
         one = ByHand()
         for _ in range(20):
-            one.portion(current, lambda _found: Failed("no such word"))
+            one.portion(current, "no such word")
             if one.completed:
                 break
         assert one.completed == 1

@@ -17,6 +17,7 @@ from typing import cast
 import pytest
 from fragile_workers import Fragile, KilledBeforeUnpickled, StartsSecond, start_and_raise, start_fragile
 from fragile_workers import start_never as never
+from waiting import wait_until
 
 from vault_indexer.errors import ProcessError
 from vault_indexer.index.build import Pool as BuildPool
@@ -82,12 +83,15 @@ def test_a_worker_that_never_begins_ends_the_work_with_what_it_said(
 def test_a_worker_that_never_begins_is_one_that_died_where_it_works_beside() -> None:
     with pool_of(start_and_raise) as pool:
         pool.begin("one")
-        done = None
-        end = time.monotonic() + 60
-        while done is None and time.monotonic() < end:
-            done = pool.result(0.1)
-        assert done is not None and isinstance(done[1], Died)
-        assert "no such model" in done[1].reason
+        done: list[tuple[str, tuple[str, int] | Died]] = []
+
+        def is_done() -> bool:
+            done.extend(filter(None, [pool.result()]))
+            return bool(done)
+
+        wait_until(is_done)
+        ((_, died),) = done
+        assert isinstance(died, Died) and "no such model" in died.reason
 
 
 def test_a_job_that_ends_its_worker_is_told_and_the_others_are_done() -> None:
@@ -265,16 +269,16 @@ def test_two_ways_to_ask_the_system_agree() -> None:
 
 
 HOLDER = """
-import sys; sys.path[:0] = {paths!r}
+import sys, threading; sys.path[:0] = {paths!r}
 from fragile_workers import start_fragile
 from vault_indexer.index.workers.process import ChildProcess
 from vault_indexer.index.workers.pool import WorkerPool
 starting, busy = WorkerPool(2, start_fragile), WorkerPool(1, start_fragile)
 print(*[result[1] for _, result in busy.run(["one"])], flush=True)
-busy.begin("spin"); busy.result(0.5)
+busy.begin("spin"); threading.Event().wait(0.5)
 starting.begin("spin"); starting.begin("spin")
 print(*[member.process.pid for member in starting._busy.values()], flush=True)
-import threading; threading.Event().wait(120)
+threading.Event().wait(120)
 """
 
 

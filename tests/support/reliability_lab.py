@@ -86,13 +86,9 @@ class InProcessPool:
     def begin(self, job: Job) -> None:
         self._begun = job
 
-    def result(self, timeout_s: float = 0.0) -> tuple[Job, Outcome | Died] | None:  # noqa: ARG002 - the pool's
+    def result(self) -> tuple[Job, Outcome | Died] | None:
         job, self._begun = self._begun, None
         return None if job is None else next(self.each(job))
-
-    def run_until_stopped(self, job: Job, stopped: Callable[[], bool]) -> None:
-        if not stopped():
-            next(self.each(job))
 
     def stop(self) -> None:
         """No job runs when another thread could call this."""

@@ -29,12 +29,12 @@ from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.background_task import BackgroundTask
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
-from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.daemon.tasks.merge import MergeTask
 from vault_indexer.daemon.tasks.publish import PublishTask
 from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
 from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
 from vault_indexer.daemon.tasks.rechunk import RechunkTask
+from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.daemon.tasks.words import WordsTask
@@ -85,7 +85,7 @@ class IndexLoop:
         lock: IndexLock,
         reasons: tuple[str, ...],
         pace: Pace | None = None,
-        slots: tuple[ExclusiveSlot, ExclusiveSlot] | None = None,
+        budget: SharedBudget | None = None,
     ) -> None:
         assembly = vault_sync.assembly
         self.state = LoopState(reasons=reasons)
@@ -98,15 +98,15 @@ class IndexLoop:
         self._pause = Pause()
         self._stall = StallWatch(clock)
         self._faults = ActiveFaults()
-        builds, vectors = slots or (ExclusiveSlot(), ExclusiveSlot())
-        self._rebuild = RebuildTask(vault_sync, self._faults, reasons, builds)
-        self._embedding = EmbeddingTask(clock, vectors)
+        budget = budget or SharedBudget(None)
+        self._rebuild = RebuildTask(vault_sync, self._faults, reasons, budget.build)
+        self._embedding = EmbeddingTask(clock, budget.vectors)
         self._publish_task = PublishTask(vault_sync, clock)
         self._rechunk = RechunkTask(vault_sync, clock)
         limits = upkeep_limits(assembly.settings.index)
         # Vectors may be owed for hours: a note that is to be read again comes first. Merge and compaction
         # take a core and much memory each.
-        self._upgrade = UpgradeTask(_upgrade_rules(assembly), self._build_upgraded, clock, vectors)
+        self._upgrade = UpgradeTask(_upgrade_rules(assembly), self._build_upgraded, clock, budget.vectors)
         self._reading = Upkeep(
             vault_sync, [QuarantineRetry(vault_sync), self._rechunk, self._embedding, self._upgrade]
         )
@@ -361,10 +361,10 @@ class IndexLoop:
     def _warm_up(self) -> None:
         """Load what the first search and the first edit would have to wait for. After the step at hand: that
         takes longer than to see that nothing has changed."""
-        if self._is_cold and self._vault_sync.current is not None:
+        if self._is_cold and self._vault_sync.current is not None and not self._stopping:
             self._is_cold = False
             warm_in_background(self._vault_sync.current.reader)
-            self._vault_sync.current.writer.warm_up(lambda: self._stopping)
+            self._vault_sync.current.writer.warm_up()
 
     def _rest(self) -> None:
         """Return when indexing is not paused, and have a build rest as long. The watcher collects changes

@@ -20,7 +20,7 @@ from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckReques
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
-from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
+from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
@@ -45,15 +45,14 @@ class DaemonSession:
     state and the active generation. `rebuild`, `verify` and `wait_fresh` wait until the loop has done them.
     Raises LockedError, VaultError, IndexUnusableError or DiskFullError when it cannot begin. It sets the
     interpreter's switch interval: the process is the daemon's. `clock` (seconds) tells how long changes
-    have been pending. `slots`, to build and to
-    make owed vectors, are shared with the other sessions of the process (None: there are none).
+    have been pending. `budget` is shared with the other sessions of the process (None: there are none).
     """
 
     def __init__(
         self,
         assembly: Assembly,
         clock: Clock = time.monotonic,
-        slots: tuple[ExclusiveSlot, ExclusiveSlot] | None = None,
+        budget: SharedBudget | None = None,
     ) -> None:
         sys.setswitchinterval(min(_SWITCH_S, sys.getswitchinterval()))
         self._assembly = assembly
@@ -73,7 +72,7 @@ class DaemonSession:
             )
             with index_errors(assembly.index_dir.root):
                 reasons = self._vault_sync.open_current()
-            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), slots)
+            self._loop = IndexLoop(self._vault_sync, watcher, self._lock, reasons, Pace(clock), budget)
         except BaseException:
             self._lock.release()
             raise

@@ -16,7 +16,7 @@ from vault_indexer.index.reading.prepare import Preparer, UnmeteredEmbedder
 from vault_indexer.index.workers.budget import NoteMeter
 from vault_indexer.index.workers.plan import PoolPlan, is_slow_model, note_budget
 from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.index.workers.shared_pool import SharedPool, WorkerSlots
+from vault_indexer.index.workers.slots import Slots
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, Llm
 from vault_indexer.providers import (
     AUTO_PROVIDERS,
@@ -104,13 +104,10 @@ def make_embedder(settings: Settings, weights: bytes | None) -> Embedder:
     )
 
 
-def start_pool(worker: WorkerSpec, size: int, slots: WorkerSlots | None = None) -> Pool:
+def start_pool(worker: WorkerSpec, size: int, slots: Slots | None = None) -> Pool:
     """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
     first job. It works only while it has one of the `slots` (None: nobody shares them)."""
     index = worker.settings.index
     start = partial(start_worker, worker)
     limits = PoolPlan.of(index, is_slow_model=is_slow_model(worker.settings.embedding)).limits
-    final_job, budget = FinishJob(), note_budget(index)
-    if slots is None:
-        return WorkerPool(size, start, limits, final_job, budget)
-    return SharedPool(slots, size, start, limits, final_job, budget)
+    return WorkerPool(size, start, limits, FinishJob(), note_budget(index), slots)

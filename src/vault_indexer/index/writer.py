@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from vault_indexer.errors import ProviderError
+from vault_indexer.errors import ProviderError, UnavailableError
 from vault_indexer.index.build import Pool, prepare_all
 from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.derived import DerivedIndices
@@ -78,11 +79,12 @@ class IndexWriter:
             self._writer.close()
             raise
 
-    def warm_up(self, stopped: Callable[[], bool]) -> None:
-        """Load here and in the worker what the first edit would have to wait for, until all is `stopped`."""
+    def warm_up(self) -> None:
+        """Load here and in the worker what the first edit would have to wait for, until `stop`."""
         self._linker.load()
-        for job in (WarmJob(model=not self.owed), KeywordsJob(self.generation)):
-            self._pool.run_until_stopped(job, stopped)
+        with suppress(UnavailableError):  # an edit will say what is wrong
+            for job in (WarmJob(model=not self.owed), KeywordsJob(self.generation)):
+                list(self._pool.run([job]))
 
     def apply(
         self,

@@ -13,11 +13,6 @@ class BackgroundTask(Protocol):
     """
 
     @property
-    def busy(self) -> bool:
-        """Whether something is under way."""
-        ...
-
-    @property
     def faults(self) -> tuple[str, ...]:
         """What does not succeed at the moment, each as one line for the user."""
         ...

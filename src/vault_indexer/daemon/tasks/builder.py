@@ -10,8 +10,8 @@ from functools import partial
 from multiprocessing.connection import Connection
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.errors import DiskFullError, UnavailableError, VaultIndexerError
-from vault_indexer.index.workers.job import Failed
+from vault_indexer.errors import DiskFullError, UnavailableError
+from vault_indexer.index.workers.job import Failed, run_job
 from vault_indexer.index.workers.plan import limits_of
 from vault_indexer.index.workers.process import ChildProcess
 from vault_indexer.model import Progress, RebuildReport
@@ -21,15 +21,26 @@ from vault_indexer.system import ProcessLimits
 log = logging.getLogger("vault_indexer.daemon")
 
 Report = Callable[[Progress], None]
+Built = tuple[Generation, RebuildReport]
 
 _TRIES = 3
 """So often a build is begun that ends without a result, as one does that the system ends for its memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Built:
-    generation: Generation
-    report: RebuildReport
+class BuildJob:
+    """Build the next generation, complete and not yet active."""
+
+    assembly: Assembly
+    refit: bool
+    newest_only: bool
+    better: bool = False
+
+    def run(self, owner: _Owner) -> Built:
+        """Implements Runnable."""
+        return self.assembly.build_next(
+            owner.report, refit=self.refit, newest_only=self.newest_only, better=self.better
+        )
 
 
 class BuilderProcess:
@@ -37,20 +48,17 @@ class BuilderProcess:
     one is replaced, and the build begins again. Raises ProcessError or OSError if no process can be started.
     """
 
-    def __init__(self, assembly: Assembly, *, refit: bool, newest_only: bool, better: bool = False) -> None:
-        build = partial(assembly.build_next, refit=refit, newest_only=newest_only, better=better)
-        self._run = partial(_build, build=build, limits=limits_of(assembly.settings.index))
+    def __init__(self, job: BuildJob) -> None:
+        self._run = partial(_build, job=job, limits=limits_of(job.assembly.settings.index))
         self._held = False
         self._tries = 1
         self._process = ChildProcess(self._run)
 
-    def poll(self, report: Report, timeout: float = 0.0) -> tuple[Generation, RebuildReport] | None:
+    def poll(self, report: Report) -> Built | None:
         """What the build gave, or None while it runs. Raises UnavailableError if it failed, or has ended
         without a result again and again."""
-        while self._process.connection.poll(timeout) or not self._process.is_alive():
+        while self._process.connection.poll() or not self._process.is_alive():
             try:
-                if not self._process.connection.poll():
-                    raise EOFError
                 message = self._process.receive()
             except (EOFError, OSError):
                 self._begin_again(self._process.end())
@@ -64,8 +72,8 @@ class BuilderProcess:
                 if message.disk_full:
                     raise DiskFullError(message.reason, explained=True)
                 raise UnavailableError(message.reason)
-            assert isinstance(message, _Built)
-            return message.generation, message.report
+            built: Built = message
+            return built
         return None
 
     def hold(self, held: bool) -> None:
@@ -103,17 +111,6 @@ class _Owner:
             held = self._connection.recv()
 
 
-def _build(
-    connection: Connection,
-    build: Callable[[Report], tuple[Generation, RebuildReport]],
-    limits: ProcessLimits,
-) -> None:
+def _build(connection: Connection, job: BuildJob, limits: ProcessLimits) -> None:
     limits.adopt()
-    try:
-        generation, report = build(_Owner(connection).report)
-    except (BrokenPipeError, EOFError, ConnectionResetError):
-        return  # nobody waits any more
-    except (VaultIndexerError, OSError) as error:
-        connection.send(Failed(str(error), disk_full=isinstance(error, DiskFullError)))
-    else:
-        connection.send(_Built(generation, report))
+    connection.send(run_job(job, _Owner(connection)))

@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work
+from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, Work
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.index.compaction import CompactionJob
 from vault_indexer.index.derived import DerivedIndices
-from vault_indexer.index.workers.job import Died, Failed, JobWorker
+from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.workers.pool import Worker, WorkerPool
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.vectors import VectorSnapshot
@@ -30,7 +30,7 @@ def _is_due(writer: IndexWriter) -> bool:
     return writer.derived.worth_compacting
 
 
-class CompactionTask(UpkeepTask):
+class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
     """A process writes the base, a thread loads it, and `accept` switches to it.
 
     Each of the two takes seconds for a large vault; the switch takes what the changes since take.
@@ -48,49 +48,39 @@ class CompactionTask(UpkeepTask):
         self._pool: Pool = WorkerPool(1, start, limits)
         self._retry = Retry(_RETRY_S, _RETRY_S, clock)
 
-    def begin(self, current: OpenGeneration) -> Work | None:
+    def next_work(self, current: OpenGeneration) -> NextWork:
         """Implements UpkeepTask."""
         if not self._retry.is_due or not self._is_due(current.writer):
             return None
         return _Compaction(self._pool, current.writer.derived)
 
-    def accept(self, current: OpenGeneration, _job: object, outcome: object) -> None:
+    def accept(self, current: OpenGeneration, _job: CompactionJob, result: VectorSnapshot) -> None:
         """Switch to the base that is there."""
-        if isinstance(outcome, Failed | Died):
-            log.info("vectors could not be compacted, and will be later: %s", outcome.reason)
-            self._retry.record_failure()
-            return
-        assert isinstance(outcome, VectorSnapshot)
-        self._retry.reset()
-        current.writer.derived.adopt_base(outcome)
+        current.writer.derived.adopt_base(result)
+
+    def fail(self, _current: OpenGeneration, _job: CompactionJob, reason: str) -> None:
+        """Implements UpkeepTask."""
+        log.info("vectors could not be compacted, and will be later: %s", reason)
+        self._retry.record_failure()
 
 
-class _Compaction:
-    """Implements Work: first in the process, which ends with its base because that takes memory, then in a
-    thread."""
+class _Compaction(Work[CompactionJob, Failed | None]):
+    """First in the process, which ends with its base because that takes memory, then in a thread."""
 
     def __init__(self, pool: Pool, derived: DerivedIndices) -> None:
-        self._pool = pool
-        self._derived = derived
+        super().__init__(pool, derived.begin_compaction())
+        self._load = derived.load_next_base
         self._loading: _Loading | None = None
-        pool.begin(derived.begin_compaction())
 
     def result(self) -> tuple[object, object] | None:
-        """The base as it was loaded."""
-        if self._loading is not None:
-            return None if self._loading.is_alive() else (None, self._loading.outcome)
-        done = self._pool.result()
-        if done is None:
-            return None
-        self._pool.close()
-        if done[1] is not None:
-            return done
-        self._loading = _Loading(self._derived.load_next_base)
-        return None
-
-    def end(self) -> None:
-        """Drop what the process has written or the thread is loading: nothing of it counts."""
-        self._pool.close()
+        """The job with the base as it was loaded."""
+        if self._loading is None:
+            done = super().result()
+            if done is None or done[1] is not None:
+                return done
+            self.pool.close()
+            self._loading = _Loading(self._load)
+        return None if self._loading.is_alive() else (self.job, self._loading.outcome)
 
 
 class _Loading(threading.Thread):

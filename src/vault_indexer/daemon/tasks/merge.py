@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, own_work
+from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, Work
 from vault_indexer.index.merging import MergeJob
-from vault_indexer.index.workers.job import Died, Failed, JobWorker
+from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.system import ProcessLimits
 
@@ -24,7 +24,7 @@ whoever made the edit would wait for it."""
 _RETRY_S = 60.0
 
 
-class MergeTask(UpkeepTask):
+class MergeTask(UpkeepTask[MergeJob, None]):
     """One merge at a time, in a process of its own."""
 
     def __init__(self, limits: ProcessLimits, clock: Callable[[], float] = time.monotonic) -> None:
@@ -43,20 +43,20 @@ class MergeTask(UpkeepTask):
             rested = min(now + _REST_S, self._restless_since + _RESTLESS_S)
             self._rested_at = max(self._rested_at, rested)
 
-    def begin(self, current: OpenGeneration) -> Work | None:
+    def next_work(self, current: OpenGeneration) -> NextWork:
         """Implements UpkeepTask."""
         if self._clock() < self._rested_at or not self._retry.is_due:
             return None
         self._restless_since = None
         if not current.writer.derived.needs_merge:
             return None
-        return own_work(self._pool, MergeJob(current.generation))
+        return Work(self._pool, MergeJob(current.generation))
 
-    def accept(self, current: OpenGeneration, _job: object, outcome: object) -> None:
+    def accept(self, current: OpenGeneration, _job: MergeJob, _result: None) -> None:
         """Publish what was merged."""
-        if isinstance(outcome, Failed | Died):
-            log.info("keyword segments could not be merged, and will be later: %s", outcome.reason)
-            self._retry.record_failure()
-        else:
-            self._retry.reset()
-            current.writer.derived.publish()
+        current.writer.derived.publish()
+
+    def fail(self, _current: OpenGeneration, _job: MergeJob, reason: str) -> None:
+        """Implements UpkeepTask."""
+        log.info("keyword segments could not be merged, and will be later: %s", reason)
+        self._retry.record_failure()

@@ -34,9 +34,7 @@ _END_S = 1.0
 
 class PublishTask:
     """Implements BackgroundTask: one thread follows the active generation, another one after a rebuild or a
-    change of the configuration. `busy` is never true, so that nothing waits for the server."""
-
-    busy = False
+    change of the configuration."""
 
     def __init__(self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault_sync = vault_sync

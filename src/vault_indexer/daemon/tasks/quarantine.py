@@ -6,14 +6,13 @@ import logging
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
-from vault_indexer.index.jobs import PrepareJob
-from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, spare_work
+from vault_indexer.index.jobs import Prepared, PrepareJob
 
 log = logging.getLogger("vault_indexer.daemon")
 
 
-class QuarantineRetry(UpkeepTask):
+class QuarantineRetry(UpkeepTask[PrepareJob, Prepared]):
     """Reads one note at a time in the generation's spare process, so that no edit waits for a note that ends
     it again or takes its whole budget. A note that was read is then indexed like an edit.
 
@@ -23,16 +22,17 @@ class QuarantineRetry(UpkeepTask):
     def __init__(self, vault_sync: VaultSync) -> None:
         self._vault_sync = vault_sync
 
-    def begin(self, current: OpenGeneration) -> Work | None:
+    def next_work(self, current: OpenGeneration) -> NextWork:
         """Read a note whose time has come."""
         path = self._vault_sync.dirty.aside.next_due()
         return None if path is None else spare_work(current, PrepareJob((path,), at_once=0))
 
-    def accept(self, _current: OpenGeneration, job: object, outcome: object) -> None:
+    def accept(self, _current: OpenGeneration, job: PrepareJob, _result: Prepared) -> None:
         """Index the note that could be read."""
-        assert isinstance(job, PrepareJob)
-        (path,) = job.paths
-        if not isinstance(outcome, Failed | Died):
-            log.info("%s was skipped, and is read again", path)
-            self._vault_sync.reread(path)
-        self._vault_sync.dirty.aside.record_try(path)
+        log.info("%s was skipped, and is read again", job.paths[0])
+        self._vault_sync.reread(job.paths[0])
+        self._vault_sync.dirty.aside.record_try(job.paths[0])
+
+    def fail(self, _current: OpenGeneration, job: PrepareJob, _reason: str) -> None:
+        """Leave it in quarantine."""
+        self._vault_sync.dirty.aside.record_try(job.paths[0])

@@ -12,9 +12,9 @@ from vault_indexer.daemon.faults import ActiveFaults, Cause
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest, Problems
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.builder import BuilderProcess
-from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
+from vault_indexer.daemon.tasks.builder import BuilderProcess, BuildJob
 from vault_indexer.errors import UnavailableError, VaultError, VaultIndexerError
+from vault_indexer.index.workers.slots import Slots
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store import index_errors
 
@@ -44,7 +44,7 @@ class RebuildTask:
     """
 
     def __init__(
-        self, vault_sync: VaultSync, faults: ActiveFaults, reasons: tuple[str, ...], slot: ExclusiveSlot
+        self, vault_sync: VaultSync, faults: ActiveFaults, reasons: tuple[str, ...], slot: Slots
     ) -> None:
         self.reasons = reasons
         self.progress: Progress | None = None
@@ -140,8 +140,7 @@ class RebuildTask:
         """End the build under way. Its requests are answered by the next one."""
         if self._builder is not None:
             self._builder.kill()
-        self._builder, self.progress = None, None
-        self._slot.release(self)
+        self._end_build()
 
     def end(self) -> None:
         """End the build, and fail every request: the daemon stops."""
@@ -169,9 +168,7 @@ class RebuildTask:
         better = any(request.options.better for request in self._started)
         soon = is_first and not self._started  # nothing else answers searches meanwhile
         try:
-            self._builder = BuilderProcess(
-                self._vault_sync.assembly, refit=refit, newest_only=soon, better=better
-            )
+            self._builder = BuilderProcess(BuildJob(self._vault_sync.assembly, refit, soon, better))
         except BaseException:
             self._slot.release(self)
             raise
@@ -193,9 +190,12 @@ class RebuildTask:
         for request in self._started:
             request.report(progress)
 
-    def _succeed(self) -> None:
+    def _end_build(self) -> None:
         self._builder, self.progress, self.catching_up = None, None, False
         self._slot.release(self)
+
+    def _succeed(self) -> None:
+        self._end_build()
         self._retry.reset()
         self._faults.end(Cause.BUILD, Cause.UNFIT)
         current = self._vault_sync.current
@@ -208,8 +208,7 @@ class RebuildTask:
             log.error("%s", text)
 
     def _fail(self, error: VaultIndexerError) -> None:
-        self._builder, self.progress, self.catching_up = None, None, False
-        self._slot.release(self)
+        self._end_build()
         log.error("the rebuild failed: %s", error)
         self._retry.record_failure(error)
         if self.reasons or self._vault_sync.current is None:  # else only who requested it has to know

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.upkeep import UpkeepTask, Work, spare_work
-from vault_indexer.index.jobs import PrepareJob
+from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, spare_work
+from vault_indexer.index.jobs import Prepared, PrepareJob
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.text.phrases import quantity
 
@@ -18,7 +18,7 @@ _FIRST_S = 60.0
 _LATEST_S = 3600.0
 
 
-class RechunkTask(UpkeepTask):
+class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
     """An edit uses only answers that are kept. This task has the model asked in
     the generation's spare process, one note at a time, and then has the note indexed like an edit.
 
@@ -44,7 +44,7 @@ class RechunkTask(UpkeepTask):
         notes = quantity(len(self._waiting), "note")
         return f"{notes} split without the language model, which has not answered yet"
 
-    def begin(self, current: OpenGeneration) -> Work | None:
+    def next_work(self, current: OpenGeneration) -> NextWork:
         """Have the model asked for the next note, if it is time."""
         self.refresh()
         path = self._next()
@@ -53,18 +53,24 @@ class RechunkTask(UpkeepTask):
         self._last = path
         return spare_work(current, PrepareJob((path,), at_once=0))
 
-    def accept(self, _current: OpenGeneration, job: object, outcome: object) -> None:
+    def accept(self, current: OpenGeneration, job: PrepareJob, result: Prepared) -> None:
         """Index the note whose answers are there."""
-        assert isinstance(job, PrepareJob)
-        (path,) = job.paths
-        self._asked = {known: digest for known, digest in self._asked.items() if known in self._waiting}
-        if path in self._waiting:
-            self._asked[path] = self._waiting[path]
-        if isinstance(outcome, list) and all(not note.file.reason for note in outcome):
-            self._vault_sync.reread(path)
-            self._retry.reset()
-        elif self._retry.is_due:
+        if any(note.file.reason for note in result):
+            self.fail(current, job, "")
+            return
+        self._record_question(job)
+        self._vault_sync.reread(job.paths[0])
+        self._retry.reset()
+
+    def fail(self, _current: OpenGeneration, job: PrepareJob, _reason: str) -> None:
+        """Ask again later."""
+        self._record_question(job)
+        if self._retry.is_due:
             self._retry.wait_again()
+
+    def _record_question(self, job: PrepareJob) -> None:
+        self._asked = {known: digest for known, digest in self._asked.items() if known in self._waiting}
+        self._asked |= {path: self._waiting[path] for path in job.paths if path in self._waiting}
 
     def refresh(self) -> None:
         """Read from the catalog which notes wait, if it has changed."""

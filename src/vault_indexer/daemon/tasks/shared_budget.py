@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from vault_indexer.config.settings import IndexSettings
-from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
 from vault_indexer.index.build import Pool
 from vault_indexer.index.note_workers import WorkerSpec, start_pool
-from vault_indexer.index.workers.shared_pool import WorkerSlots
+from vault_indexer.index.workers.slots import Slots
 from vault_indexer.system import usable_cores
 
 
@@ -20,8 +19,8 @@ class SharedBudget:
 
     def __init__(self, settings: IndexSettings | None) -> None:
         """`settings` of None limit nothing."""
-        self.build, self.vectors = ExclusiveSlot(), ExclusiveSlot()
-        self._slots = WorkerSlots(settings.workers or usable_cores()) if settings else None
+        self.build, self.vectors = Slots(), Slots()
+        self._slots = Slots(settings.workers or usable_cores()) if settings else None
 
     def make_pool(self, worker: WorkerSpec, size: int) -> Pool:
         """As `start_pool`."""

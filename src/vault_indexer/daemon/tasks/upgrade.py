@@ -5,18 +5,17 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
-from vault_indexer.daemon.tasks.portions import Portions
-from vault_indexer.daemon.tasks.upkeep import PoolWork, UpkeepTask, Work
+from vault_indexer.daemon.tasks.portions import PortionTask
+from vault_indexer.daemon.tasks.upkeep import NextWork, Work
 from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Embedded, EmbedJob
-from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.jobs import EmbedJob
+from vault_indexer.index.workers.slots import Slots
 from vault_indexer.model import VectorUpgrade
 from vault_indexer.system import free_memory, is_on_battery
 
@@ -56,36 +55,36 @@ class UpgradeRules:
     on_battery: bool
 
 
-class UpgradeTask(UpkeepTask):
+class UpgradeTask(PortionTask):
     """Makes the vectors that a generation lacks of the model it is to change to, and calls `complete` when
     all are there.
 
     They are kept in its catalog, so that a crash or a restart costs one portion. Each is made by one process
-    at the lowest priority. Other threads read `progress`.
+    at the lowest priority. The text that the model cannot take is left to the build. Other threads read
+    `progress`.
     """
+
+    what = "better vectors could not be made"
 
     def __init__(
         self,
         rules: UpgradeRules,
         complete: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
-        slot: ExclusiveSlot | None = None,
+        slot: Slots | None = None,
         is_on_battery: Callable[[], bool] = is_on_battery,
         free_memory: Callable[[], int | None] = free_memory,
     ) -> None:
-        """`slot` is had for each portion; it is shared with other vaults."""
+        retry = Retry(_RETRY_S, _RETRY_LATEST_S, clock)
+        super().__init__(_FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, retry, slot)
         self.rules = rules
         self.paused = False
         """Whether whoever runs the daemon wants none made. Any thread sets it."""
         self.progress: VectorUpgrade | None = None
         self._complete = complete
         self._clock = clock
-        self._slot = slot or ExclusiveSlot()
         self._is_on_battery = is_on_battery
         self._free_memory = free_memory
-        self._portions = Portions(
-            _FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, Retry(_RETRY_S, _RETRY_LATEST_S, clock)
-        )
         self._listed: deque[int] = deque()
         self._failed: set[int] = set()
         self._generation = 0
@@ -93,25 +92,20 @@ class UpgradeTask(UpkeepTask):
         self._texts_per_s = _TEXTS_PER_S
         self._begun_at = self._rested_at = 0.0
 
-    @property
-    def fault(self) -> str:
-        """Why the last portion failed."""
-        return self._portions.fault
-
     def observe(self, *, is_idle: bool) -> None:
         """Edits come first."""
         if not is_idle:
             self._rested_at = self._clock() + _REST_S
 
-    def begin(self, current: OpenGeneration) -> Work | None:
+    def next_work(self, current: OpenGeneration) -> NextWork:
         """Implements UpkeepTask."""
         if current.upgrade is None:
-            self.progress, self._portions.fault = None, ""
+            self.progress, self.fault = None, ""
             return None
         if self.paused:
             self._rest(current)
             return None
-        if self._clock() < self._rested_at or not self._portions.retry.is_due:
+        if self._clock() < self._rested_at or not self.retry.is_due:
             return None
         if self._generation != current.generation.number:
             self._generation = current.generation.number
@@ -119,33 +113,25 @@ class UpgradeTask(UpkeepTask):
             self._failed.clear()
         if not self._listed and not self._list(current):
             return None
-        if not self._slot.try_acquire(self):
-            return None
-        keys = tuple(islice(self._listed, self._portions.size))
+        keys = tuple(islice(self._listed, self.size))
         self._begun_at = self._clock()
-        job = EmbedJob(current.generation, keys)
-        return PoolWork(current.upgrade.pool, job, lambda: self._slot.release(self))
+        return Work(current.upgrade.pool, EmbedJob(current.generation, keys), lambda: True)
 
-    def accept(self, current: OpenGeneration, job: object, outcome: object) -> None:
-        """Keep the vectors. A portion that fails is made again, smaller, until the one text that the model
-        cannot take is alone: that one is left to the build."""
-        assert isinstance(job, EmbedJob)
+    def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
+        """Implements PortionTask."""
         assert current.upgrade is not None
-        if isinstance(outcome, Failed | Died):
-            self._record_failure(job, outcome.reason)
-            return
-        assert isinstance(outcome, Embedded)
-        try:
-            current.writer.keep_vectors(outcome.vectors, current.upgrade.model.key, job.keys)
-        except BaseException:
-            self._portions.retry.record_failure()
-            raise
-        self._leave_out(len(job.keys))
+        current.writer.keep_vectors(vectors, current.upgrade.model.key, job.keys)
+        self._take_from_list(len(job.keys))
         self._missing = max(0, self._missing - len(job.keys))
         seconds = max(self._clock() - self._begun_at, 1e-3)
         self._texts_per_s += (len(job.keys) / seconds - self._texts_per_s) / 2
-        self._portions.record_success(seconds)
         self._show(current, "")
+        return ""
+
+    def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:  # noqa: ARG002 - that of the list
+        """Implements PortionTask."""
+        self._failed.update(job.keys)
+        self._take_from_list(1)
 
     def _list(self, current: OpenGeneration) -> bool:
         """Look for what is missing, and whether it may be made now. Where nothing is missing, the index can
@@ -163,7 +149,7 @@ class UpgradeTask(UpkeepTask):
         self._listed.clear()
         current.upgrade.pool.close()  # the model takes memory
         # A build may fail, or edits may come before it.
-        self._portions.retry.wait(_LOOK_AGAIN_S if is_complete else _RULES_AGAIN_S)
+        self.retry.wait(_LOOK_AGAIN_S if is_complete else _RULES_AGAIN_S)
         if is_complete and self._total:
             log.info("all chunks have vectors of %s: the index changes to it", current.upgrade.model.name)
             self._complete()
@@ -176,7 +162,7 @@ class UpgradeTask(UpkeepTask):
             self._count(current)
             self._show(current, PAUSED)
             current.upgrade.pool.close()
-            self._portions.retry.reset()  # it goes on at once
+            self.retry.reset()  # it goes on at once
 
     def _count(self, current: OpenGeneration) -> None:
         assert current.upgrade is not None
@@ -204,14 +190,6 @@ class UpgradeTask(UpkeepTask):
         seconds = round(self._seconds_left())
         self.progress = VectorUpgrade(current.upgrade.model.provider, done, self._total, seconds, waits_for)
 
-    def _leave_out(self, count: int) -> None:
+    def _take_from_list(self, count: int) -> None:
         for _ in range(min(count, len(self._listed))):
             self._listed.popleft()
-
-    def _record_failure(self, job: EmbedJob, reason: str) -> None:
-        self._portions.record_failure(
-            len(job.keys), f"better vectors could not be made, will retry: {reason}"
-        )
-        if len(job.keys) == 1:
-            self._failed.update(job.keys)
-            self._leave_out(1)

@@ -7,7 +7,6 @@ as `Died`; the others go on. No wait for a worker lasts for ever.
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.workers.budget import JobWatch, Mark, NoteBudget
 from vault_indexer.index.workers.job import Died
 from vault_indexer.index.workers.process import ChildProcess
+from vault_indexer.index.workers.slots import Slots
 from vault_indexer.system import MemoryWatch, ProcessLimits
 
 _LOOK_S = 0.1
@@ -87,7 +87,8 @@ class WorkerPool(Generic[Job, Result]):
     `start` is pickled: it runs in the worker and makes its Worker. Every job gets a result or `Died`, and no
     call waits for ever. A worker that dies is replaced with the next job. One that outgrows its share of
     memory is replaced after its job; before, it does `final_job`, whose result `each` gives. The processes
-    end with this one. Raises ProcessError if no worker can begin, OSError if the system has no room for one.
+    end with this one. `run` waits for one of the `slots`, which pools may share. Raises ProcessError if no
+    worker can begin, OSError if the system has no room for one.
     """
 
     def __init__(
@@ -97,10 +98,12 @@ class WorkerPool(Generic[Job, Result]):
         limits: ProcessLimits | None = None,
         final_job: Job | None = None,
         budget: NoteBudget | None = None,
+        slots: Slots | None = None,
     ) -> None:
         self._serve = partial(_serve, start=start, limits=limits or ProcessLimits())
         self._final_job = final_job
         self._budget = budget or NoteBudget()
+        self._slots = slots or Slots()
         self._final_results: list[tuple[Job, Result | Died]] = []
         self._size = size
         self._failed_starts = 0
@@ -112,7 +115,10 @@ class WorkerPool(Generic[Job, Result]):
     def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Result | Died]]:
         """Every job with its result, in order of completion. Workers stay alive between calls; with `fresh`
         each job has a worker of its own. Raises UnavailableError once the pool is stopped."""
-        waiting = deque(jobs)
+        with self._slots.at_work(self, self._end_workers, self._stopped.is_set):
+            yield from self._run(deque(jobs), fresh=fresh)
+
+    def _run(self, waiting: deque[Job], *, fresh: bool) -> Iterator[tuple[Job, Result | Died]]:
         try:
             while waiting or self._busy:
                 self._check_stopped()
@@ -133,31 +139,19 @@ class WorkerPool(Generic[Job, Result]):
         return chain(finished, self.run([]))
 
     def begin(self, job: Job) -> None:
-        """Give out one job and return; `result` is asked until it has one. Not to be mixed with `run`."""
+        """Give out one job and return; `result` is asked until it has one, and never waits. Not to be mixed
+        with `run`."""
         self._give(job)
 
-    def run_until_stopped(self, job: Job, stopped: Callable[[], bool]) -> None:
-        """Have one job done whose result is of no interest. Returns early once it is `stopped`: then nothing
-        but `close` may follow."""
-        if not stopped():
-            self.begin(job)
-            while not stopped() and self.result(_LOOK_S) is None:
-                pass
-
-    def result(self, timeout_s: float = 0.0) -> tuple[Job, Result | Died] | None:
-        """A job that is done, with its result; None if there is none within the time. A worker that cannot
-        begin is one that died."""
-        end = time.monotonic() + timeout_s
-        while self._busy:
-            job = next(iter(self._busy.values())).job
-            try:
-                for found in self._results(max(0.0, min(_LOOK_S, end - time.monotonic()))):
-                    return found
-            except (ProcessError, OSError) as error:
-                return job, Died(str(error))
-            if time.monotonic() >= end:
-                break
-        return None
+    def result(self) -> tuple[Job, Result | Died] | None:
+        """That job with its result, once it is done. A worker that cannot begin is one that died."""
+        if not self._busy:
+            return None
+        job = next(iter(self._busy.values())).job
+        try:
+            return next(self._results(0.0), None)
+        except (ProcessError, OSError) as error:
+            return job, Died(str(error))
 
     def stop(self) -> None:
         """Have `run` raise UnavailableError within a moment; only `close` may follow. Any thread."""
@@ -174,6 +168,10 @@ class WorkerPool(Generic[Job, Result]):
 
     def close(self) -> None:
         """End all workers now, whatever they do."""
+        self._slots.forget(self)
+        self._end_workers()
+
+    def _end_workers(self) -> None:
         everyone = [*self._idle, *self._busy.values()]
         self._idle, self._busy = [], {}
         for member in everyone:
@@ -226,8 +224,6 @@ class WorkerPool(Generic[Job, Result]):
         """Read one message, which may end the job."""
         connection, job = member.process.connection, member.job
         try:
-            if not connection.poll():
-                raise EOFError
             message: _Begun | Mark | _Done[Result] = member.process.receive()
         except (EOFError, OSError):
             del self._busy[connection]

@@ -59,8 +59,10 @@ class ChildProcess:
         self.connection.send(message)
 
     def receive(self) -> Any:
-        """The next message, for a connection that is ready to be read. Raises EOFError or OSError if the
-        process has ended, ProcessError with the error that ended it."""
+        """The next message. Raises EOFError or OSError if the process has ended without one, ProcessError
+        with the error that ended it."""
+        if not self.is_alive() and not self.connection.poll():  # others may hold its end of the connection
+            raise EOFError
         message = self.connection.recv()
         if isinstance(message, RuntimeError):
             raise ProcessError(f"a process of the indexer ended: {message}")

@@ -6,52 +6,51 @@ import threading
 
 from waiting import wait_until
 
-from vault_indexer.daemon.tasks.exclusive_slot import ExclusiveSlot
-from vault_indexer.index.workers.shared_pool import WorkerSlots
+from vault_indexer.index.workers.slots import Slots
 
 
 def test_a_pool_waits_while_all_places_are_taken() -> None:
-    slots = WorkerSlots(1)
+    slots = Slots(1)
     began, done = threading.Event(), threading.Event()
 
     def work() -> None:
-        with slots.slot(2, lambda: None, lambda: False) as has_slot:
+        with slots.at_work(2, lambda: None, lambda: False) as has_slot:
             assert has_slot
             began.set()
         done.set()
 
-    with slots.slot(1, lambda: None, lambda: False):
+    with slots.at_work(1, lambda: None, lambda: False):
         other = threading.Thread(target=work)
         other.start()
         assert not began.wait(0.3)
-        with slots.slot(3, lambda: None, lambda: True) as has_slot:
+        with slots.at_work(3, lambda: None, lambda: True) as has_slot:
             assert not has_slot
     wait_until(done.is_set)
     other.join()
 
 
 def test_the_pool_that_rests_longest_ends_its_workers() -> None:
-    slots, ended = WorkerSlots(2), []
+    slots, ended = Slots(2), []
     for number in (1, 2, 1, 3):
-        with slots.slot(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
+        with slots.at_work(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
             pass
     assert ended == [2]
     slots.forget(1)
-    with slots.slot(4, lambda: ended.append(4), lambda: False):
+    with slots.at_work(4, lambda: ended.append(4), lambda: False):
         assert ended == [2]
 
 
 def test_a_pool_at_work_keeps_its_workers() -> None:
-    slots, ended = WorkerSlots(2), []
-    with slots.slot(1, lambda: ended.append(1), lambda: False):
+    slots, ended = Slots(2), []
+    with slots.at_work(1, lambda: ended.append(1), lambda: False):
         for number in (2, 3):
-            with slots.slot(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
+            with slots.at_work(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
                 pass
     assert ended == [2]
 
 
 def test_turns_are_had_one_at_a_time() -> None:
-    slot, one, other = ExclusiveSlot(), object(), object()
+    slot, one, other = Slots(), object(), object()
     assert slot.try_acquire(one)
     assert slot.try_acquire(one)
     assert not slot.try_acquire(other)
