@@ -137,7 +137,8 @@ class DerivedIndices:
 
     def adopt_base(self, made: VectorSnapshot) -> bool:
         """Search this base from now on, with what has changed since it was begun. False, with nothing
-        changed, if the base that it was to replace is no longer in use: what was purged since may be in it.
+        changed, if the base that it was to replace is no longer in use (what was purged since may be in it),
+        or if the log does not tell what has changed.
         Raises IndexUnusableError or OSError; then either file holds a whole base of this catalog."""
         self.follow()
         with self._reading() as catalog:
