@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
 from vault_indexer.chunk.cutting.sizes import Characters
-from vault_indexer.chunk.cutting.spans import hard_splits
+from vault_indexer.chunk.cutting.spans import hard_splits, safe_split
 from vault_indexer.model import Chunk, Note
 from vault_indexer.parse import parse_note
 
@@ -145,3 +145,10 @@ def test_no_flag_is_cut_however_many_follow_each_other(before: str, count: int, 
     assert "".join(text[start:end] for start, end in spans) == text
     assert all(end - start <= limit for start, end in spans)
     assert all((start - len(before)) % 2 == 0 for start, _ in spans if start > len(before))
+
+
+@pytest.mark.parametrize(("marks", "cuts"), [(64, [100]), (65, [])])
+def test_so_many_marks_stay_with_their_letter_and_no_more(marks: int, cuts: list[int]) -> None:
+    text = "a" * 100 + "e" + "\u0301" * marks + "b" * 40
+    end = 100 + marks  # before the last mark
+    assert safe_split(text, 0, end) == (cuts or [end])[0]

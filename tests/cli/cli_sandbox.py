@@ -83,7 +83,12 @@ class Sandbox:
         return {**kept, **own, **self.variables}
 
     def run(
-        self, *arguments: str, code: str | None = None, cwd: Path | None = None, timeout: float = PROCESS_S
+        self,
+        *arguments: str,
+        code: str | None = None,
+        cwd: Path | None = None,
+        stdin: str = "",
+        timeout: float = PROCESS_S,
     ) -> Ran:
         """`indexer ARGUMENTS` in a folder, or the Python `code` instead."""
         program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
@@ -91,6 +96,7 @@ class Sandbox:
             [sys.executable, *program, *arguments],
             env=self.environ,
             cwd=cwd or self.root,
+            input=stdin,
             capture_output=True,
             text=True,
             timeout=timeout,
@@ -98,10 +104,10 @@ class Sandbox:
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 
-    def indexer(self, *arguments: str, timeout: float = PROCESS_S) -> Ran:
+    def indexer(self, *arguments: str, stdin: str = "", timeout: float = PROCESS_S) -> Ran:
         """`indexer ARGUMENTS` on this vault and index."""
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
-        return self.run(*arguments, *place, timeout=timeout)
+        return self.run(*arguments, *place, stdin=stdin, timeout=timeout)
 
     def terminal(
         self, *arguments: str, columns: int = 80, code: str | None = None, timeout: float = PROCESS_S

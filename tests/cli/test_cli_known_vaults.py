@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from waiting import PROCESS_S
 
 from vault_indexer.cli.connection.left_over import delete_index, left_over_indices
 from vault_indexer.cli.known_vaults import known_vaults, recorded_vaults, remember_vault
+from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 
@@ -77,6 +80,12 @@ def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
     assert sandbox.run("search", "telescope").out.startswith("Sky/Night sky.md")
 
 
+def test_init_adds_no_vault_whose_index_is_named_for_this_command_alone(copied: Sandbox) -> None:
+    made = copied.run("init", "vault", "--index-dir", "index")
+    assert made.err.startswith("Already indexed: 3 notes.\nNext:")
+    assert not own_config(copied).exists()
+
+
 def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
     (sandbox.root / "home").mkdir()
     ran = sandbox.run("init", cwd=sandbox.root / "home")
@@ -113,6 +122,19 @@ def test_status_and_stop_are_about_all_vaults_and_never_about_another(sandbox: S
     stopped = sandbox.run("stop")
     assert stopped.err.startswith("Stopped the daemon of vault (process ")
     assert sandbox.run("stop").err == "No daemon is running.\n"
+
+
+def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> None:
+    assert copied.run("vault", "add", "work", "vault").code == 0
+    folder = copied.root / "state" / "vault-indexer" / "daemons" / "all"
+    folder.mkdir(parents=True, mode=0o700)
+    with socket.socket() as bound:  # nobody listens at its port
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        write_daemon(folder, DaemonInfo(os.getpid(), url, "token", "", "2026-01-01T00:00:00Z"))
+        listed = copied.run("vault", "list")
+    assert listed.code == 0, listed.err
+    assert listed.out.startswith("work ")
 
 
 def test_check_knows_left_over_indices(sandbox: Sandbox) -> None:

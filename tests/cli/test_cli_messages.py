@@ -47,6 +47,8 @@ MISTAKES = (
     "links",
     "links Nowhere",
     "links --orphans --broken",
+    "links Welcome --orphans --depth 2",
+    "links Welcome --json --dot",
     "related Nowhere",
     "inspect",
     "inspect Nowhere",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from vault_indexer.cli.output.progress import Lines
+from vault_indexer.cli.output.progress import Lines, duration
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import ProgressJson
@@ -40,3 +40,21 @@ def test_a_long_build_says_every_two_seconds_what_it_does(capsys: pytest.Capture
         "Indexing words: 173 of 173",
         "Indexing meaning: 173 of 173",
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.44, "0.4 s"),
+        (9.94, "9.9 s"),
+        (10, "10 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min"),
+        (200, "3 min 20 s"),
+        (3599, "59 min 59 s"),
+        (3600, "1 h 0 min"),
+        (3900, "1 h 5 min"),
+    ],
+)
+def test_seconds_as_a_person_says_them(seconds: float, words: str) -> None:
+    assert duration(seconds) == words

@@ -33,6 +33,7 @@ from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.compaction import CompactionJob
 from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.writer import IndexWriter
+from vault_indexer.store.catalog import CatalogWriter
 from vault_indexer.store.vectors.index import load_snapshot
 from vault_indexer.system.process_limits import ProcessLimits
 
@@ -154,6 +155,17 @@ def test_a_base_that_was_overtaken_is_dropped(live: VaultSync) -> None:
     assert not writer.generation.next_vectors.exists(), "it holds what was purged"
     assert not writer.derived.adopt_base(made)
     assert base_seq(live) == newer
+    consistent(live)
+
+
+def test_a_base_that_the_list_of_changes_does_not_reach_is_dropped(live: VaultSync) -> None:
+    writer = begun(live)
+    made = writer.derived.load_next_base()
+    edit(live, "new.md", "# New\n\nQuartz.\n")
+    with closing(CatalogWriter(writer.generation.catalog)) as catalog:
+        catalog.trim_changes(catalog.seq)
+    assert not writer.derived.adopt_base(made)
+    assert not writer.generation.next_vectors.exists()
     consistent(live)
 
 

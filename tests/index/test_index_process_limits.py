@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -111,6 +112,13 @@ def test_a_worker_gives_way_at_the_disk() -> None:
             assert ask("priorities")[1] == packed, wanted
     assert io_priority() == before, "only the worker's own"
     assert lower_io_priority("normal") is False
+
+
+@pytest.mark.skipif(not ON_LINUX or platform.machine() not in IOPRIO_GET, reason="no number of the call")
+def test_whether_the_system_took_the_priority_at_the_disk_is_said() -> None:
+    with ThreadPoolExecutor(1) as pool:  # it is that of one thread, which ends
+        is_taken, priority = pool.submit(lambda: (lower_io_priority("low"), io_priority())).result()
+    assert is_taken == (priority == 2 << 13 | 7)
 
 
 class Hoarding:

@@ -21,6 +21,7 @@ class Server:
         self.state = STATE
         self.rows = 3
         self.is_gone = False
+        self.goes_meanwhile = False
         self.asked: list[str] = []
         mark = PublishedEpoch(cast("Generation", SimpleNamespace(folder=folder)))
         mark.write(1)
@@ -50,13 +51,15 @@ class Server:
 
     def follow(self, _catalog: object, state: VaultState, *, whole: bool) -> Change:
         self.asked.append("follow" if whole else "mend")
+        if self.goes_meanwhile:
+            raise CollectionMissingError("gone")
         self.rows = 3
         self.state = replace(state, seq=self.seq)
         return Change(self.state)
 
     def publish_all(self, _catalog: object) -> Change:
         self.asked.append("publish")
-        self.is_gone, self.rows = False, 3
+        self.is_gone, self.goes_meanwhile, self.rows = False, False, 3
         self.state = replace(self.state, epoch=self.state.epoch + 1)
         return Change(self.state)
 
@@ -96,3 +99,11 @@ def test_rows_that_are_gone_are_written_again(tmp_path: Path) -> None:
     server.publication.check()
     server.rows = 2
     assert server.minutes(1) == ["count", "mend"]
+
+
+def test_a_collection_that_goes_while_changes_are_written_is_made_again(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.minutes(1)
+    server.seq, server.goes_meanwhile = 8, True
+    assert server.minutes(1) == ["look", "follow", "publish"]
+    assert server.publication.republished == 1

@@ -152,4 +152,5 @@ def test_a_block_is_found_whatever_stands_before_it() -> None:
     blocks = [BlockId("one", 3, 9, 2)]
     assert Anchors([], blocks).find("^ONE") == Subpath(3, 9, 2)
     assert Anchors([], blocks).find("Heading#^one").line == 2
+    assert Anchors([], blocks).find("Heading#^gone").problem == "no block ^gone"
     assert Anchors([], blocks).find("^two").problem == "no block ^two"

@@ -181,6 +181,7 @@ def test_the_weight_of_the_vectors_falls_with_what_words_find(less: float, more:
     less, more = sorted((less, more))
     assert 1 + LACKING == vector_weight(0.0) >= vector_weight(less) >= vector_weight(more) >= 1
     assert vector_weight(1) == 1
+    assert vector_weight(0.5, lacking=8.0) == 2, "a word in two is nearly all: it falls with the cube"
 
 
 @given(st.floats(0.001, 1), st.floats(0.001, 1))

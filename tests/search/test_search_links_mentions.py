@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from linked_vault import NOTES
 
 from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.config.sources import OptionValue
 from vault_indexer.links.name_finder import Name, find, names
 from vault_indexer.model import Mention
 from vault_indexer.service import VaultService
@@ -29,6 +31,22 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
     target = resolve_target(folder / "vault", folder / "index", None, environ={}, options=options)
     with closing(open_index(target, lambda _: None)) as opened:
         yield opened
+
+
+def test_a_name_is_found_where_chunks_touch(tmp_path: Path) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Bread.md").write_text("# Bread\n", "utf-8")
+    (tmp_path / "vault" / "Diary.md").write_text("Baked bread again. " * 12, "utf-8")
+    options: dict[str, OptionValue] = {
+        "index.workers": 1,
+        "chunking.strategy": "markdown",
+        "chunking.markdown.max_chunk_size": 8,
+        "chunking.markdown.min_chunk_size": 1,
+    }
+    target = resolve_target(tmp_path / "vault", tmp_path / "index", None, environ={}, options=options)
+    with closing(open_index(target, lambda _: None)) as opened:
+        found = opened.mentions("Bread").mentions
+    assert [one.start_pos for one in found] == [6 + 19 * number for number in range(12)]
 
 
 def in_diary(service: VaultService, note: str) -> list[Mention]:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -18,6 +18,7 @@ from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.serve.app import ServerOptions, make_app
 from vault_indexer.serve.http.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
+from vault_indexer.service import VaultService
 from vault_indexer.vaults import Vaults
 
 LIMIT_S = 60
@@ -124,6 +125,35 @@ def test_a_server_that_stops_gives_its_searches_up(vaults: Vaults) -> None:
     assert (status, body["error"]["kind"]) == (503, "query_cancelled")
     status, _ = ask_in_process(vaults, lambda: False, threading.Event())
     assert status == 200
+
+
+class EndlessRebuild:
+    """The part of the service that a rebuild asks."""
+
+    def __init__(self) -> None:
+        self.vault = Path("vault")
+        self.released = threading.Event()
+
+    def rebuild(self, _report: object, _options: object) -> None:
+        self.released.wait(LIMIT_S)
+
+
+def test_a_server_that_stops_says_that_a_rebuild_has_not_ended() -> None:
+    service = EndlessRebuild()
+    try:
+        status, body = ask_in_process(
+            Vaults.of(cast("VaultService", service)),
+            lambda: True,
+            threading.Event(),
+            method="POST",
+            path="/v1/rebuild",
+            query_string=b"",
+            headers=[(b"content-type", b"application/json")],
+            body=b"{}",
+        )
+    finally:
+        service.released.set()
+    assert (status, body["error"]["kind"]) == (503, "stopping")
 
 
 def call_search(vaults: Vaults, stopping: Callable[[], bool]) -> dict[str, Any]:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from vault_indexer.errors import DamagedError
-from vault_indexer.store.catalog.page_checksums import PageSums, load_sums, save_sums, sums_path
+from vault_indexer.store.catalog.page_checksums import (
+    PageSums,
+    damaged_pages,
+    load_sums,
+    record_page_checksums,
+    save_sums,
+    sums_path,
+)
 
 
 @pytest.mark.parametrize("key", ["salt", "logged", "copied"])
@@ -26,3 +35,22 @@ def test_a_header_without_a_key_is_damage(tmp_path: Path, key: str) -> None:
     file.write_bytes(start + b" %08x " % zlib.crc32(b"", zlib.crc32(short)) + short + b"\n")
     with pytest.raises(DamagedError, match=key):
         load_sums(catalog)
+
+
+def test_of_the_pages_that_are_not_in_the_log_those_that_differ_are_damaged(tmp_path: Path) -> None:
+    catalog = tmp_path / "catalog.db"
+    with closing(sqlite3.connect(catalog)) as db:
+        db.execute("CREATE TABLE t (x)")
+        db.execute("INSERT INTO t VALUES (zeroblob(20000))")
+        db.commit()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    record_page_checksums(catalog)
+    sums, content = load_sums(catalog), bytearray(catalog.read_bytes())
+    content[size + 10] ^= 1
+    content[2 * size + 10] ^= 1
+    catalog.write_bytes(content)
+    assert damaged_pages(catalog, sums) == [2, 3]
+    assert damaged_pages(catalog, sums, {2}) == [3]
+    assert damaged_pages(catalog, sums, {2, 3}) == []
+    catalog.write_bytes(content[:-size])
+    assert damaged_pages(catalog, sums, {2, 3}) == [len(sums.crcs)], "one that is missing"

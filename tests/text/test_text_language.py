@@ -38,6 +38,14 @@ def test_a_sentence_tells_its_language(text: str, language: str) -> None:
     assert detect(text) == language
 
 
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("Zażółć gęślą jaźń", "pl"), ("žluťoučký kůň", "cs"), ("çalışma ağacı", "tr"), ("őrült űr", "hu")],
+)
+def test_letters_alone_tell_a_language_that_few_share(text: str, language: str) -> None:
+    assert detect(text) == language
+
+
 def test_code_in_a_note_does_not_hide_its_language() -> None:
     code = "```python\nfor the in of: is = to(and_, that)\n```\n" * 5
     assert detect(code + "Dies ist ein Beispiel, das nicht von der Sprache des Codes abhängt.") == "de"

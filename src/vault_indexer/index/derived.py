@@ -137,15 +137,13 @@ class DerivedIndices:
 
     def adopt_base(self, made: VectorSnapshot) -> bool:
         """Search this base from now on, with what has changed since it was begun. False, with nothing
-        changed, if the base that it was to replace is no longer in use: what was purged since may be in it.
+        changed, if the base that it was to replace is no longer in use (what was purged since may be in it),
+        or if the log does not tell what has changed.
         Raises IndexUnusableError or OSError; then either file holds a whole base of this catalog."""
         self.follow()
-        if self._compacted is not self._vectors.snapshot.base:
-            discard_next_base(self._generation)
-            return False
         with self._reading() as catalog:
             changes = catalog.changes(made.seq)
-            if changes is None:
+            if changes is None or self._compacted is not self._vectors.snapshot.base:
                 discard_next_base(self._generation)
                 return False
             current = apply_vector_changes(made, catalog, changes, self._model)

@@ -63,7 +63,7 @@ def hard_splits(text: str, start: int, end: int, limit: int) -> list[Span]:
     """Parts of nearly equal length, at most `limit`, that split no character seen as one.
 
     Combining marks, joiners, variation selectors, skin tones, flags and CRLF stay with what they
-    belong to, unless such a sequence alone is longer than `limit`.
+    belong to, unless such a sequence alone is longer than `limit`, or than 64 characters.
     """
     count = -(-(end - start) // limit)
     step = -(-(end - start) // count)
