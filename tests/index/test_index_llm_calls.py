@@ -115,6 +115,6 @@ def test_a_smaller_limit_is_not_starved_by_a_larger_one(tmp_path: Path) -> None:
 def test_where_no_call_can_be_counted_none_is_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way of a folder")
     model = Silent()
-    with pytest.raises(ProviderError, match="the calls cannot be counted in"):
+    with pytest.raises(ProviderError, match="calls to the language model cannot be limited by"):
         LimitedLlm(model, tmp_path / "file", 1).complete("", timeout_s=60)
     assert not model.asked.acquire(blocking=False)

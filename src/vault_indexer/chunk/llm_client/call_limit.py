@@ -70,5 +70,7 @@ class LimitedLlm:
                     continue
                 return lock
         except (OSError, RuntimeError) as error:  # RuntimeError: no locks on this file system
-            raise ProviderError(f"the calls cannot be counted in {self._folder}: {error}") from error
+            raise ProviderError(
+                f"calls to the language model cannot be limited by {self._folder}: {error}"
+            ) from error
         return None
