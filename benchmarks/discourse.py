@@ -1,9 +1,11 @@
 """Whether `discourse` ranks better than `paragraph`: nDCG@10 by language, with 95% intervals.
 
-    python benchmarks/discourse.py DATA [--sizes 400,800]
+    python benchmarks/discourse.py DATA [--sizes 400,800] [--squad pt=faquad/data/dataset.json]
 
 DATA holds `xquad/` (articles and questions in several languages) and `chunking/` (English: Wikipedia, a
-speech, chat logs). The paragraphs of an XQuAD article are one note. Both strategies are tuned to the same
+speech, chat logs). `--squad` adds another file in the format of SQuAD, such as FaQuAD
+(github.com/liafacom/faquad, CC BY 4.0: Portuguese, on universities). The paragraphs of an article are one
+note. Both strategies are tuned to the same
 mean number of characters, because a longer chunk holds an answer more easily. Chunks are ranked by the
 cosine of the model for 16 languages alone; a chunk is relevant if it holds a part of the answer. The
 interval of the difference is bootstrapped over the questions.
@@ -56,7 +58,7 @@ class Corpus:
     questions: tuple[Asked, ...]
 
 
-def xquad(file: Path, language: str) -> Corpus:
+def squad(name: str, file: Path, language: str) -> Corpus:
     notes: list[Note] = []
     questions: list[Asked] = []
     for number, article in enumerate(json.loads(file.read_text("utf-8"))["data"]):
@@ -68,7 +70,7 @@ def xquad(file: Path, language: str) -> Corpus:
                 questions.append(Asked(one["question"], number, (span,)))
             text += paragraph["context"] + "\n\n"
         notes.append(parse_note(f"{number}.md", text.encode()))
-    return Corpus(f"XQuAD {language}", language, tuple(notes), tuple(questions))
+    return Corpus(f"{name} {language}", language, tuple(notes), tuple(questions))
 
 
 def narrative(folder: Path) -> Corpus:
@@ -148,9 +150,12 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path)
     parser.add_argument("--sizes", default="400,800")
+    parser.add_argument("--squad", action="append", default=[], metavar="LANGUAGE=FILE")
     given = parser.parse_args()
-    corpora = [xquad(given.data / "xquad" / f"xquad.{one}.json", one) for one in LANGUAGES]
+    corpora = [squad("XQuAD", given.data / "xquad" / f"xquad.{one}.json", one) for one in LANGUAGES]
     corpora.append(narrative(given.data / "chunking"))
+    for language, _, file in (one.partition("=") for one in given.squad):
+        corpora.append(squad(Path(file).stem, Path(file), language))
     for row in rows(corpora, [int(size) for size in given.sizes.split(",")], MultilingualEmbedder()):
         print(row, flush=True)
 

@@ -120,18 +120,28 @@ def test_chunks_say_their_language_and_whether_they_hold_two() -> None:
     [
         ("en", "So, the rest"),
         ("en", "That said, it"),
+        ("en", "In any case, the rest"),
+        ("en", "Previously, it"),
         ("es", "Así que la casa"),
         ("es", "De manera que no"),
         ("es", "Ahora bien, la otra"),
+        ("es", "Por cierto, la casa"),
+        ("es", "Tampoco la otra"),
         ("pt", "Então, a casa"),
         ("pt", "De modo que a"),
+        ("pt", "Por outras palavras, a casa"),
+        ("pt", "Além do mais, não"),
         ("de", "Nichtsdestotrotz ist"),
         ("de", "Vielmehr ist das"),
+        ("de", "Im Übrigen ist das"),
+        ("de", "Abgesehen davon war"),
         ("fr", "D’ailleurs, la suite"),
         ("fr", "De sorte que la"),
+        ("fr", "Cela dit, la suite"),
+        ("fr", "Du reste, la"),
     ],
 )
-def test_the_built_in_markers_know_the_connectives_of_a_grammar(language: str, opening: str) -> None:
+def test_the_built_in_markers_know_the_connectives_of_a_lexicon(language: str, opening: str) -> None:
     assert load_markers()[language].continues(opening)
 
 

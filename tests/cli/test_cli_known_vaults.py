@@ -25,6 +25,8 @@ def own_config(sandbox: Sandbox) -> Path:
 def index_of(folder: Path) -> Path:
     """A folder that looks like a complete index."""
     (folder / "generations" / "0001").mkdir(parents=True)
+    (folder / "llm-calls").mkdir()
+    (folder / "llm-calls" / "0.lock").touch()
     (folder / "CURRENT").write_text("0001\n")
     return folder
 

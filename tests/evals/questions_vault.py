@@ -12,11 +12,11 @@ TOPICS = {
     "Compost": "You can turn kitchen scraps and dry leaves slowly into dark crumbly earth",
     "Tomatoes": "To grow ripe red fruit on a sunny wall, you need plenty of water",
     "Telescope": "A curved mirror is used to gather faint starlight from distant galaxies",
-    "Sourdough": "If wild yeast and flour bubble overnight inside a warm jar, the dough is alive",
+    "Sourdough": "If you keep wild yeast and flour overnight inside a warm jar, the dough is alive",
     "Bicycle": "You can carry heavy loads across steep hills on two wheels and a greasy chain",
     "Volcano": "Hot rock can be turned into basalt columns by cooling in narrow cracks",
     "Violin": "Four strings over a spruce body depend on horsehair bows and resin",
-    "Lighthouse": "When sailors see a rotating lamp, rocks lie along the coast nearby",
+    "Lighthouse": "When Breton sailors see a rotating lamp, rocks lie along the coast nearby",
 }
 
 LINK_SENTENCE = "You can feed hungry pumpkin beds every autumn by spreading [[Compost]] on them."

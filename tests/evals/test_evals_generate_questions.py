@@ -86,17 +86,17 @@ def test_every_question_is_one(questions: list[Question]) -> None:
         "How can I turn kitchen scraps and dry leaves slowly into dark crumbly earth?",
         "How do I grow ripe red fruit on a sunny wall?",
         "What is a curved mirror used for?",
-        "What happens if wild yeast and flour bubble overnight inside a warm jar?",
+        "What happens if I keep wild yeast and flour overnight inside a warm jar?",
         "How can I carry heavy loads across steep hills on two wheels and a greasy chain?",
         "How can hot rock be turned into basalt columns?",
         "What do four strings over a spruce body depend on?",
-        "What happens when sailors see a rotating lamp?",
+        "What happens when Breton sailors see a rotating lamp?",
     }
     assert all(text.endswith("?") and text[0].isupper() for text in found)
 
 
 def test_a_hidden_heading_leaves_its_section(survey: Survey) -> None:
-    one = next(one for one in survey.candidates if one.text == "How does turning heaps with forks work?")
+    one = next(one for one in survey.candidates if one.text == "How do I turn heaps with forks?")
     left = edited(NOTES["Notes/Compost.md"], one.edits)
     assert "\n## \n\nAir makes it faster" in left
 
@@ -254,3 +254,26 @@ PARTS = [TUNE, ASIDE, ASIDE, TUNE]
 def test_edits_that_overlap_hide_all_they_cover() -> None:
     text = "one two three four"
     assert edited(text, [Edit("n", 4, 7), Edit("n", 4, 13), Edit("n", 0, 3, "1")]) == "1  four"
+
+
+@pytest.mark.parametrize(
+    ("note", "question"),
+    [
+        (
+            "# Notizen\n\nUm eine alte Notiz aus dem Archiv zu löschen, drücken Sie bitte die Taste Entf. "
+            "Das geht auch mit der Maus. Danach ist die Notiz weg.\n",
+            "Wie kann ich eine alte Notiz aus dem Archiv löschen?",
+        ),
+        (
+            "# Notas\n\nPara recuperar una nota borrada de la papelera, pulsa dos veces sobre su nombre. "
+            "También puedes usar el ratón. Después de eso la nota está otra vez en su sitio.\n",
+            "¿Cómo puedo recuperar una nota borrada de la papelera?",
+        ),
+    ],
+)
+def test_a_note_is_asked_in_its_language(tmp_path: Path, note: str, question: str) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "One.md").write_text(note)
+    found = survey_vault(target_of(vault, tmp_path / "index"), lambda _done, _total: None)
+    assert question in {one.text for one in found.candidates}

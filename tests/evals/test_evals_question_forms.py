@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.evals.generate.question_forms import GAP, as_question, heading_as_question
+from vault_indexer.evals.generate.english_forms import ENGLISH
+from vault_indexer.evals.generate.german_forms import GERMAN
+from vault_indexer.evals.generate.question_forms import GAP
+from vault_indexer.evals.generate.spanish_forms import SPANISH
 
 
 @pytest.mark.parametrize(
@@ -12,7 +15,7 @@ from vault_indexer.evals.generate.question_forms import GAP, as_question, headin
     [
         (f"To use analytics on your site, you need a {GAP}.", "How do I use analytics on my site?"),
         (f"To sync your notes with a phone see {GAP}.", "How do I sync my notes with a phone?"),
-        ("If you delete a note, the backup stays.", "What happens if I delete a note?"),
+        ("If you delete a published note, the backup stays.", "What happens if I delete a published note?"),
         (
             "If you have lost your recovery codes, contact the support.",
             "What should I do if I have lost my recovery codes?",
@@ -24,7 +27,10 @@ from vault_indexer.evals.generate.question_forms import GAP, as_question, headin
         ),
         (f"However, you can migrate your notes using the {GAP}.", "How can I migrate my notes?"),
         (f"Date comparisons can be done using {GAP}.", "How can date comparisons be done?"),
-        (f"The maximum file size depends on your {GAP}.", "What does the maximum file size depend on?"),
+        (
+            f"The maximum size of a file depends on your {GAP}.",
+            "What does the maximum size of a file depend on?",
+        ),
         (
             f"{GAP} lets you create presentations from your notes.",
             "What lets me create presentations from my notes?",
@@ -35,15 +41,19 @@ from vault_indexer.evals.generate.question_forms import GAP, as_question, headin
             "How do I create a new tab group?",
         ),
         (
-            "File recovery is a complete backup.",
+            "File recovery is a plugin that keeps snapshots.",
             "What is file recovery?",
         ),
-        ("The configuration folder is the place of all settings.", "What is the configuration folder?"),
+        (
+            "The configuration folder of a vault is the place of all settings.",
+            "What is the configuration folder of a vault?",
+        ),
+        ("The Graph view is the place of all links.", "What is the Graph view?"),
         ("Can I undo the merge of two notes?", "Can I undo the merge of two notes?"),
     ],
 )
 def test_a_sentence_has_the_question_that_it_answers(sentence: str, question: str) -> None:
-    assert as_question(sentence) == question
+    assert ENGLISH.as_question(sentence) == question
 
 
 @pytest.mark.parametrize(
@@ -65,11 +75,37 @@ def test_a_sentence_has_the_question_that_it_answers(sentence: str, question: st
         "When composing the description, write short sentences.",
         "To see the code, open the folder.",
         "One of my most popular posts is the one on tides.",
+        "In isolation each feature is a small change.",
+        "The second argument is the stream of tokens.",
+        "The default is the local computer.",
+        "If the developer's guess is wrong, an app might not behave as expected.",
+        "When called within a session, you get objects of another kind.",
+        "When you use the PassThru parameter, this cmdlet returns the item.",
+        "When you add strings, arrays, or tables, the elements are joined.",
+        "To return modules by specifying a GUID, use the full name.",
+        "In this case, you can share the folder with friends.",
+        "PowerShell on Linux doesn't allow you to create constrained endpoints.",
+        "If you have a question about licenses, visit the forum.",
+        "If you add a note, it is read.",
+        "If you're new to splatting, read the chapter on hash tables.",
+        "If that prevents the fault, nothing else is needed.",
+        "To reduce the burden of explicit conversions, the proposal adds a protocol.",
+        "To reduce the burden of explicit conversions, we add a protocol.",
+        "Version constraints are a delicate balancing act.",
+        "An example of partial initialization is the insertion of elements.",
+        "Type inference procedures will be updated to apply rules of inference.",
+        "Are there better names?",
+        "You can move that window to a different monitor.",
+        "You can use the operator to carry out many dull tasks of administration.",
+        "You can also use the Alias, Variable, and Cmdlet parameters.",
+        "You can use hash values to determine if two files are equal.",
+        "You can import only CIM-based and Definition (CDXML)-based modules.",
+        "You can specify any value from 1 to 65535.",
         "",
     ],
 )
 def test_a_fragment_is_no_question(fragment: str) -> None:
-    assert as_question(fragment) == ""
+    assert ENGLISH.as_question(fragment) == ""
 
 
 @pytest.mark.parametrize(
@@ -77,9 +113,22 @@ def test_a_fragment_is_no_question(fragment: str) -> None:
     [
         ("Install the app on Linux", "How do I install the app on Linux?"),
         ("How to recover a snapshot", "How do I recover a snapshot?"),
-        ("Dropping files outside the window", "How does dropping files outside the window work?"),
+        ("Dropping files outside Obsidian", "How do I drop files outside Obsidian?"),
         ("Syncing is not a backup", "Why is syncing not a backup?"),
+        ("Creating a chart from a table", "How do I create a chart from a table?"),
+        ("Find expired certificates", "How do I find expired certificates?"),
         ("Supported callout types", ""),
+        ("Order of size and type", ""),
+        ("Filter syntax", ""),
+        ("Access to releases in scripts", ""),
+        ("Type erasure performance", ""),
+        ("Build Plugin and Command Plugin", ""),
+        ("Use Singular Parameter Names", ""),
+        ("Converting the type is a matter of taste", ""),
+        ("Commas and if as separators - conjunction?", ""),
+        ("What about standard library containers?", ""),
+        ("Setting the value of items in the WSMan: drive", ""),
+        ("See also", ""),
         ("What operating systems are supported?", "What operating systems are supported?"),
         ("Background: What is a rising tide?", "What is a rising tide?"),
         ("Supported formats are open", ""),
@@ -90,4 +139,107 @@ def test_a_fragment_is_no_question(fragment: str) -> None:
     ],
 )
 def test_a_heading_has_the_question_that_its_section_answers(heading: str, question: str) -> None:
-    assert heading_as_question(heading) == question
+    assert ENGLISH.heading_as_question(heading, in_guide=True) == question
+
+
+def test_a_heading_is_an_order_where_its_note_speaks_to_a_reader() -> None:
+    guide = "Open the settings of your phone, then choose Sync."
+    steps = "1. Open the settings.\n2. Choose Sync.\n"
+    proposal = "We could also rename the type. You may know it from C, but our users do not."
+    assert ENGLISH.is_guide(guide) and ENGLISH.is_guide(steps)
+    assert not ENGLISH.is_guide(proposal)
+    assert not ENGLISH.is_guide(f"{proposal}\n\n```text\nyou you you\n```\n"), "code says nothing of readers"
+    order = "Remove underscores from attribute names"
+    assert ENGLISH.heading_as_question(order, in_guide=True)
+    assert ENGLISH.heading_as_question(order, in_guide=False) == ""
+    asked = "How do I sign a script?"
+    assert ENGLISH.heading_as_question("How to sign a script", in_guide=False) == asked
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        (f"Para recuperar una nota borrada, abre {GAP}.", "¿Cómo puedo recuperar una nota borrada?"),
+        (
+            "Si quieres compartir una carpeta con amigos, pulsa Compartir.",
+            "¿Cómo puedo compartir una carpeta con amigos?",
+        ),
+        (
+            "Si el servidor de Milvus no responde, la búsqueda sigue.",
+            "¿Qué pasa si el servidor de Milvus no responde?",
+        ),
+        (f"Puedes exportar tus notas a PDF con {GAP}.", "¿Cómo puedo exportar mis notas a PDF?"),
+        ("El tamaño de un archivo depende del formato.", "¿De qué depende el tamaño de un archivo?"),
+        ("Las etiquetas de color se usan para ordenar tareas.", "¿Para qué se usan las etiquetas de color?"),
+        ("Una nota diaria es una página con la fecha de hoy.", "¿Qué es una nota diaria?"),
+        ("Esto es una prueba.", ""),
+        ("Para ello, abre los ajustes.", ""),
+        ("Para moverlo a otra carpeta, pulsa Mover.", ""),
+        ("Si borras tus notas, la copia queda.", ""),
+        ("La lluvia llegó el lunes.", ""),
+        ("El resultado es una tabla.", ""),
+    ],
+)
+def test_spanish_has_forms(sentence: str, question: str) -> None:
+    assert SPANISH.as_question(sentence) == question
+
+
+@pytest.mark.parametrize(
+    ("heading", "question"),
+    [
+        ("Cómo instalar la aplicación en Linux", "¿Cómo puedo instalar la aplicación en Linux?"),
+        ("Instalar la aplicación en Linux", "¿Cómo puedo instalar la aplicación en Linux?"),
+        ("¿Qué sistemas son compatibles?", "¿Qué sistemas son compatibles?"),
+        ("Lugar de trabajo ideal", ""),
+        ("Introducción", ""),
+    ],
+)
+def test_spanish_headings_have_forms(heading: str, question: str) -> None:
+    assert SPANISH.heading_as_question(heading, in_guide=False) == question
+
+
+@pytest.mark.parametrize(
+    ("sentence", "question"),
+    [
+        ("Um eine Notiz zu löschen, drücken Sie Entf.", "Wie kann ich eine Notiz löschen?"),
+        ("Um eine Datei auszuwählen, klicken Sie darauf.", "Wie kann ich eine Datei auswählen?"),
+        ("Sie können Ihre Notizen mit Freunden teilen.", "Wie kann ich meine Notizen mit Freunden teilen?"),
+        (
+            f"Mit {GAP} kannst du deine Notizen nach PDF exportieren.",
+            "Wie kann ich meine Notizen nach PDF exportieren?",
+        ),
+        (
+            "Mit Publish kannst du deine Notizen veröffentlichen.",
+            "Wie kann ich meine Notizen veröffentlichen?",
+        ),
+        (
+            "Wenn Sie einen Ordner teilen möchten, klicken Sie auf Teilen.",
+            "Wie kann ich einen Ordner teilen?",
+        ),
+        ("Wenn Sie eine Notiz löschen, bleibt die Kopie.", "Was passiert, wenn ich eine Notiz lösche?"),
+        ("Wenn Sie mehrere Bilder sammeln, wird es voll.", "Was passiert, wenn ich mehrere Bilder sammle?"),
+        ("Wenn ein Server nicht antwortet, wird gewartet.", "Was passiert, wenn ein Server nicht antwortet?"),
+        ("Die Größe einer Datei hängt von ihrem Format ab.", "Wovon hängt die Größe einer Datei ab?"),
+        ("Eine tägliche Notiz ist eine Seite mit Datum.", "Was ist eine tägliche Notiz?"),
+        ("Um sie zu löschen, drücken Sie Entf.", ""),
+        ("Das ist eine Probe.", ""),
+        ("Am Montag kam der Regen.", ""),
+        ("Wenn Sie es verschieben, geht der Link verloren.", ""),
+    ],
+)
+def test_german_has_forms(sentence: str, question: str) -> None:
+    assert GERMAN.as_question(sentence) == question
+
+
+@pytest.mark.parametrize(
+    ("heading", "question"),
+    [
+        ("Die App unter Linux installieren", "Wie kann ich die App unter Linux installieren?"),
+        ("Notizen verschlüsseln", "Wie kann ich Notizen verschlüsseln?"),
+        ("Welche Systeme werden unterstützt?", "Welche Systeme werden unterstützt?"),
+        ("Was wir haben", ""),
+        ("Einleitung", ""),
+    ],
+)
+def test_german_headings_have_forms(heading: str, question: str) -> None:
+    assert GERMAN.heading_as_question(heading, in_guide=False) == question

@@ -111,7 +111,8 @@ def in_a_fork(name: str, size: int, folder: Path, worker: NoteWorker) -> Cost:
 
 
 def main(size: int, folder: Path, names: list[str]) -> None:
-    worker = start_worker(WorkerSpec(folder, Settings(), wordllama_model(), None, (), folder / "llm"))
+    spec = WorkerSpec(folder, Settings(), wordllama_model(), None, (), folder / "llm", folder / "calls")
+    worker = start_worker(spec)
     worker.handle(WarmJob())
     for name in names:
         print(json.dumps(asdict(in_a_fork(name, size, folder, worker))), flush=True)

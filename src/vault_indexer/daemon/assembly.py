@@ -49,6 +49,10 @@ Report = Callable[[Progress], None]
 LLM_CACHE = "llm-cache"
 """The folder in the index folder where answers of the language model are kept."""
 
+LLM_CALLS = "llm-calls"
+"""The folder where the calls to the language model that run are counted: in the index folder, or in that of a
+daemon with several vaults."""
+
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
@@ -154,7 +158,7 @@ class Assembly:
                 raise DamagedError(f"{generation.catalog} is not what was written") from None
             raise
         model, caches = embedder.model, (generation.catalog,)
-        worker = WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache)
+        worker = self._worker(settings, model, weights, caches)
         slow = self.is_slow(settings.embedding)
         pool = self.make_pool(worker, PoolPlan.of(settings.index, is_slow_model=slow).workers)
         spare = self.make_pool(worker, 1)
@@ -255,7 +259,7 @@ class Assembly:
         model = make_embedder(self.settings, weights).model
         slow = self.is_slow(self.settings.embedding)
         spec = self._spec(model, weights, words_first=newest_only and slow)
-        worker = WorkerSpec(self.vault, self.settings, model, weights, tuple(caches), self.llm_cache)
+        worker = self._worker(self.settings, model, weights, tuple(caches))
         pool = self.make_pool(worker, PoolPlan.of(self.settings.index, is_slow_model=slow).workers)
         return build_next(index_dir, spec, found, pool, report, newest_only=newest_only)
 
@@ -299,6 +303,12 @@ class Assembly:
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
         manifest = partial(manifest_for, self.settings, plain, name)
         return BuildSpec(manifest, model.key, model.dimension, blobs, words_first, self.first_bytes)
+
+    def _worker(
+        self, settings: Settings, model: EmbeddingModel, weights: bytes | None, caches: tuple[Path, ...]
+    ) -> WorkerSpec:
+        calls = self.root / LLM_CALLS
+        return WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache, calls)
 
     def _weights(self, found: Scan, *, refit: bool) -> bytes | None:
         if not self.settings.embedding.weighting:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from vault_indexer.chunk import STRATEGIES, ChoosingChunker, chunker_for
-from vault_indexer.chunk.llm_client import LlmSwitch
+from vault_indexer.chunk.llm_client import LimitedLlm, LlmSwitch
 from vault_indexer.config import Settings
 from vault_indexer.errors import UsageError
 from vault_indexer.index.build import Pool
@@ -36,7 +36,8 @@ decide how notes are split."""
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """What a worker process needs to prepare notes; picklable. `caches` are catalogs with known vectors."""
+    """What a worker process needs to prepare notes; picklable. `caches` are catalogs with known vectors.
+    Workers with the same folder `llm_calls` share the limit of calls to the language model."""
 
     vault: Path
     settings: Settings
@@ -44,13 +45,14 @@ class WorkerSpec:
     weights: bytes | None
     caches: tuple[Path, ...]
     llm_cache: Path
+    llm_calls: Path
 
 
 def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
     """In the worker: parser, chunker, model and caches of a worker."""
     embedder = LazyEmbedder(partial(make_embedder, worker.settings, worker.weights), worker.model)
     unmetered = UnmeteredEmbedder(embedder, meter)
-    llm = LlmSwitch(llm_for(worker.settings.llm)) if worker.settings.chunking.asks_model else None
+    llm = LlmSwitch(_limited_llm(worker)) if worker.settings.chunking.asks_model else None
     chunker = make_chunker(worker.settings, unmetered, llm_cache=worker.llm_cache, llm=llm)
     return Preparer(
         worker.vault,
@@ -60,6 +62,11 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
         [CatalogReader(path) for path in worker.caches if path.exists()],
         llm=llm,
     )
+
+
+def _limited_llm(worker: WorkerSpec) -> Llm:
+    most = worker.settings.chunking.contextual.max_workers
+    return LimitedLlm(llm_for(worker.settings.llm), worker.llm_calls, most)
 
 
 def start_worker(worker: WorkerSpec) -> NoteWorker:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from vault_indexer.chunk.llm_client.call_limit import LimitedLlm
 from vault_indexer.chunk.llm_client.client import (
     MODEL_UNREACHED,
     PROMPT_CHARS,
@@ -25,6 +26,7 @@ __all__ = [
     "MODEL_UNREACHED",
     "PROMPT_CHARS",
     "Asker",
+    "LimitedLlm",
     "LlmSwitch",
     "Question",
     "UnusableAnswerError",

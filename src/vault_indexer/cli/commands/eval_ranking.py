@@ -26,7 +26,7 @@ from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
 from vault_indexer.evals import LAYER_FOLDERS
-from vault_indexer.evals.generate import DEFAULT_PER_KIND, choose_questions, survey_vault
+from vault_indexer.evals.generate import DEFAULT_PER_KIND, LANGUAGES, choose_questions, survey_vault
 from vault_indexer.evals.judging import GRADES, POOL_DEPTH, Judgements, pool_of, read_qrels
 from vault_indexer.evals.question_folder import generated_file, judged_folder, load_questions
 from vault_indexer.evals.questions import read_clicks, write_questions
@@ -153,6 +153,12 @@ def generate(
     for (kind, part), size in sorted(counts.items()):
         sys.stdout.write(f"{kind}, {part}: {size}\n")
     note(f"wrote {quantity(len(made), 'question')} to {file}")
+    if as_they_stand := sum(one.language not in LANGUAGES for one in made):
+        known = ", ".join(filter(None, LANGUAGES))
+        note(
+            f"{as_they_stand:,} of them are sentences and headings as they stand: only {known} have forms of "
+            "questions"
+        )
 
 
 def tune_command(

@@ -24,7 +24,7 @@ from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of, is_pinned
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
-from vault_indexer.daemon.assembly import LLM_CACHE, Target
+from vault_indexer.daemon.assembly import LLM_CACHE, LLM_CALLS, Target
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
@@ -130,9 +130,8 @@ def _serve_all(selection: VaultSelection) -> None:
             "start", *place_options(VaultSelection(config=config_file), None, {}), "--all-vaults"
         )
         info = daemon_info(listener, "", settings.server, command, kept)
-        shared = _SharedDaemon(
-            config_file, info, announced, SharedBudget(settings.index), pinned=is_pinned(selection)
-        )
+        budget = SharedBudget(settings.index, folder / LLM_CALLS)
+        shared = _SharedDaemon(config_file, info, announced, budget, pinned=is_pinned(selection))
         supervisor = VaultSupervisor(
             table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE
         )

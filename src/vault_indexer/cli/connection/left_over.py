@@ -12,7 +12,7 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
 
 _PARTS = (
-    *("CURRENT", "generations", "llm-cache", "start-hint"),
+    *("CURRENT", "generations", "llm-cache", "llm-calls", "start-hint"),
     *("daemon.*", "start.json", "open.html", "address.json"),
 )
 _PARTS_OF_LOCK = ("lock", "lock.holder")

@@ -48,7 +48,8 @@ class ContextualOptions(Options):
         default=160, description="largest number of tokens in an answer"
     )
     max_workers: Annotated[int, Field(ge=1, le=64), Unit("requests")] = Field(
-        default=8, description="largest number of questions at once for one note"
+        default=8,
+        description="largest number of questions at once, of all processes that split notes for a daemon",
     )
     num_retries: Annotated[int, Field(ge=0, le=10), Unit("requests")] = Field(
         default=2, description="how often a question is repeated after a transient error"

@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from types import MappingProxyType
 
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import NoteError
+from vault_indexer.evals.generate.english_forms import ENGLISH
+from vault_indexer.evals.generate.german_forms import GERMAN
 from vault_indexer.evals.generate.prose import (
     Sentence,
     as_query,
@@ -24,8 +27,9 @@ from vault_indexer.evals.generate.prose import (
     prose_sentences,
     same,
 )
-from vault_indexer.evals.generate.question_forms import GAP, LANGUAGE, as_question, heading_as_question
+from vault_indexer.evals.generate.question_forms import GAP, QuestionForms
 from vault_indexer.evals.generate.shadow import scan_vault
+from vault_indexer.evals.generate.spanish_forms import SPANISH
 from vault_indexer.evals.questions import HEADING, LINK, SENTENCE, Edit
 from vault_indexer.index.reading.note import note_from
 from vault_indexer.model import Heading, Link, LinkKind, Note
@@ -41,6 +45,12 @@ MAX_QUERY_CHARS = 500
 
 LEAST_SENTENCES_LEFT = 2
 """A note that loses a sentence must still hold so many others, or nothing could find it."""
+
+LANGUAGES: Mapping[str, QuestionForms] = MappingProxyType(
+    {"de": GERMAN, "en": ENGLISH, "es": SPANISH, "": ENGLISH}
+)
+"""The languages whose questions have forms; a note whose language is not known is read as English. In others
+whole sentences and headings are asked as they stand."""
 
 _ATX = re.compile(r"(?P<marks> {0,3}#{1,6}[ \t]+)(?P<text>[^\n]*)")
 
@@ -176,6 +186,8 @@ class _Surveyor:
 
     def _headings(self, note: Note) -> Iterator[Candidate]:
         names = self.names[note.path]
+        forms = LANGUAGES.get(note.language)
+        in_guide = forms is not None and forms.is_guide(note.text)
         whole = ""
         for at, heading in enumerate(note.headings):
             is_title = at == 0 and heading.level == 1
@@ -187,7 +199,7 @@ class _Surveyor:
             whole = whole or same(note.text)
             if whole.count(same(heading.text)) == 1:
                 text, key = as_query(heading.text), _key(heading.text)
-                text = heading_as_question(text) if _has_forms(note.language) else text
+                text = forms.heading_as_question(text, in_guide=in_guide) if forms else text
                 if text:
                     yield Candidate(HEADING, text, note.language, note.path, note.path, (edit,), key)
 
@@ -197,9 +209,10 @@ class _Surveyor:
         if not self._is_fit(source.replace(GAP, " "), language, least):
             return ""
         text = as_query(source)
-        if not _has_forms(language):
+        forms = LANGUAGES.get(language)
+        if forms is None:
             return "" if GAP in text else text
-        question = as_question(text)
+        question = forms.as_question(text)
         return question if content_words(question, language) >= LEAST_WORDS else ""
 
     def _is_fit(self, source: str, language: str, least: int) -> bool:
@@ -227,10 +240,6 @@ def survey_vault(target: Target, say: ShowProgress) -> Survey:
             continue
     say(len(chosen), len(chosen))
     return surveyor.finish()
-
-
-def _has_forms(language: str) -> bool:
-    return language in ("", LANGUAGE)
 
 
 def _key(text: str) -> bytes:

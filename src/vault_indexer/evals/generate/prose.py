@@ -19,7 +19,7 @@ _BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
 _WORDS = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
 _EMPTY_MARKUP = re.compile(r"(?:\*\*|__|~~|==|\*|_)\s+(?:\*\*|__|~~|==|\*|_)|\(\s*\)|“\s*”|\"\s+\"")
-_SPACE_BEFORE_SIGN = re.compile(r"\s+([.,;:!?])")
+_SPACE_BEFORE_SIGN = re.compile(r"\s+([.,;:!?])(?!\w)")
 _NOT_PROSE = re.compile(r"`|\{\{|\}\}|<%|%>|\$\$|\|.*\|")
 """Code, the placeholders of templates, formulas, rows of tables."""
 
