@@ -89,14 +89,14 @@ class Team:
         return MilvusVaults(MilvusConnection(self.uri), self.prefix)
 
 
-def publish(team: Team, name: str, keeper: str = "keeper", *, fitted: bool = False) -> None:
-    """Index and publish a vault, with token weights of its own if it is `fitted`."""
+def publish(team: Team, name: str, keeper: str = "keeper", *, provider: str = "") -> None:
+    """Index and publish a vault, with vectors of another provider if one is named."""
     folder = team.folder / f"{keeper}-{name}"
     folder.mkdir()
     where = place(folder, NOTES[name])
     options = {key: str(value) for key, value in OPTIONS.items()}
-    if fitted:
-        options["embedding.token_weights"] = "idf"
+    if provider:
+        options["embedding.provider"] = provider
     session = LocalSession(in_one_process(where.target(options)))
     try:
         session.open(silent, build=True)

@@ -63,17 +63,17 @@ def test_two_gateways_give_one_answer_and_end_at_once(team: Team, shared_gateway
 
 
 @pytest.mark.long
-def test_vaults_of_two_models_are_joined_by_rank(team: Team, tmp_path: Path) -> None:
+def test_hits_of_two_models_are_ordered_by_relevance(team: Team, tmp_path: Path) -> None:
     mixed = Team(tmp_path, team.uri, "mixed")
-    publish(mixed, "kitchen", fitted=True)
+    publish(mixed, "kitchen", provider="multilingual")
     publish(mixed, "observatory")
     with gateway(mixed, [BEN]) as one:
         found = one.search(BEN, "rings of Saturn")
-        said = notices(found)
-        assert said.startswith("your vaults have 2 models, so their hits are taken by turns")
-        assert "kitchen (wordllama/" in said
-        assert "weights of its own" in said
+        assert "the vaults use different models (keeper/kitchen; keeper/observatory)" in notices(found)
         assert "the vaults have 2 models" in str(one.get("/readyz").json["warnings"])
-        assert {str(hit["vault"]) for hit in results(found)[:2]} == {"kitchen", "observatory"}
+        relevance = [float(str(hit["relevance"])) for hit in results(found)]
+        assert relevance == sorted(relevance, reverse=True)
+        assert results(found)[0]["path"] == "Sky/Saturn.md"
+        assert {hit["vault"] for hit in results(found)} == {"kitchen", "observatory"}
         assert "only words" not in notices(found)
         assert notices(one.search(BEN, "rings of Saturn", vault="kitchen")) == ""

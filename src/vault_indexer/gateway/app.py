@@ -316,7 +316,7 @@ def _look(parts: GatewayParts) -> tuple[str, ...]:
     parts.published.look()
     unmatched, models = parts.published.unmatched_rights(), parts.published.models()
     rights = (f"rights that match no published vault: {unmatched}",) if unmatched else ()
-    mixed = (f"the vaults have {models} models: hits of one cannot be compared with those of another",)
+    mixed = (f"the vaults have {models} models: hits of different ones are ordered by relevance alone",)
     return (*rights, *(mixed if models > 1 else ()))
 
 

@@ -74,7 +74,7 @@ class PublishedVaults:
 
     def models(self) -> int:
         """How many models the vaults have whose hits cannot be compared, as of the last reading."""
-        return len({(one.model, one.weights) for one in (self._states or {}).values()})
+        return len({one.collection for one in (self._states or {}).values()})
 
     def all(self) -> States:
         """All of them. Raises BackendError where they cannot be read any more."""

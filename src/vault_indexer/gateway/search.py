@@ -151,7 +151,7 @@ class GatewaySearch:
             )
         self._check_cost(order, question, states.values())
         until = time.monotonic() + self._settings.server.timeout_s / 2
-        notices = [_models_notice(groups)] if len(groups) > 1 else []
+        notices: list[str] = []
         wanted: dict[str, set[int]] = {}
         embedders: dict[str, Embedder] = {}
         for group in groups:
@@ -305,16 +305,3 @@ def _gateway_hit(hit: Hit, state: VaultState) -> GatewayHit:
     uri = f"obsidian://open?vault={quote(state.name, safe='')}&file={quote(hit.path, safe='')}"
     more = {"vault": state.name, "keeper": state.keeper, "published_at": state.published_at, "uri": uri}
     return GatewayHit(**own | more)
-
-
-_NAMED_MODELS = 3
-
-
-def _models_notice(groups: Sequence[_Group]) -> str:
-    """What a searcher should know whose vaults cannot be compared."""
-    named = [f"{one.names} ({one.model}{', weights of its own' * bool(one.weights)})" for one in groups]
-    more = f" and {len(named) - _NAMED_MODELS} more" if len(named) > _NAMED_MODELS else ""
-    return (
-        f"your vaults have {len(groups)} models, so their hits are taken by turns, not by how good they are; "
-        f"name one by vault=: {'; '.join(named[:_NAMED_MODELS])}{more}"
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from vault_indexer.config.settings import SearchSettings
@@ -25,11 +25,14 @@ from vault_indexer.search.rank import (
     list_by_time,
     rank,
     reasons_of,
-    reciprocal_rank_fusion,
 )
 
 _WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
+
+_WEIGHED = 4
+"""Of vaults of different models the relevance of so many times the hits is looked at: some are copies, or one
+note has too many. A rule of thumb."""
 
 _UNFINISHED = ' "()'
 """A query of these characters alone looks for nothing: while the user types, that needs no notice."""
@@ -68,7 +71,8 @@ class AnswerLimits:
 
 
 class _Place(NamedTuple):
-    """A ranked chunk: its score beside the best one's, the number of its group, and its row there."""
+    """A ranked chunk: its score beside the best one's, the number of its group, and its row there. Of several
+    groups the score is what the relevance counts."""
 
     score: float
     group: int
@@ -82,8 +86,8 @@ def search_vaults(
 
     Where the vaults have one model, the answer is nearly that of one index over all of them: statistics of
     words are summed, scores by word count beside the best one of all, and what was found in one vault counts
-    for the others. Vaults of different models are fused by rank, and a notice says so. The verdict is that of
-    one vault: the first hits decide.
+    for the others. Hits of vaults of different models are ordered by their relevance, and a notice says so.
+    The verdict is that of one vault: the first hits decide.
 
     Raises QueryTimeoutError or QueryCancelledError when the deadline ends the query. Raises QueryError for a
     wrong query; while the user types, a query may only be unfinished, so the answer is empty then and has the
@@ -118,7 +122,8 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     tables = [rank(group, settings, by_note=request.by_note, limit=limits.hits) for group in groups]
     notes = [table.note.tolist() for table in tables]
     copies = [find_copies(group, table) for group, table in zip(groups, tables, strict=True)]
-    places = (one for one in _merged(tables) if notes[one.group][one.row] not in copies[one.group].shown_note)
+    merged = _merged(groups, tables, _WEIGHED * limits.hits)
+    places = (one for one in merged if notes[one.group][one.row] not in copies[one.group].shown_note)
     order = first_per_note(places, lambda one: (one.group, notes[one.group][one.row]), limits.per_note)
     shown = list(islice(order, limits.hits))
     relevance: dict[_Place, float] = {}
@@ -137,18 +142,33 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, _missing_words(groups))
 
 
-def _merged(tables: Sequence[Candidates]) -> list[_Place]:
-    """The candidates of all groups, best first: by score, or by rank where there are several."""
+def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[_Place]:
+    """The candidates of all groups, best first: by score, or by relevance where there are several.
+
+    Scores of different models cannot be compared, and relevance can. Each group keeps its own order: a row
+    counts for no more than those before it. Behind the first `weighed` rows of each group ranks decide.
+    """
     if len(tables) == 1:
         scores = tables[0].normalized_scores().tolist()
         return [_Place(score, 0, row) for row, score in enumerate(scores)]
-    rankings = {
-        str(number): [(number, row) for row in range(len(table))] for number, table in enumerate(tables)
-    }
-    fused = reciprocal_rank_fusion(rankings, dict.fromkeys(rankings, 1.0))
-    top = max(fused.values(), default=1.0)
-    found = [_Place(score / top, group, row) for (group, row), score in fused.items()]
-    return sorted(found, key=lambda one: (-one.score, one.group))
+    found = []
+    for number, (group, table) in enumerate(zip(groups, tables, strict=True)):
+        rows = list(range(min(weighed, len(table))))
+        known = _relevance_of_rows(group, table, rows)
+        worth = [*accumulate((known[row] for row in rows), min), *([0.0] * (len(table) - len(rows)))]
+        found += [_Place(value, number, row) for row, value in enumerate(worth)]
+    top = max((one.score for one in found), default=0.0)
+    ordered = sorted(found, key=lambda one: (-one.score, one.row, one.group))
+    return [one._replace(score=one.score / top if top else 1.0) for one in ordered]
+
+
+def _relevance_of_rows(group: _Group, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
+    """The relevance of rows of all vaults of a group."""
+    vaults = table.vault.tolist()
+    found: dict[int, float] = {}
+    for number, query in enumerate(group):
+        found |= relevance_of(query, table, [row for row in rows if vaults[row] == number])
+    return found
 
 
 class _Ranked(NamedTuple):
@@ -258,5 +278,5 @@ def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
         said += [notice for notices in of_filters for notice in notices]
     if len(groups) > 1:
         names = "; ".join(", ".join(one.vault.name for one in group) for group in groups)
-        said.append(f"the vaults use different models ({names}), so their notes are mixed by place")
+        said.append(f"the vaults use different models ({names}): their notes are mixed by relevance")
     return tuple(dict.fromkeys(said))
