@@ -214,7 +214,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     # No program of the system: no browser, no pager, no systemctl.
     made = Sandbox(root / NAME, {"PATH": str(root / "bin"), "INDEXER_SERVER_PORT": "0"})
     made.write(f"{NAME}/Hostile.md", NOTE)
-    asked = "To see the rings of Saturn, you need a telescope with a large mirror."
+    asked = "To store ripe pumpkins over the long winter, add dry straw to the shelf."
     other = f"# Other\n\nA telescope too, see [[Hostile|{EVIL}]].\n\nIt tells of Hostile.\n\n{asked}\n"
     made.write("Other.md", other)
     made.write(FORGED, "# Forged\n\nNobody links to this.\n")
