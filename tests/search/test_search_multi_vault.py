@@ -198,7 +198,10 @@ def test_hits_of_different_models_are_ordered_by_relevance(three: Three) -> None
             embedder = reader.searcher.embedder if one.name == "a" else ForeignEmbedder()
             searched.append(SearchedVault(one.name, one.path, snapshot, embedder))  # type: ignore[arg-type]
         found = search_vaults(searched, SearchRequest("march", limit=6), settings, QueryDeadline(30))
-    least = {"a": 1.0, "b": 1.0}  # each vault keeps its own order, and a hit counts for no more than those before
+    least = {
+        "a": 1.0,
+        "b": 1.0,
+    }  # each vault keeps its own order, and a hit counts for no more than those before
     counted = []
     for hit in found.hits:
         least[hit.vault] = min(least[hit.vault], hit.relevance)
