@@ -87,12 +87,12 @@ def note(number: int, dice: random.Random, dimension: int) -> PublishedNote:
     )
 
 
-def statistics_of(chunks: int, dimension: int) -> bytes:
+def statistics_of(vault: str, chunks: int, dimension: int) -> bytes:
     """Of a vault of such notes."""
     background = np.random.default_rng(0).standard_normal((256, dimension)).astype(np.float32)
     vocabulary = Vocabulary.of(dict.fromkeys(_WORDS, chunks))
     known = VaultStatistics(chunks, {"en": chunks // _PER_NOTE}, vocabulary, background / dimension**0.5)
-    return known.to_bytes()
+    return known.to_bytes(vault)
 
 
 def publish(uri: str, chunks: int, model: EmbeddingModel) -> list[str]:
@@ -108,7 +108,7 @@ def publish(uri: str, chunks: int, model: EmbeddingModel) -> list[str]:
             vault, f"Vault {number}", "made-up", "", model.key, "", ("en",), 0, 1, 1, size, notes
         )
         vaults.create()
-        digest = vaults.put_blob(statistics_of(size, model.dimension))
+        digest = vaults.put_blob(statistics_of(vault, size, model.dimension))
         publisher = MilvusPublisher(vaults, vault, model, store_bodies=True)
         made = publisher.replace(
             replace(state, statistics=digest),

@@ -31,7 +31,9 @@ def test_they_are_the_same_as_made_here_and_their_process_ends_when_told(tmp_pat
         expected = list(published_notes(catalog, model, ids))
     assert [note.stored.rows.path for note in expected] == sorted(NOTES)
     assert list(worker.notes(model, [*ids, 1 << 40])) == expected
-    assert worker.statistics(model, dimension) == NotesHere(generation).statistics(model, dimension)
+    counted = worker.statistics("one", model, dimension)
+    assert counted == NotesHere(generation).statistics("one", model, dimension)
+    assert counted != NotesHere(generation).statistics("another", model, dimension)  # each removes its own
     assert len(started()) == 1
     worker.rest()
     assert not started()

@@ -73,7 +73,7 @@ def statistics(vault: Place, service: VaultService) -> VaultStatistics:
     generation = IndexDir(vault.index_dir).current()
     assert generation is not None
     model = service.reader().searcher.embedder.model
-    return VaultStatistics.from_bytes(NotesHere(generation).statistics(model.key, model.dimension))
+    return VaultStatistics.from_bytes(NotesHere(generation).statistics("vault", model.key, model.dimension))
 
 
 def received(

@@ -45,9 +45,10 @@ class NotesJob:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsJob:
-    """Count the words of a generation."""
+    """Count the words of a generation, which is published as `vault`."""
 
     generation: Generation
+    vault: str
     model: str
     dimension: int
 
@@ -55,7 +56,7 @@ class StatisticsJob:
         """Implements Runnable."""
         catalog = CatalogReader(self.generation.catalog)
         try:
-            return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes()
+            return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
         finally:
             catalog.close()
 
@@ -71,7 +72,7 @@ class NoteSource(Protocol):
         """The notes of these ids, ascending; unknown ids are left out."""
         ...
 
-    def statistics(self, model: str, dimension: int) -> bytes:
+    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
         """The statistics of the vault, as `VaultStatistics.to_bytes` gives them."""
         ...
 
@@ -94,9 +95,9 @@ class NotesHere:
         """The notes of these ids, ascending."""
         yield from NotesJob(self._generation, model, tuple(note_ids)).run(None)
 
-    def statistics(self, model: str, dimension: int) -> bytes:
+    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
         """The statistics of the vault."""
-        return StatisticsJob(self._generation, model, dimension).run(None)
+        return StatisticsJob(self._generation, vault, model, dimension).run(None)
 
     def rest(self) -> None:
         """There is nothing to end."""
@@ -125,9 +126,9 @@ class NoteWorker:
             assert not isinstance(prepared, bytes)
             yield from prepared
 
-    def statistics(self, model: str, dimension: int) -> bytes:
+    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
         """The statistics of the vault."""
-        counted = self._prepare(StatisticsJob(self._generation, model, dimension))
+        counted = self._prepare(StatisticsJob(self._generation, vault, model, dimension))
         assert isinstance(counted, bytes)
         return counted
 

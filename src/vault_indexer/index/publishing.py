@@ -184,7 +184,8 @@ class CatalogPublisher:
 
     def _put_statistics(self) -> str:
         """Count the words, and send what was counted. Returns its digest."""
-        return self._vaults.put_blob(self._source.statistics(self._model.key, self._model.dimension))
+        vault, model = self._published.vault, self._model
+        return self._vaults.put_blob(self._source.statistics(vault, model.key, model.dimension))
 
     def _are_outdated(self, state: VaultState) -> bool:
         """Whether the words have to be counted again: a part of the chunks is new, or it is long ago. How

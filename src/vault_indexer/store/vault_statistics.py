@@ -38,9 +38,11 @@ class VaultStatistics:
         """The languages of the notes, and their shares."""
         return CountedLanguages({name: count for name, count in self.notes_by_language.items() if name}, 0)
 
-    def to_bytes(self) -> bytes:
-        """What `from_bytes` reads."""
+    def to_bytes(self, vault: str) -> bytes:
+        """What `from_bytes` reads; other bytes for each vault, so that none removes those of another that has
+        the same notes."""
         known = {
+            "vault": vault,
             "documents": self.documents,
             "languages": dict(self.notes_by_language),
             "dimension": self.background.shape[1],
