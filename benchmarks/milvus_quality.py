@@ -28,11 +28,12 @@ from vault_indexer.config.gateway import GatewayUser
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
 from vault_indexer.gateway.server import GatewayFile, gateway_parts
 from vault_indexer.index.publication_owner import PublishedVault
-from vault_indexer.index.published_notes import NotesHere
+from vault_indexer.index.published_notes import NoteWorker
 from vault_indexer.index.publishing import CatalogPublisher
 from vault_indexer.model import Hit
 from vault_indexer.store import IndexDir
 from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
+from vault_indexer.system import ProcessLimits
 
 _NDCG = MEASURES.index("nDCG@10")
 _SETS = "XQuAD ??,chunking,obsidian-help,titles obsidian-help,properties*,mixed*,large*"
@@ -64,9 +65,10 @@ def publish(one: QuerySet, of: OpenSet, vaults: MilvusVaults, index: Path) -> No
     name = one.vault.name
     publisher = MilvusPublisher(vaults, name, model, store_bodies=True)
     identity = PublishedVault(name, name, "benchmark", name, "owner")
-    source = NotesHere(generation)
+    source = NoteWorker(generation, ProcessLimits())
     catalog = CatalogPublisher(vaults, publisher, identity, generation.number, model, source)
     catalog.publish_all(of.snapshot.catalog)
+    catalog.rest()
 
 
 def timed(of: OpenSet, answers: Iterator[Sequence[Hit]]) -> tuple[list[float], float]:

@@ -15,6 +15,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from notes_here import NotesHere
 from reliability_lab import OPTIONS, in_one_process
 from serve_api import Answer, answer_of
 from vault_at_work import place, silent
@@ -23,7 +24,6 @@ from waiting import DEADLINE_S, wait_until
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.gateway.users import digest_of
 from vault_indexer.index.publication_owner import PublishedVault
-from vault_indexer.index.published_notes import NotesHere
 from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader

@@ -7,10 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from notes_here import NotesHere
 from vault_at_work import NOTES, StartedProcesses, opened, place
 
 from vault_indexer.errors import UnavailableError
-from vault_indexer.index.published_notes import NotesHere, NoteWorker, published_notes
+from vault_indexer.index.published_notes import NoteWorker, published_notes
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import ProcessLimits

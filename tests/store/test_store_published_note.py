@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from notes_here import NotesHere
 from vault_at_work import Place, opened, place
 
-from vault_indexer.index.published_notes import NotesHere, published_notes
+from vault_indexer.index.published_notes import published_notes
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.store import (

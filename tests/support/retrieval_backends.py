@@ -12,13 +12,13 @@ from typing import Protocol
 
 import numpy as np
 from embedded_retriever import EmbeddedRetriever
+from notes_here import NotesHere
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
 from waiting import wait_until
 
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.index.publication_owner import PublishedVault
-from vault_indexer.index.published_notes import NotesHere
 from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, IndexDir
