@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 _COMPRESSION = 6
 _HEADER = struct.Struct("<BI")
-_MOST_BYTES = 256 << 20
+_MOST_BYTES = 64 << 20
 """A note has at most so many bytes of JSON."""
 
 _VISIBLE = re.compile(r"[^\n]")
