@@ -79,6 +79,11 @@ def test_a_keeper_that_does_not_answer_costs_the_text_and_no_more(kept: Kept) ->
                 assert results(found)[0]["path"] == "Sky.md"
                 assert results(found)[0]["snippet"] == ""
                 assert "without text" in notices(found)
+                refused = one.search(BEN, 'telescope "rings of Saturn"')
+                assert refused.status == 422
+                assert b"is not published, and the query has conditions on it" in refused.body
+                assert one.get("/v1/note", BEN, path="Sky.md").status == 422
+                assert one.paths(BEN, "telescope path:Sky") == ["Sky.md"]
 
 
 @pytest.mark.long
