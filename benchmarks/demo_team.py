@@ -196,7 +196,8 @@ def show(port: int, user: str, token: str) -> None:
         status, answer = ask(port, token, f"/v1/search?{urlencode({'q': question, 'limit': 3})}")
         hits = answer["results"] if status == 200 else []
         assert isinstance(hits, list)
-        print(f'  "{question}": {status}, {answer.get("took_ms", "-")} ms, verdict {answer.get("verdict", "-")}')
+        said = f"{answer.get('took_ms', '-')} ms, {answer.get('verdict', '-')}"
+        print(f'  "{question}": {status}, {said}')
         for hit in hits:
             print(f"    {hit['relevance']:.2f}  {hit['vault']}/{hit['path']}: {str(hit['snippet'])[:70]}")
         notices = answer.get("notices", ())
