@@ -88,12 +88,7 @@ class CandidateNotes:
     ) -> list[FoundChunk]:
         """The chunks nearest to the vector, and those that hold the words best. Raises
         CollectionMissingError."""
-
-        def search() -> list[FoundChunk]:
-            near = retriever.nearest(scope, vector, selection)
-            return [*near, *retriever.best(scope, terms, selection)]
-
-        return self._calls.run("search", search)
+        return self._calls.run("search", partial(retriever.both, scope, vector, terms, selection))
 
     @contextmanager
     def snapshots(

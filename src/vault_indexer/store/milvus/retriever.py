@@ -39,14 +39,19 @@ class MilvusRetriever:
 
     def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
         """The chunks of highest cosine with the vector."""
-        if not vector.any():
-            return []
-        return self._search("vector", vector.tolist(), _DENSE, scope, selection)
+        return self._nearest(self._filter(scope, selection), vector, selection.limit) if vector.any() else []
 
     def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
         """The best chunks by the server's BM25."""
-        text = query_text(terms)
-        return self._search("words", text, _SPARSE, scope, selection) if text else []
+        return self._best(self._filter(scope, selection), terms, selection.limit)
+
+    def both(
+        self, scope: VaultScope, vector: Vector, terms: Sequence[QueryTerm], selection: Selection
+    ) -> list[FoundChunk]:
+        """Those of `nearest` and then those of `best`, of one state of the vaults."""
+        expression = self._filter(scope, selection)
+        near = self._nearest(expression, vector, selection.limit) if vector.any() else []
+        return [*near, *self._best(expression, terms, selection.limit)]
 
     def notes_at(self, scope: VaultScope, paths: Sequence[str]) -> dict[tuple[str, str], int]:
         """The ids of the notes at these paths, by vault and path."""
@@ -73,28 +78,32 @@ class MilvusRetriever:
         active = text_in("edition", (here[vault].edition for vault in allowed))
         return all_of([text_in("vault", allowed), active, *selection_parts(selection)])
 
-    def _search(
-        self,
-        field: str,
-        query: Any,
-        parameters: Mapping[str, Any],
-        scope: VaultScope,
-        selection: Selection,
-    ) -> list[FoundChunk]:
-        expression = self._filter(scope, selection)
+    def _nearest(self, expression: str, vector: Vector, limit: int) -> list[FoundChunk]:
         if not expression:
             return []
-        answer = self._connection.read(
+        with_vector = all_of([expression, _WITH_VECTOR])
+        return in_order(_found(self._search("vector", vector.tolist(), _DENSE, with_vector, limit)))
+
+    def _best(self, expression: str, terms: Sequence[QueryTerm], limit: int) -> list[FoundChunk]:
+        text = query_text(terms)
+        if not expression or not text:
+            return []
+        return in_order(map(_by_bm25, _found(self._search("words", text, _SPARSE, expression, limit))))
+
+    def _search(
+        self, field: str, query: Any, parameters: Mapping[str, Any], expression: str, limit: int
+    ) -> Sequence[Iterable[Mapping[str, Any]]]:
+        found: Sequence[Iterable[Mapping[str, Any]]] = self._connection.read(
             "search",
             self.collection,
             data=[query],
             anns_field=field,
-            filter=all_of([expression, _WITH_VECTOR]) if field == "vector" else expression,
-            limit=selection.limit,
+            filter=expression,
+            limit=limit,
             search_params=dict(parameters),
             output_fields=list(FOUND_FIELDS),
         )
-        return in_order(map(_by_bm25, _found(answer)) if field == "words" else _found(answer))
+        return found
 
 
 def _found(answer: Sequence[Iterable[Mapping[str, Any]]]) -> list[FoundChunk]:
