@@ -125,7 +125,7 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     merged = _merged(groups, tables, _WEIGHED * limits.hits)
     places = (one for one in merged if notes[one.group][one.row] not in copies[one.group].shown_note)
     order = first_per_note(places, lambda one: (one.group, notes[one.group][one.row]), limits.per_note)
-    shown = list(islice(order, limits.hits))
+    shown = _beside_best(list(islice(order, limits.hits)))
     relevance: dict[_Place, float] = {}
     hits: dict[_Place, Hit] = {}
     files: list[Hit] = []
@@ -157,9 +157,13 @@ def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int
         known = _relevance_of_rows(group, table, rows)
         worth = [*accumulate((known[row] for row in rows), min), *([0.0] * (len(table) - len(rows)))]
         found += [_Place(value, number, row) for row, value in enumerate(worth)]
-    top = max((one.score for one in found), default=0.0)
-    ordered = sorted(found, key=lambda one: (-one.score, one.row, one.group))
-    return [one._replace(score=one.score / top if top else 1.0) for one in ordered]
+    return sorted(found, key=lambda one: (-one.score, one.row, one.group))
+
+
+def _beside_best(shown: Sequence[_Place]) -> list[_Place]:
+    """The places with their scores beside the first one's; 1 for all where that is 0."""
+    top = shown[0].score if shown else 0.0
+    return [one._replace(score=one.score / top if top else 1.0) for one in shown]
 
 
 def _relevance_of_rows(group: _Group, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
