@@ -49,4 +49,37 @@ def test_what_was_unpublished_is_not_found_and_not_written_again(vaults: MilvusV
     with pytest.raises(OutdatedStateError):
         vaults.put(replace(gone, seq=9))
     (tombstone,) = [one for one in vaults.records("gone", "nowhere") if one.vault == "gone"]
-    assert tombstone.withdrawn_ms == 7
+    assert (tombstone.withdrawn_ms, tombstone.chunks, tombstone.notes) == (7, 0, 0)
+
+
+def test_the_words_of_a_vault_go_when_others_replace_them_and_when_it_is_unpublished(
+    vaults: MilvusVaults,
+) -> None:
+    first, second = vaults.put_blob(b"the words of a diary"), vaults.put_blob(b"its words of today")
+    vaults.put(replace(STATE, vault="diary", statistics=first))
+    vaults.put(replace(STATE, vault="diary", statistics=second, seq=6))
+    assert vaults.blob(first) is None
+    vaults.put(replace(STATE, vault="diary", statistics=second, seq=7))
+    assert vaults.blob(second) == b"its words of today"
+    vaults.drop("diary", 7)
+    assert vaults.blob(second) is None
+
+
+def test_a_second_call_removes_what_an_interrupted_one_has_left(vaults: MilvusVaults) -> None:
+    words = vaults.put_blob(b"words of a vault whose removal was interrupted")
+    gone = replace(STATE, vault="half", statistics=words)
+    vaults.overwrite(replace(gone, chunks=0, withdrawn_ms=6))
+    vaults.put_notes(gone, [(1, b"a note")])
+    assert vaults.drop("half", 7) is None
+    assert vaults.blob(words) is None
+    assert vaults.notes(gone, [1]) == {}
+    assert [one.withdrawn_ms for one in vaults.records("half", "nowhere")] == [6]
+
+
+def test_more_notes_than_one_call_takes_are_written_and_removed(vaults: MilvusVaults) -> None:
+    kept = {number: b"n" * 100_000 * (number % 2) + str(number).encode() for number in range(120)}
+    vaults.put_notes(STATE, kept.items())
+    assert vaults.notes(STATE, kept) == kept
+    vaults.delete_notes(STATE, range(1, 119))
+    assert vaults.note_ids(STATE) == {0, 119}
+    assert vaults.notes(STATE, kept) == {0: kept[0], 119: kept[119]}

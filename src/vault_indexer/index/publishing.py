@@ -6,10 +6,12 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
 from vault_indexer.index.publication_owner import PublishedVault, require_owner
 from vault_indexer.index.published_notes import NoteSource
-from vault_indexer.model import note_id_of
+from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, PublishedNote
 from vault_indexer.store.catalog import CatalogReader, Changes
@@ -99,6 +101,7 @@ class CatalogPublisher:
         weights = catalog.blob(WEIGHTS_BLOB)
         digest = self._vaults.put_blob(weights) if weights else ""
         keys = catalog.chunk_key_array().tolist()
+        note_ids = _notes_of(keys)
         before, now_ms = self._vaults.state(self._published.vault), _now_ms()
         state = VaultState(
             vault=self._published.vault,
@@ -112,7 +115,7 @@ class CatalogPublisher:
             seq=catalog.seq,
             generation=self._generation,
             chunks=len(keys),
-            notes=len(_notes_of(keys)),
+            notes=len(note_ids),
             statistics=self._put_statistics(),
             place=self._published.place,
             owner=self._published.owner,
@@ -120,7 +123,7 @@ class CatalogPublisher:
             published_ms=now_ms,
             seen_ms=now_ms,
         )
-        made = self._publisher.replace(state, self._notes(_notes_of(keys)))
+        made = self._publisher.replace(state, self._notes(note_ids))
         self._counted = made
         return Change(made, tuple(keys[-_PROBED:]))
 
@@ -137,7 +140,7 @@ class CatalogPublisher:
             seq=catalog.seq,
             languages=catalog.languages(),
             chunks=len(keys),
-            notes=len(_notes_of(keys.tolist())),
+            notes=len(np.unique(keys >> CHUNK_KEY_BITS)),
             published_ms=_now_ms(),
         )
         if self._are_outdated(after):
@@ -146,8 +149,6 @@ class CatalogPublisher:
         left_notes = _notes_of(gone) - _notes_of(come)
         rows = RowChanges(gone, left_notes - set(catalog.notes(left_notes)))
         self._publisher.apply(after, rows, self._notes(_notes_of(come)))
-        if state.statistics not in ("", after.statistics):
-            self._vaults.drop_blob(state.statistics)
         left = sorted(gone - come)
         return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(left[-_PROBED:]))
 

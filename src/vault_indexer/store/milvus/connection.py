@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
@@ -22,7 +22,15 @@ _NOT_LOADED = 101
 _CHANNEL_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
 """No pings on an idle connection: Milvus Lite closes one that sends as many as pymilvus does by itself."""
 
+_ROWS_AT_ONCE = 500
+_BYTES_AT_ONCE = 8 << 20
+"""Of one call that writes; Milvus takes 64 MB."""
+
+_READ_AT_ONCE = 4000
+
 Consistency = Literal["session", "bounded"]
+Row = Mapping[str, Any]
+"""A row of a collection: its fields by name."""
 
 
 class CollectionMissingError(BackendError):
@@ -209,6 +217,26 @@ class MilvusConnection:
         """`call` for a search or query, at the consistency that the settings choose."""
         return self.call(operation, *values, consistency_level=self.consistency_level, **named)
 
+    def rows(self, collection: str, expression: str, fields: Iterable[str]) -> Iterator[Row]:
+        """These fields of all rows that meet an expression, at the consistency that the settings choose."""
+        iterator = self.read(
+            "query_iterator",
+            collection,
+            batch_size=_READ_AT_ONCE,
+            filter=expression,
+            output_fields=list(fields),
+        )
+        try:
+            while rows := iterator.next():
+                yield from rows
+        finally:
+            iterator.close()
+
+    def write(self, collection: str, rows: Iterable[Row]) -> None:
+        """Write rows over those of the same keys, in as many calls as their size needs."""
+        for batch in _batches(rows):
+            self.call("upsert", collection, data=batch)
+
     def end(self) -> None:
         """Close the connection for good: later calls fail at once."""
         self._is_ended = True
@@ -293,6 +321,26 @@ class MilvusConnection:
             text = text.replace(self._token, "…")
         shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
         return f"Milvus at {self.uri}: {shown}"
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        size += sum(map(_size_of, row.values()))
+        if len(batch) == _ROWS_AT_ONCE or size >= _BYTES_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _size_of(value: Any) -> int:
+    """Bytes, about: of a number nothing, and of a vector four for each dimension."""
+    if isinstance(value, int):
+        return 0
+    return len(value) if isinstance(value, str) else 4 * len(value)
 
 
 def _failures() -> tuple[type[Exception], ...]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vault_indexer.errors import BackendError
 from vault_indexer.ports import EmbeddingModel
+from vault_indexer.store.milvus.connection import Row
 from vault_indexer.store.milvus.expressions import all_of, number_in, text_in, text_literal
 from vault_indexer.store.milvus.schema import (
     MAX_TAGS,
@@ -27,14 +28,9 @@ from vault_indexer.store.published_note import PublishedNote, pack_note
 from vault_indexer.store.retrieval import tags_above
 from vault_indexer.vault import kind_of
 
-_BATCH_ROWS = 500
-_BATCH_BYTES = 8 << 20
-"""Of one call; Milvus takes 64 MB."""
-
 _LAYOUT = CollectionLayout()
 _NOTES_AT_ONCE = 100
 _DELETE_KEYS = 2000
-_KEYS_AT_ONCE = 4000
 
 
 class RowChanges(NamedTuple):
@@ -107,7 +103,7 @@ class MilvusPublisher:
     def sweep(self, state: VaultState) -> None:
         """Remove the rows of all other editions of the vault, in the collections of other models too."""
         parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
-        self._vaults.delete_chunks(all_of(parts))
+        self._vaults.delete_rows(all_of(parts))
 
     def is_whole(self, state: VaultState) -> bool:
         """Whether the server answers with as many chunks and notes of the edition as the state says."""
@@ -136,7 +132,8 @@ class MilvusPublisher:
 
     def keys(self, state: VaultState) -> dict[int, bool]:
         """The keys of all rows of the edition, and whether each has a vector."""
-        return {int(row["key"]): bool(row["has_vector"]) for row in self._iterate(state)}
+        rows = self._connection.rows(self.collection, self._active(state), ["key", "has_vector"])
+        return {int(row["key"]): bool(row["has_vector"]) for row in rows}
 
     def shows(self, state: VaultState, *, present: Collection[int], absent: Collection[int]) -> bool:
         """Whether the server answers with the change, at the consistency that is configured: the state, all
@@ -152,26 +149,12 @@ class MilvusPublisher:
         )
         return {int(row["key"]) for row in rows} == set(present)
 
-    def _iterate(self, state: VaultState) -> Iterator[Mapping[str, Any]]:
-        iterator = self._connection.read(
-            "query_iterator",
-            self.collection,
-            batch_size=_KEYS_AT_ONCE,
-            filter=self._active(state),
-            output_fields=["key", "has_vector"],
-        )
-        try:
-            while rows := iterator.next():
-                yield from rows
-        finally:
-            iterator.close()
-
     def _active(self, state: VaultState) -> str:
         return all_of([text_in("vault", [self.vault]), text_in("edition", [state.edition])])
 
     def _delete_edition(self, edition: str) -> None:
         parts = [text_in("vault", [self.vault]), text_in("edition", [edition])]
-        self._vaults.delete_chunks(all_of(parts))
+        self._vaults.delete_rows(all_of(parts))
 
     def _flush(self) -> None:
         """Have the server index what was written; until then Milvus Lite compares a query with every row. A
@@ -185,10 +168,10 @@ class MilvusPublisher:
         while batch := list(islice(left, _NOTES_AT_ONCE)):
             packed = ((one.note_id, pack_note(one, with_text=self._store_bodies)) for one in batch)
             self._vaults.put_notes(state, packed)
-            for rows in _batches(row for note in batch for row in self._rows(state.edition, note)):
-                self._connection.call("upsert", self.collection, data=rows)
+            rows = (row for note in batch for row in self._rows(state.edition, note))
+            self._connection.write(self.collection, rows)
 
-    def _rows(self, edition: str, note: PublishedNote) -> Iterator[Mapping[str, Any]]:
+    def _rows(self, edition: str, note: PublishedNote) -> Iterator[Row]:
         rows = note.stored.rows
         of_note = {
             "vault": self.vault,
@@ -217,16 +200,3 @@ def cut(text: str, limit: int) -> str:
     if len(text) * 4 <= limit:
         return text
     return text.encode("utf-8")[:limit].decode("utf-8", "ignore")
-
-
-def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    batch: list[Mapping[str, Any]] = []
-    size = 0
-    for row in rows:
-        batch.append(row)
-        size += 4 * len(row["vector"]) + len(row["terms"])
-        if len(batch) == _BATCH_ROWS or size >= _BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch

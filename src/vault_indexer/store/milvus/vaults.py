@@ -8,10 +8,9 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
-from typing import Any
 
 from vault_indexer.errors import BackendError
-from vault_indexer.store.milvus.connection import CollectionMissingError, MilvusConnection
+from vault_indexer.store.milvus.connection import CollectionMissingError, MilvusConnection, Row
 from vault_indexer.store.milvus.expressions import all_of, text_in, text_literal
 from vault_indexer.store.milvus.schema import (
     NOTHING,
@@ -58,9 +57,7 @@ _NOTE_FIELDS = {
 }
 
 _NOTES_AT_ONCE = 200
-_ROWS_AT_ONCE = 100
-"""Of notes in one call: 6.4 MB at the most; Milvus takes 64 MB."""
-
+_DELETED_AT_ONCE = 50
 _MAX_ROWS = 16_384
 
 
@@ -168,36 +165,40 @@ class MilvusVaults:
         return self._query(_PUBLISHED)
 
     def put(self, state: VaultState) -> None:
-        """Write a vault's state. Raises OutdatedStateError where the server has one of a later epoch, or a
+        """Write a vault's state; the statistics that only its former state named go. Raises
+        OutdatedStateError where the server has one of a later epoch, or a
         later one of this epoch, and where the vault was unpublished or has another owner meanwhile."""
-        for now in self.records(state.vault, state.place):
-            if now.vault == state.vault and (
-                (now.epoch, now.seq) > (state.epoch, state.seq)
-                or (now.owner, now.withdrawn_ms) != (state.owner, state.withdrawn_ms)
-            ):
-                raise OutdatedStateError(
-                    f"{state.keeper}/{state.name} was published by somebody else meanwhile"
-                )
+        now = self._record(state.vault)
+        if now is not None and (
+            (now.epoch, now.seq) > (state.epoch, state.seq)
+            or (now.owner, now.withdrawn_ms) != (state.owner, state.withdrawn_ms)
+        ):
+            raise OutdatedStateError(f"{state.keeper}/{state.name} was published by somebody else meanwhile")
         self.overwrite(state)
+        if now is not None and now.statistics != state.statistics:
+            self._drop_blob(now.statistics)
 
     def overwrite(self, state: VaultState) -> None:
         """Write a vault's state, whatever is there."""
         row = asdict(state) | {"languages": " ".join(state.languages), "nothing": NOTHING}
-        self.connection.call("upsert", self._table, data=[row])
+        self.connection.write(self._table, [row])
 
     def drop(self, vault: str, now_ms: int) -> VaultState | None:
         """Remove all that is published of a vault: its state becomes a tombstone first, so that nobody finds
-        it any more, then its chunks go from the collections of all models. The state it had; None if it was
-        not published. A second call completes one that was interrupted. Token weights stay, since other
-        vaults may have the same."""
-        known = self.state(vault)
+        it any more, then its notes and its statistics go, and its chunks from the collections of all models.
+        The state it had; None if it was not published. A second call completes one that was interrupted.
+        Token weights stay, since other vaults may have the same."""
+        known = self._record(vault)
+        was_published = known is not None and not known.withdrawn_ms
+        if known is not None and was_published:
+            self.overwrite(replace(known, chunks=0, notes=0, withdrawn_ms=now_ms))
+        self.delete_rows(text_in("vault", [vault]))
         if known is not None:
-            self.overwrite(replace(known, chunks=0, withdrawn_ms=now_ms))
-        self.delete_chunks(text_in("vault", [vault]))
-        return known
+            self._drop_blob(known.statistics)
+        return known if was_published else None
 
-    def delete_chunks(self, expression: str) -> None:
-        """Delete the chunks that meet an expression from the collections of all models, and such notes."""
+    def delete_rows(self, expression: str) -> None:
+        """Delete the notes that meet an expression, and such chunks from the collections of all models."""
         for name in self.connection.call("list_collections"):
             if str(name).startswith(f"{self.prefix}_chunks_") or str(name) == self._notes:
                 self.connection.call("delete", name, filter=expression)
@@ -205,19 +206,19 @@ class MilvusVaults:
     def put_notes(self, state: VaultState, notes: Iterable[tuple[int, bytes]]) -> None:
         """Write notes (id, bytes) of the edition that the state names."""
         of = {"vault": state.vault, "edition": state.edition, "nothing": NOTHING}
-        for batch in _batches(
+        rows = (
             {**of, "part": part, "number": number, "data": data}
             for note_id, packed in notes
             for number, (part, data) in enumerate(_parts(f"{state.edition}:{note_id}", packed))
-        ):
-            self.connection.call("upsert", self._notes, data=batch)
+        )
+        self.connection.write(self._notes, rows)
 
     def delete_notes(self, state: VaultState, note_ids: Iterable[int]) -> None:
         """Remove notes of the edition that the state names."""
-        for note_id in note_ids:
-            expression = all_of(
-                [text_in("edition", [state.edition]), _parts_of(f"{state.edition}:{note_id}")]
-            )
+        left = iter(note_ids)
+        while batch := list(islice(left, _DELETED_AT_ONCE)):
+            parts = " or ".join(f"({_parts_of(f'{state.edition}:{note_id}')})" for note_id in batch)
+            expression = all_of([text_in("edition", [state.edition]), parts])
             self.connection.call("delete", self._notes, filter=expression)
 
     def notes(self, state: VaultState, note_ids: Iterable[int]) -> dict[int, bytes]:
@@ -230,20 +231,8 @@ class MilvusVaults:
 
     def note_ids(self, state: VaultState) -> set[int]:
         """The ids of the notes that are there, by their first parts."""
-        iterator = self.connection.read(
-            "query_iterator",
-            self._notes,
-            batch_size=_NOTES_AT_ONCE,
-            filter=_first_parts(state),
-            output_fields=["part"],
-        )
-        found = set[int]()
-        try:
-            while rows := iterator.next():
-                found |= {_note_of(str(row["part"])) for row in rows}
-        finally:
-            iterator.close()
-        return found
+        rows = self.connection.rows(self._notes, _first_parts(state), ["part"])
+        return {_note_of(str(row["part"])) for row in rows}
 
     def count_notes(self, state: VaultState) -> int:
         """How many notes the server answers with, by their first parts."""
@@ -274,16 +263,10 @@ class MilvusVaults:
         """Keep token weights or statistics, unless they are there. Returns their digest."""
         digest = hashlib.sha256(data).hexdigest()
         if self.blob(digest) != data:
-            for part, text in _parts(digest, data):
-                self.connection.call(
-                    "upsert", self._blobs, data=[{"part": part, "data": text, "nothing": NOTHING}]
-                )
+            parts = _parts(digest, data)
+            rows = ({"part": part, "data": text, "nothing": NOTHING} for part, text in parts)
+            self.connection.write(self._blobs, rows)
         return digest
-
-    def drop_blob(self, digest: str) -> None:
-        """Remove what nobody names any more."""
-        if digest.isalnum():
-            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
 
     def blob(self, digest: str) -> bytes | None:
         """The token weights or statistics of a digest; None where they are not (all) there."""
@@ -291,13 +274,20 @@ class MilvusVaults:
         found = _joined(digest, {str(row["part"]): str(row["data"]) for row in rows})
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
 
+    def _drop_blob(self, digest: str) -> None:
+        """Remove what nobody names any more."""
+        if digest.isalnum():
+            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
+
+    def _record(self, vault: str) -> VaultState | None:
+        """One vault's state, or its tombstone, as it is now. None if it was never published."""
+        return self._query(text_in("vault", [vault]), "Strong").get(vault)
+
     def _query(self, expression: str, consistency: str = "") -> dict[str, VaultState]:
         rows = self._rows(self._table, expression, [*_FIELDS], consistency)
         return {str(row["vault"]): _state_of(row) for row in rows}
 
-    def _rows(
-        self, table: str, expression: str, fields: Iterable[str], consistency: str = ""
-    ) -> list[Mapping[str, Any]]:
+    def _rows(self, table: str, expression: str, fields: Iterable[str], consistency: str = "") -> list[Row]:
         try:
             found = self.connection.call(
                 "query",
@@ -352,12 +342,6 @@ def _joined(name: str, rows: Mapping[str, str]) -> bytes | None:
         return None
 
 
-def _batches(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
-    left = iter(rows)
-    while batch := list(islice(left, _ROWS_AT_ONCE)):
-        yield batch
-
-
-def _state_of(row: Mapping[str, Any]) -> VaultState:
+def _state_of(row: Row) -> VaultState:
     values = {field: row[field] for field in _FIELDS}
     return VaultState(**values | {"languages": tuple(str(row["languages"]).split())})
