@@ -27,7 +27,7 @@ class Question:
 
 def questions(catalog: CatalogReader, count: int, file: Path | None) -> list[Question]:
     """`count` queries from notes, then all of the file; each text once."""
-    languages = catalog.languages()
+    languages = catalog.languages().in_order
     texts = [*from_notes(catalog, count), *(from_file(file) if file else ())]
     return [Question(text, exact_words(text, languages)) for text in dict.fromkeys(texts)]
 

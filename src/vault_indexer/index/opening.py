@@ -31,7 +31,7 @@ def snapshot_of(
     owed: int,
 ) -> Snapshot:
     """Catalog and derived indices as one state."""
-    graph, languages = LinkGraph(catalog), catalog.languages()
+    graph, languages = LinkGraph(catalog), catalog.languages().in_order
     return Snapshot(generation.number, catalog, graph, held, keywords, languages, owed)
 
 

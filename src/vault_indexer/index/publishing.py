@@ -110,7 +110,7 @@ class CatalogPublisher:
             collection="",
             model=self._model.key,
             weights=digest,
-            languages=catalog.languages(),
+            languages=catalog.languages().in_order,
             epoch=0,
             seq=catalog.seq,
             generation=self._generation,
@@ -138,7 +138,7 @@ class CatalogPublisher:
         after = replace(
             self._seen(state),
             seq=catalog.seq,
-            languages=catalog.languages(),
+            languages=catalog.languages().in_order,
             chunks=len(keys),
             notes=len(np.unique(keys >> CHUNK_KEY_BITS)),
             published_ms=_now_ms(),

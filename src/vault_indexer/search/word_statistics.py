@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import log
 
 from vault_indexer.store import Snapshot
+from vault_indexer.store.catalog import CountedLanguages
 from vault_indexer.store.keywords import FIELD_WEIGHTS, KeywordSnapshot
 from vault_indexer.text.terms import QueryTerm, TermClass
 
@@ -39,13 +40,13 @@ class WordStatistics:
             return self._snapshots[0].languages
         notes: Counter[str] = Counter()
         for one in self._snapshots:
-            notes.update({name: count for name, count in _notes_by_language(one).items() if name})
+            notes.update(_languages(one).counts)
         return tuple(sorted(notes, key=lambda name: (-notes[name], name)))
 
     def language_share(self, language: str) -> float:
         """The share of the notes of known language that are in this one, in [0, 1]; that of each vault counts
         by its chunks."""
-        shares = [_language_shares(one).get(language, 0.0) for one in self._snapshots]
+        shares = [_languages(one).shares.get(language, 0.0) for one in self._snapshots]
         weighed = zip(shares, map(_documents, self._snapshots), strict=True)
         return sum(share * documents for share, documents in weighed) / max(1, self.documents)
 
@@ -54,10 +55,9 @@ class WordStatistics:
         """Those that a tiny part of the notes of each vault is in."""
         rare, common = set[str](), set[str]()
         for one in self._snapshots:
-            known = one.statistics
-            found = known.languages.rare if known else one.catalog.rare_languages()
-            rare |= found
-            common |= set(one.languages) - found
+            found = _languages(one)
+            rare |= found.rare
+            common |= set(found.in_order) - found.rare
         return frozenset(rare - common)
 
     def document_frequency(self, term: str) -> int:
@@ -108,14 +108,9 @@ def _frequency(snapshot: Snapshot, term: str) -> int:
     return max(own, snapshot.statistics.vocabulary.frequency(term)) if snapshot.statistics else own
 
 
-def _notes_by_language(snapshot: Snapshot) -> Mapping[str, int]:
-    known = snapshot.statistics
-    return known.notes_by_language if known else snapshot.catalog.notes_by_language()
-
-
-def _language_shares(snapshot: Snapshot) -> Mapping[str, float]:
-    known = snapshot.statistics
-    return known.languages.shares if known else snapshot.catalog.language_shares()
+def _languages(snapshot: Snapshot) -> CountedLanguages:
+    """Those of its vault's notes."""
+    return snapshot.statistics.languages if snapshot.statistics else snapshot.catalog.languages()
 
 
 def _rarity(documents: int, frequency: int) -> float:

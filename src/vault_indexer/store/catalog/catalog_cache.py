@@ -41,9 +41,12 @@ _FEW_NOTES = 10
 
 
 class CountedLanguages:
-    """How many notes there were in each language when `last_id` was the highest id of a note."""
+    """How many notes there were in each language when `last_id` was the highest id of a note. `in_order` are
+    the languages, most frequent first, and `shares` how much of the notes is in each; so few notes are in
+    those that are `rare` that they may have been taken for it by mistake."""
 
     def __init__(self, counts: Mapping[str, int], last_id: int) -> None:
+        self.counts = counts
         self.in_order = tuple(sorted(counts, key=lambda language: (-counts[language], language)))
         notes = sum(counts.values())
         self.shares = {language: count / notes for language, count in counts.items()}

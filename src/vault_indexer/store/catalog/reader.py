@@ -199,20 +199,9 @@ class CatalogReader:
         notes, chunks, links, unresolved = (int(value or 0) for value in row)
         return IndexCounts(notes, chunks, links, unresolved)
 
-    def languages(self) -> tuple[str, ...]:
-        """The languages of the notes, most frequent first; notes of unknown language do not count. They are
-        counted again once a hundredth of the notes has been written since, or a language came or went."""
-        return self._counted_languages().in_order
-
-    def rare_languages(self) -> frozenset[str]:
-        """Those of `languages` that so few notes are in that they may have been taken for it by mistake."""
-        return self._counted_languages().rare
-
-    def language_shares(self) -> Mapping[str, float]:
-        """The share of the notes that is in each of `languages`."""
-        return self._counted_languages().shares
-
-    def _counted_languages(self) -> CountedLanguages:
+    def languages(self) -> CountedLanguages:
+        """The languages of the notes; notes of unknown language do not count. They are counted again once a
+        hundredth of the notes has been written since, or a language came or went."""
         present = frozenset(row[0] for row in self.rows(_LANGUAGES))
         last_id = int(self._one("SELECT max(note_id) FROM notes")[0] or 0)
         known = self._cache.languages
