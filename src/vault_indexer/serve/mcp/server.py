@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import anyio
 import anyio.to_thread
@@ -97,21 +97,30 @@ def make_server(context: ToolContext, views: Sequence[ToolView], timeout_s: floa
 
 def server_with(tools: Sequence[VaultTool], context: ToolContext, timeout_s: float) -> MCPServer[Any]:
     """As `make_server`, with tools that the caller keeps and may `show` otherwise later."""
+    server = _bare_server(tools, INSTRUCTIONS)
+    for prompt in PROMPTS:
+        server.add_prompt(_prompt(prompt))
+    _add_resources(server, context, timeout_s)
+    return server
+
+
+def server_of_rows(rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> MCPServer[Any]:
+    """A server with a tool for each row, and nothing else."""
+    return _bare_server([VaultTool.of(RowCalls.of(row, timeout_s)) for row in rows], instructions)
+
+
+def _bare_server(tools: Sequence[VaultTool], instructions: str) -> MCPServer[Any]:
     # The SDK logs each failed call with its message, which may quote notes and queries.
     logging.getLogger("mcp").setLevel(logging.ERROR)
-    server: MCPServer[Any] = VaultServer(
+    return VaultServer(
         NAME,
         title=TITLE,
-        instructions=INSTRUCTIONS,
+        instructions=instructions,
         version=version("vault-indexer"),
         tools=list(tools),
         log_level="ERROR",
         subscriptions=False,
     )
-    for prompt in PROMPTS:
-        server.add_prompt(_prompt(prompt))
-    _add_resources(server, context, timeout_s)
-    return server
 
 
 class VaultServer(MCPServer[Any]):
@@ -138,11 +147,11 @@ class VaultServer(MCPServer[Any]):
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         """The prompt. Raises MCPError for one that is unknown, or an argument that is missing."""
-        known = {prompt.name: prompt for prompt in PROMPTS}
+        known = {prompt.name: prompt.arguments or () for prompt in await self.list_prompts()}
         if name not in known:
             raise MCPError(INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
         given = arguments or {}
-        missing = [one for one, _ in known[name].arguments if not str(given.get(one, "")).strip()]
+        missing = [one.name for one in known[name] if not str(given.get(one.name, "")).strip()]
         if missing:
             raise MCPError(INVALID_PARAMS, f"{name}: the argument {missing[0]} is missing")
         return await super().get_prompt(name, dict(given), context)
@@ -158,20 +167,6 @@ def _without_vault(tool: ListedTool) -> ListedTool:
     return tool.model_copy(update={"input_schema": shown})
 
 
-def server_of_rows(rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> MCPServer[Any]:
-    """A server with a tool for each row, and nothing else."""
-    logging.getLogger("mcp").setLevel(logging.ERROR)
-    return MCPServer(
-        NAME,
-        title=TITLE,
-        instructions=instructions,
-        version=version("vault-indexer"),
-        tools=[RowTool.of_row(row, timeout_s) for row in rows],
-        log_level="ERROR",
-        subscriptions=False,
-    )
-
-
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
     """The ASGI end of a server, without sessions. Whoever serves it has to enter its `run()`."""
     server.streamable_http_app(
@@ -185,13 +180,13 @@ def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
 
 
 class VaultTool(Tool):
-    """A tool as the SDK lists it. It is called through `ToolCalls`, and not by the signature of a
-    function."""
+    """A tool as the SDK lists it. It is called through `ToolCalls` or `RowCalls`, and not by the signature
+    of a function."""
 
-    _calls: ToolCalls = PrivateAttr()
+    _calls: ToolCalls | RowCalls = PrivateAttr()
 
     @classmethod
-    def of(cls, calls: ToolCalls) -> VaultTool:
+    def of(cls, calls: ToolCalls | RowCalls) -> VaultTool:
         """The tool of a view."""
 
         def unused() -> None:
@@ -205,7 +200,7 @@ class VaultTool(Tool):
             context_kwarg=None,
             description=view.endpoint.help,
             parameters=input_schema(view),
-            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(view)),
+            fn_metadata=calls.metadata,
             is_async=True,
             annotations=ToolAnnotations(
                 read_only_hint=view.is_read_only,
@@ -219,7 +214,7 @@ class VaultTool(Tool):
         """Be the tool of this view from now on, which is another one when vaults are added or removed."""
         self._calls = replace(self._calls, view=view)
         self.parameters = input_schema(view)
-        self.fn_metadata = FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(view))
+        self.fn_metadata = self._calls.metadata
         self.__dict__.pop("output_schema", None)  # the SDK keeps the one it made before
 
     async def run(
@@ -227,56 +222,39 @@ class VaultTool(Tool):
     ) -> Any:
         """The result of a call: with `isError` and one line where something went wrong."""
         del convert_result
-        return await self._calls.result(arguments, context)
-
-
-class RowTool(Tool):
-    """A tool that is an endpoint: its arguments, errors and answers are those of the HTTP API."""
-
-    _row: ToolRow = PrivateAttr()
-    _view: ToolView = PrivateAttr()
-    _timeout_s: float = PrivateAttr()
-
-    @classmethod
-    def of_row(cls, row: ToolRow, timeout_s: float) -> RowTool:
-        """The tool of a row."""
-
-        def unused() -> None:
-            """The SDK wants a function."""
-
-        view = ToolView(endpoint=row.endpoint, row=row.endpoint)
-        tool = cls(
-            fn=unused,
-            name=view.name,
-            title=None,
-            context_kwarg=None,
-            description=view.endpoint.help,
-            parameters=input_schema(view),
-            fn_metadata=FuncMetadata(arg_model=ArgModelBase, output_schema=None),
-            is_async=True,
-            annotations=ToolAnnotations(read_only_hint=True, destructive_hint=None),
-        )
-        tool._row, tool._view, tool._timeout_s = row, view, timeout_s
-        return tool
-
-    async def run(
-        self, arguments: Mapping[str, Any], context: Context[Any, Any], convert_result: bool = False
-    ) -> Any:
-        """The result of a call: with `isError` and one line where something went wrong."""
-        del context, convert_result
         try:
-            given = checked_arguments(self._view, arguments)
-            with anyio.fail_after(self._timeout_s):
-                call = partial(self._row.answer, given)
-                answer = await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
-            return _result(cast("Object", project(answer, self._row.keep)))
-        except TimeoutError:
-            return _failure(f"no answer within {self._timeout_s:g} seconds")
+            return await self._calls.result(arguments, context)
         except VaultIndexerError as error:
             return _failure(" ".join(str(error).split("\n")))
         except Exception:  # noqa: BLE001 - logged, and told to whoever asked
             _LOG.exception("the tool %s failed", self.name)
-            return _failure("internal error: see the log")
+            return _failure(f"internal error: see {self._calls.log}")
+
+
+@dataclass(frozen=True, slots=True)
+class RowCalls:
+    """The calls of a tool that is an endpoint: its arguments, errors and answers are those of the HTTP
+    API."""
+
+    view: ToolView
+    row: ToolRow
+    timeout_s: float
+    log: ClassVar = "the log"
+
+    @classmethod
+    def of(cls, row: ToolRow, timeout_s: float) -> RowCalls:
+        """The calls of a row's tool."""
+        return cls(ToolView(endpoint=row.endpoint, row=row.endpoint), row, timeout_s)
+
+    @property
+    def metadata(self) -> FuncMetadata:
+        """What the SDK wants of a function."""
+        return FuncMetadata(arg_model=ArgModelBase, output_schema=None)
+
+    async def result(self, arguments: Mapping[str, Any], _: Context[Any, Any]) -> Result:
+        """The result of a call. Raises VaultIndexerError."""
+        call = partial(self.row.answer, checked_arguments(self.view, arguments))
+        return _result(cast("Object", project(await _in_time(call, self.timeout_s), self.row.keep)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,28 +265,28 @@ class ToolCalls:
     context: ToolContext
     timeout_s: float
     codes: ConfirmationCodes = field(default_factory=ConfirmationCodes)
+    log: ClassVar = "the daemon's log"
+
+    @property
+    def metadata(self) -> FuncMetadata:
+        """What the SDK wants of a function."""
+        return FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(self.view))
 
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
-        """The result of a call; one that failed is marked as an error and holds one line."""
+        """The result of a call. Raises VaultIndexerError."""
         address = CHOSEN_VAULT.get()
-        try:
-            if CHOSEN_VAULT.get() and VAULT.name in {one.name for one in self.view.endpoint.parameters}:
-                arguments = {VAULT.name: CHOSEN_VAULT.get(), **arguments}
-            given = checked_arguments(self.view, arguments)
-            named = str(given.pop(VAULT.name, ""))
-            if named and CHOSEN_VAULT.get() not in ("", named):
-                raise UsageError(f"vault = {named!r}: this address is that of {CHOSEN_VAULT.get()}")
-            CHOSEN_VAULT.set(named or CHOSEN_VAULT.get())  # of this call, which has a context of its own
-            if self.view.is_read_only:
-                context = replace(self.context, address=address)
-                call = partial(answer_of, self.view, arguments=given)
-                return _result(await _within(call, context, self.timeout_s))
-            return await self._set_chunker(str(given["strategy"]), given, request)
-        except VaultIndexerError as error:
-            return _failure(" ".join(str(error).split("\n")))
-        except Exception:  # noqa: BLE001 - logged, and told to whoever asked
-            _LOG.exception("the tool %s failed", self.view.name)
-            return _failure("internal error: see the daemon's log")
+        if address and VAULT.name in {one.name for one in self.view.endpoint.parameters}:
+            arguments = {VAULT.name: address, **arguments}
+        given = checked_arguments(self.view, arguments)
+        named = str(given.pop(VAULT.name, ""))
+        if named and address not in ("", named):
+            raise UsageError(f"vault = {named!r}: this address is that of {address}")
+        CHOSEN_VAULT.set(named or address)  # of this call, which has a context of its own
+        if self.view.is_read_only:
+            context = replace(self.context, address=address)
+            call = partial(answer_of, self.view, arguments=given)
+            return _result(await _within(call, context, self.timeout_s))
+        return await self._set_chunker(str(given["strategy"]), given, request)
 
     async def _set_chunker(
         self, strategy: str, given: Mapping[str, Value], request: Context[Any, Any]
@@ -341,16 +319,20 @@ async def _within(function: Callable[..., T], context: ToolContext, timeout_s: f
     given_up = GIVEN_UP.get() or threading.Event()
     stopping = context.answers.is_cancelled
     own = context.on(CHOSEN_VAULT.get(), lambda: given_up.is_set() or stopping())
-    call = partial(function, context=own)
+    try:
+        return await _in_time(partial(function, context=own), timeout_s)
+    except BaseException:
+        given_up.set()
+        raise
+
+
+async def _in_time(call: Callable[[], T], timeout_s: float) -> T:
+    """Call it in a thread. Raises UsageError after the time limit."""
     try:
         with anyio.fail_after(timeout_s):
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
     except TimeoutError as error:
-        given_up.set()
         raise UsageError(f"no answer within {timeout_s:g} seconds") from error
-    except anyio.get_cancelled_exc_class():
-        given_up.set()
-        raise
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:
