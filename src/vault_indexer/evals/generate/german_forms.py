@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vault_indexer.evals.generate.question_forms import GAP, LEAST_REST, QuestionForms, forms
+from vault_indexer.evals.generate.question_forms import GAP, LEAST_REST, QuestionForms, SubjectQuestion, forms
 
 _MOST_SUBJECT_WORDS = 5
 _PREFIX = (
@@ -115,23 +115,7 @@ def _first_person(verb: str) -> str:
     return f"{stem[:-2]}le" if verb.endswith("eln") else stem if stem.endswith("e") else f"{stem}e"
 
 
-def _subject(match: re.Match[str]) -> str:
-    text = match["subject"].strip()
-    if GAP in text or _NO_SUBJECT.search(text) or not 1 < len(text.split()) <= _MOST_SUBJECT_WORDS:
-        return ""
-    return _ARTICLES.sub(lambda first: first[0].lower(), text)
-
-
-def _what_is(match: re.Match[str]) -> str:
-    subject = _subject(match)
-    return subject and f"Was {match['be']} {subject}?"
-
-
-def _depends(match: re.Match[str]) -> str:
-    subject = _subject(match)
-    return subject and f"Wovon {match['verb']} {subject} ab?"
-
-
+_ASKED = SubjectQuestion(_NO_SUBJECT, _ARTICLES, _MOST_SUBJECT_WORDS)
 _SUBJECT = r"(?P<subject>[^,;:()]+?)"
 _WITH_ZU = rf"(?P<rest>[^,:]+?) (?:(?P<prefix>{_PREFIX})zu|zu )(?P<verb>\w+n)"
 GERMAN = QuestionForms(
@@ -145,8 +129,8 @@ GERMAN = QuestionForms(
             _how_can,
         ),
         (rf"^{_SUBJECT} (?:ermöglich|erlaub)(?:t|en) es(?: Ihnen| dir)?, {_WITH_ZU}", _how_by_purpose),
-        (rf"^{_SUBJECT} (?P<verb>hängt|hängen) von .+ ab$", _depends),
-        (rf"^{_SUBJECT} (?P<be>ist|sind) (?:eine?|der|die|das) .+", _what_is),
+        (rf"^{_SUBJECT} (?P<verb>hängt|hängen) von .+ ab$", _ASKED.asks("Wovon {verb} {subject} ab?")),
+        (rf"^{_SUBJECT} (?P<be>ist|sind) (?:eine?|der|die|das) .+", _ASKED.asks("Was {be} {subject}?")),
     ),
     headings=forms((rf"^(?P<rest>[A-ZÄÖÜ].* {_INFINITIVE})$", _how_by_heading)),
     is_clear=_is_clear,

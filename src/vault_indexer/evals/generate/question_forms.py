@@ -37,6 +37,28 @@ def forms(*rows: tuple[str, Callable[[re.Match[str]], str]]) -> tuple[Form, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class SubjectQuestion:
+    """Asks about what a sentence is about, its group `subject`, unless that is one word or more than
+    `most_words`, or holds `refused`. `articles` are those that a subject begins with."""
+
+    refused: re.Pattern[str]
+    articles: re.Pattern[str]
+    most_words: int
+
+    def asks(self, question: str) -> Callable[[re.Match[str]], str]:
+        """What makes the question, which names the groups of the match in braces."""
+
+        def make(match: re.Match[str]) -> str:
+            text = match["subject"].strip()
+            if GAP in text or self.refused.search(text) or not 1 < len(text.split()) <= self.most_words:
+                return ""
+            subject = self.articles.sub(lambda article: article[0].lower(), text)
+            return question.format(**match.groupdict() | {"subject": subject})
+
+        return make
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionForms:
     """The forms of one language.
 

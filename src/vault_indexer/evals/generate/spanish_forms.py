@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from vault_indexer.evals.generate.question_forms import GAP, LEAST_REST, QuestionForms, forms
+from vault_indexer.evals.generate.question_forms import GAP, LEAST_REST, QuestionForms, SubjectQuestion, forms
 
 _MOST_SUBJECT_WORDS = 6
 _INFINITIVE = r"[a-zñ]{2,}(?:[aei]r|ír)(?:se)?"
@@ -85,28 +85,7 @@ def _what_if(match: re.Match[str]) -> str:
     return f"¿Qué pasa {match['word'].lower()} {condition}?"
 
 
-def _subject(match: re.Match[str]) -> str:
-    text = match["subject"].strip()
-    if GAP in text or _NO_SUBJECT.search(text) or not 1 < len(text.split()) <= _MOST_SUBJECT_WORDS:
-        return ""
-    return _ARTICLES.sub(lambda article: article[0].lower(), text)
-
-
-def _what_is(match: re.Match[str]) -> str:
-    subject = _subject(match)
-    return subject and f"¿Qué {match['be']} {subject}?"
-
-
-def _depends(match: re.Match[str]) -> str:
-    subject = _subject(match)
-    return subject and f"¿De qué {match['verb']} {subject}?"
-
-
-def _used_for(match: re.Match[str]) -> str:
-    subject = _subject(match)
-    return subject and f"¿Para qué {match['verb']} {subject}?"
-
-
+_ASKED = SubjectQuestion(_NO_SUBJECT, _ARTICLES, _MOST_SUBJECT_WORDS)
 _REST = rf"(?P<rest>{_INFINITIVE}\b .+)"
 _SUBJECT = r"(?P<subject>[^,;:()]+?)"
 SPANISH = QuestionForms(
@@ -116,9 +95,12 @@ SPANISH = QuestionForms(
         (r"^(?P<word>Si|Cuando) (?P<condition>[^,]+), (?:entonces )?(?P<main>.+)", _what_if),
         (rf"^(?:Puedes?|Se puede) (?:también )?{_REST}", _how),
         (rf"^{_SUBJECT} (?:(?:te|le|nos) )?permiten? {_REST}", _how),
-        (rf"^{_SUBJECT} (?P<verb>dependen?) (?:de|del) .+", _depends),
-        (rf"^{_SUBJECT} (?P<verb>se (?:usan?|utilizan?|emplean?)) para .+", _used_for),
-        (rf"^{_SUBJECT} (?P<be>es|son) (?:una?s?|el|la|los|las) .+", _what_is),
+        (rf"^{_SUBJECT} (?P<verb>dependen?) (?:de|del) .+", _ASKED.asks("¿De qué {verb} {subject}?")),
+        (
+            rf"^{_SUBJECT} (?P<verb>se (?:usan?|utilizan?|emplean?)) para .+",
+            _ASKED.asks("¿Para qué {verb} {subject}?"),
+        ),
+        (rf"^{_SUBJECT} (?P<be>es|son) (?:una?s?|el|la|los|las) .+", _ASKED.asks("¿Qué {be} {subject}?")),
     ),
     headings=forms(
         (rf"^Cómo {_REST}$", _how),
