@@ -29,6 +29,13 @@ class EmbeddingModel:
         """Names the model in the vector cache."""
         return f"{self.provider}/{self.name}/{self.dimension}"
 
+    @classmethod
+    def of_key(cls, key: str) -> EmbeddingModel:
+        """The model of a key; of one that is none, the dimension is 1."""
+        provider, _, rest = key.partition("/")
+        name, _, dimension = rest.rpartition("/")
+        return cls(provider, name, int(dimension) if dimension.isdecimal() else 1)
+
 
 class Chunker(Protocol):
     """Splits a parsed note into chunks: in order, deterministic, each body a span of the note."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.gateway.calls import MilvusCalls
 from vault_indexer.gateway.single_flight import SingleFlight
+from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import (
     FoundChunk,
     ReceivedNote,
@@ -94,49 +95,39 @@ class CandidateNotes:
     def snapshots(
         self, states: Mapping[str, VaultState], wanted: Mapping[str, Iterable[int]]
     ) -> Iterator[dict[str, FoundNotes]]:
-        """For each vault a snapshot of these notes, for the time of the block; one without statistics is left
-        out."""
-        notes = self.notes(states, wanted)
+        """For each vault a snapshot of the notes of these ids, for the time of the block. A note that is not
+        there, or cannot be read, is left out, and so is a vault without statistics."""
         with ExitStack() as cleanup:
             made: dict[str, FoundNotes] = {}
-            for vault, own in notes.items():
-                statistics = self.statistics(states[vault])
+            for vault, ids in wanted.items():
+                state = states[vault]
+                own, statistics = self._notes_of(state, list(ids)), self.statistics(state)
                 if statistics is not None:
-                    snapshot = snapshot_of_notes(own, statistics, _dimension(states[vault]))
+                    snapshot = snapshot_of_notes(own, statistics, _dimension(state))
                     cleanup.callback(snapshot.catalog.close)
                     made[vault] = FoundNotes(snapshot, all(note.has_text for note in own))
             yield made
 
-    def notes(
-        self, states: Mapping[str, VaultState], wanted: Mapping[str, Iterable[int]]
-    ) -> dict[str, list[ReceivedNote]]:
-        """The notes of these ids in each vault. One that is not there, or cannot be read, is left out."""
-        keys = {vault: [(states[vault].edition, note_id) for note_id in ids] for vault, ids in wanted.items()}
-        known: dict[NoteKey, ReceivedNote] = {}
-        for key in (key for own in keys.values() for key in own):
-            kept = self._notes.peek(key)
-            if kept is not None:
-                known[key] = kept.note
-        for vault, own in keys.items():
-            missing = [key for key in own if key not in known]
-            if missing:
-                known |= self._fetch(states[vault], missing)
-        return {vault: [known[key] for key in own if key in known] for vault, own in keys.items()}
+    def _notes_of(self, state: VaultState, ids: Sequence[int]) -> list[ReceivedNote]:
+        kept = {note_id: self._notes.peek((state.edition, note_id)) for note_id in ids}
+        known = {note_id: one.note for note_id, one in kept.items() if one is not None}
+        missing = [note_id for note_id in ids if note_id not in known]
+        if missing:
+            known |= self._fetch(state, missing)
+        return [known[note_id] for note_id in ids if note_id in known]
 
-    def _fetch(self, state: VaultState, missing: Sequence[NoteKey]) -> dict[NoteKey, ReceivedNote]:
-        ids = [note_id for _, note_id in missing]
+    def _fetch(self, state: VaultState, ids: Sequence[int]) -> dict[int, ReceivedNote]:
         packed = self._calls.run("notes", partial(self._vaults.notes, state, ids))
-        found: dict[NoteKey, ReceivedNote] = {}
+        found: dict[int, ReceivedNote] = {}
         for note_id, data in packed.items():
             try:
                 note = unpack_note(note_id, data, _dimension(state))
             except ValueError as error:
                 log.warning("%s: note %d: %s", state.vault, note_id, error)
                 continue
-            key = state.edition, note_id
-            found[key] = note
+            found[note_id] = note
             if len(note.vectors) == len(note.documents):
-                self._notes.put(key, _KeptNote(note, len(data)))
+                self._notes.put((state.edition, note_id), _KeptNote(note, len(data)))
         return found
 
     def _load(self, state: VaultState) -> Snapshot | None:
@@ -152,6 +143,4 @@ class CandidateNotes:
 
 
 def _dimension(state: VaultState) -> int:
-    """Of the vectors: the last part of a model's key."""
-    dimension = state.model.rpartition("/")[2]
-    return int(dimension) if dimension.isdecimal() else 1
+    return EmbeddingModel.of_key(state.model).dimension

@@ -45,10 +45,10 @@ class QueryModels:
         try:
             return self._loaded.get(key, lambda: self._loading.get(key, partial(self._load, model, weights)))
         except ProviderError as error:
-            return _MissingModel(_model_of(model), str(error))
+            return _MissingModel(EmbeddingModel.of_key(model), str(error))
 
     def _load(self, model: str, weights: str) -> Embedder:
-        provider = model.partition("/")[0]
+        provider = EmbeddingModel.of_key(model).provider
         if not _is_local(provider):
             raise ProviderError(f"a gateway has no model of the provider {provider}")
         fitted = self._weights(weights) if weights else None
@@ -63,13 +63,6 @@ class QueryModels:
         if found is None:
             raise ProviderError("the word weights of the vault are not on the search server")
         return TokenWeights.from_bytes(found)
-
-
-def _model_of(key: str) -> EmbeddingModel:
-    """The model of a key (`EmbeddingModel.key`)."""
-    provider, _, rest = key.partition("/")
-    name, _, dimension = rest.rpartition("/")
-    return EmbeddingModel(provider, name, int(dimension) if dimension.isdecimal() else 1)
 
 
 @dataclass(frozen=True, slots=True)

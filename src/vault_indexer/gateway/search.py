@@ -65,7 +65,6 @@ class Searched:
     vaults: tuple[SearchedVault, ...]
     states: Mapping[str, VaultState]
     """By the name of the vault in the search."""
-    question: Question
     notices: tuple[str, ...]
 
 
@@ -174,7 +173,7 @@ class GatewaySearch:
             )
             _check_text(question, ((states[vault], own) for vault, own in snapshots.items()))
             by_name = {names[vault]: states[vault] for vault in snapshots}
-            yield Searched(vaults, by_name, question, tuple(notices))
+            yield Searched(vaults, by_name, tuple(notices))
 
     def _ask(
         self,

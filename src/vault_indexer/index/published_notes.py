@@ -6,6 +6,7 @@ Analysing text in the daemon would hold the interpreter that answers searches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -36,11 +37,8 @@ class NotesJob:
 
     def run(self, _worker: object) -> list[PublishedNote]:
         """Implements Runnable."""
-        catalog = CatalogReader(self.generation.catalog)
-        try:
+        with closing(CatalogReader(self.generation.catalog)) as catalog:
             return list(published_notes(catalog, self.model, self.note_ids))
-        finally:
-            catalog.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +52,8 @@ class StatisticsJob:
 
     def run(self, _worker: object) -> bytes:
         """Implements Runnable."""
-        catalog = CatalogReader(self.generation.catalog)
-        try:
+        with closing(CatalogReader(self.generation.catalog)) as catalog:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
-        finally:
-            catalog.close()
 
 
 _Result = list[PublishedNote] | bytes

@@ -28,7 +28,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, frequencies: Mapping[str, int]) -> Vocabulary:
-        """Of terms as `KeywordSnapshot.term_frequencies` gives them."""
+        """Of terms as `KeywordIndex.term_frequencies` gives them."""
         words, variants = dict[bytes, int](), dict[bytes, int]()
         for term, count in frequencies.items():
             (variants if term.startswith(VARIANT_MARK) else words)[term.encode()] = count
