@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from processes import processes_below
 from reliability_lab import in_one_process
 from waiting import wait_until
 
@@ -119,22 +120,20 @@ class StartedProcesses:
     """
 
     def __init__(self) -> None:
-        self._others = set(_processes_below(os.getpid()))
+        self._others = set(_indexer_processes())
 
     def __call__(self) -> list[int]:
-        return [pid for pid in _processes_below(os.getpid()) if pid not in self._others]
+        return [pid for pid in _indexer_processes() if pid not in self._others]
 
 
-def _processes_below(pid: int) -> Iterator[int]:
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            try:
-                command = Path(f"/proc/{child}/cmdline").read_bytes()
-            except OSError:
-                continue
-            if b"process_entry.py" in command:
-                yield child
-                yield from _processes_below(child)
+def _indexer_processes() -> Iterator[int]:
+    for pid in processes_below(os.getpid()):
+        try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"process_entry.py" in command:
+            yield pid
 
 
 def wait_for(condition: Callable[[], object]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from cli_sandbox import Sandbox
 from playwright.sync_api import BrowserContext, Locator, expect
 from plugin_page import Bundle, PluginPage, open_page
+from processes import processes_below
 from vault_daemon import daemon_of, serving
 from waiting import wait_until
 
@@ -24,19 +25,10 @@ def rows(plugin: PluginPage) -> Locator:
     return plugin.page.locator(".vault-indexer-prompt .vault-indexer-row.mod-complex")
 
 
-def workers_of(pid: int) -> list[int]:
-    """The processes below a process."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, task.read_text().split()):
-            found += [child, *workers_of(child)]
-    return found
-
-
 @contextmanager
 def stopped_workers(pid: int) -> Iterator[None]:
     """The daemon answers, and nothing is indexed."""
-    workers = workers_of(pid)
+    workers = list(processes_below(pid))
     for worker in workers:
         os.kill(worker, signal.SIGSTOP)
     try:
