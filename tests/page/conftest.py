@@ -49,14 +49,17 @@ else:
         """A context manager: a daemon on a vault of these notes, or on a copy of a folder."""
 
         @contextmanager
-        def serve(name: str, notes: Mapping[str, str] | Path) -> Iterator[Site]:
+        def serve(
+            name: str, notes: Mapping[str, str] | Path, *, in_obsidian: bool = True
+        ) -> Iterator[Site]:
             sandbox = Sandbox(tmp_path_factory.mktemp(name))
             if isinstance(notes, Path):
                 shutil.copytree(notes, sandbox.vault)
             else:
                 for path, text in notes.items():
                     sandbox.write(path, text)
-            (sandbox.vault / ".obsidian").mkdir(exist_ok=True)
+            if in_obsidian:
+                (sandbox.vault / ".obsidian").mkdir(exist_ok=True)
             with site_of(browser, sandbox) as site:
                 yield site
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import urlencode, urlsplit
 
 import pytest
@@ -183,5 +184,11 @@ class Site:
         return found
 
 
-ServeVault = Callable[[str, Mapping[str, str] | Path], AbstractContextManager[Site]]
-"""Serves a vault of these notes, or a copy of a folder, under a name."""
+class ServeVault(Protocol):
+    """Serves a vault of these notes, or a copy of a folder, under a name."""
+
+    def __call__(
+        self, name: str, notes: Mapping[str, str] | Path, *, in_obsidian: bool = True
+    ) -> AbstractContextManager[Site]:
+        """`in_obsidian`: Obsidian has opened the folder as a vault."""
+        ...

@@ -9,6 +9,7 @@ import { Diagrams } from "./diagrams.js";
 import { h } from "./dom.js";
 import { languageOf, picturePlace, renderBlocks } from "./markdown.js";
 import { setFormulas } from "./math.js";
+import { obsidianAddress } from "./route.js";
 
 /** Notes inside of each other that are shown; a deeper one is a link. */
 const MAX_DEPTH = 3;
@@ -23,7 +24,7 @@ const AHEAD = "400px";
 /**
  * @typedef {object} Note
  * @property {string} path
- * @property {string} uri opens the note in Obsidian
+ * @property {string} uri opens the note: in Obsidian, or as the system opens files
  */
 
 /** Completes texts: fetches what a note embeds when it comes into sight. One for each view. */
@@ -53,8 +54,8 @@ export class Embeds {
    * @param {string[]} above the notes and parts that the text stands in, outermost first
    */
   fill(text, note, above) {
-    for (const link of text.querySelectorAll("a[data-file]")) {
-      if (link instanceof HTMLAnchorElement) link.href = fileAddress(note, link.dataset.file ?? "");
+    if (obsidianAddress(note.uri)) {
+      for (const name of text.querySelectorAll("[data-file]")) linkFile(/** @type {HTMLElement} */ (name), note);
     }
     for (const link of text.querySelectorAll("button[data-picture-of]")) {
       link.addEventListener("click", () => this.togglePicture(/** @type {HTMLElement} */ (link)));
@@ -141,8 +142,18 @@ export class Embeds {
 }
 
 /**
- * Opens a file of the vault in Obsidian.
+ * Make the name of a file a link that opens it in Obsidian.
+ * @param {HTMLElement} name
  * @param {Note} note a note of the vault
+ */
+function linkFile(name, note) {
+  const path = name.dataset.file ?? "";
+  name.replaceWith(h("a", { class: name.className, title: path, href: fileAddress(note, path) }, ...name.childNodes));
+}
+
+/**
+ * Opens a file of the vault in Obsidian.
+ * @param {Note} note a note of the vault, whose address ends in its encoded path
  * @param {string} path
  */
 function fileAddress({ uri, path: own }, path) {

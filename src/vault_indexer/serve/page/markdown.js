@@ -248,7 +248,7 @@ function noteLink(node) {
     return h("button", { type: "button", class: "file", "data-picture-of": node.path, "aria-expanded": "false",
       title: node.path }, ...shown);
   }
-  return h("a", { class: "file", "data-file": node.path, title: node.path }, ...shown);
+  return h("span", { class: "file", "data-file": node.path, title: node.path }, ...shown);
 }
 
 /** @param {string} path */
@@ -279,7 +279,7 @@ function placeholder(node) {
       href: address("note", { path: node.path, at: node.subpath }) }, `Embedded: ${name}`);
   }
   return node.path
-    ? h("a", { class: "embed file", "data-file": node.path, title: node.path }, `Attachment: ${name || node.path}`)
+    ? h("span", { class: "embed file", "data-file": node.path, title: node.path }, `Attachment: ${name || node.path}`)
     : h("span", { class: "embed unresolved", title: "No file has this name" }, `Attachment: ${name}`);
 }
 

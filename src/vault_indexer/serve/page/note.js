@@ -5,7 +5,7 @@ import { count, h, marked, quantity } from "./dom.js";
 import { Embeds } from "./embeds.js";
 import { blockAt, languageOf, renderBlocks } from "./markdown.js";
 import { followPlace, outline } from "./outline.js";
-import { address, go, setAddress } from "./route.js";
+import { address, go, obsidianAddress, setAddress } from "./route.js";
 
 /**
  * Show the view. The signal ends its requests.
@@ -19,6 +19,7 @@ export async function showNote(main, values, signal) {
   const text = h("article", { class: "note-text", "aria-label": "Text", ...languageOf(note.language) },
     partLinks(note), renderBlocks(note.blocks), partLinks(note));
   const body = h("div", { class: "note-body" }, text);
+  const inObsidian = obsidianAddress(note.uri);
   const chunks = h("button", { type: "button", "aria-pressed": "false",
     onclick: () => toggleChunks(note.path, body, text, chunks, signal) }, "Show chunks");
   const rail = h("aside", { class: "rail", "aria-label": "Around this note" });
@@ -34,7 +35,7 @@ export async function showNote(main, values, signal) {
           h("p", { class: "hit-path" }, note.path),
           h("h1", { class: "note-title", dir: "auto" }, note.title),
           h("div", { class: "tools" },
-            h("a", { class: "button", href: note.uri }, "Open in Obsidian"),
+            inObsidian && h("a", { class: "button", href: inObsidian }, "Open in Obsidian"),
             h("a", { class: "button", href: address("graph", { path: note.path }) }, "Graph"), chunks),
           properties(note)),
         body),

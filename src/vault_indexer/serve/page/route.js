@@ -32,6 +32,15 @@ export function address(view, values = {}) {
 }
 
 /**
+ * What opens a file in Obsidian. Null in a folder that is no vault of Obsidian's: there the server names the file
+ * itself, and a browser opens no file from this page.
+ * @param {string} uri of a note or a hit
+ */
+export function obsidianAddress(uri) {
+  return uri.startsWith("obsidian:") ? uri : null;
+}
+
+/**
  * Show another view.
  * @param {string} to an address
  */

@@ -5,7 +5,7 @@ import { recordClick } from "./clicks.js";
 import { noteLoss } from "./daemon.js";
 import { announce, byId, h, marked, quantity, setTitle } from "./dom.js";
 import { recentQueries, rememberQuery } from "./recent.js";
-import { address, go, setAddress } from "./route.js";
+import { address, go, obsidianAddress, setAddress } from "./route.js";
 import { hasShortcuts } from "./settings.js";
 
 const FIELDS = "path,kind,title,language,header_path,line,uri,relevance,snippet,marks,tags,copies,shares";
@@ -280,7 +280,7 @@ class SearchView {
    */
   hit(hit, at, asked) {
     const here = isReadable(hit) ? readAddress(hit) : null;
-    const inObsidian = hit.uri.startsWith("obsidian:") ? hit.uri : null;
+    const inObsidian = obsidianAddress(hit.uri);
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
@@ -381,10 +381,10 @@ class SearchView {
     }
   }
 
-  /** Open the first hit. The hits are those of what is typed. */
+  /** Open the first hit, and no other where it cannot be opened. The hits are those of what is typed. */
   openFirst() {
     this.opensFirst = false;
-    const first = this.list.querySelector("a.hit-title");
+    const first = this.list.firstElementChild?.querySelector("a.hit-title");
     if (first instanceof HTMLElement) first.click();
   }
 
