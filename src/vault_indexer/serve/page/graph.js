@@ -27,7 +27,7 @@ function tools(values) {
   const query = values.get("q") ?? "";
   const by = values.get("by") || "folder";
   const input = h("input", { type: "search", id: "graph-q", placeholder: "Draw the hits of a query",
-    "aria-label": "Draw the hits of a query", onkeydown: (/** @type {KeyboardEvent} */ event) => {
+    "aria-label": "Draw the hits of a query", dir: "auto", onkeydown: (/** @type {KeyboardEvent} */ event) => {
       if (event.key === "Enter" && input.value.trim()) go(address("graph", { q: input.value }));
     } });
   input.value = query;
@@ -111,7 +111,7 @@ async function showClusters(place, values, signal) {
       one.folder ? h("a", { class: "button", href: address("search", { f: [`path:"${one.folder}/"`] }) }, "Search in it")
         : null,
       h("ul", { class: "members" }, ...one.members.map((/** @type {import("./shapes").GraphNode} */ node) => h("li", {},
-        h("a", { href: address("graph", { path: node.path }) }, node.title), h("small", {}, ` ${count(node.degree)}`)))),
+        h("a", { href: address("graph", { path: node.path }), dir: "auto" }, node.title), h("small", {}, ` ${count(node.degree)}`)))),
     ],
   }));
   const title = folder ? `The folder ${folder}` : by === "folder" ? "The vault by folder" : "The vault by links";
@@ -145,11 +145,11 @@ function show(place, graph, signal) {
     if (!item) return;
     drawing.select(id);
     for (const one of list.children) one.classList.toggle("on", one instanceof HTMLElement && one.dataset.id === id);
-    details.replaceChildren(h("h2", {}, item.label), h("p", { class: "line" }, item.note),
+    details.replaceChildren(h("h2", { dir: "auto" }, item.label), h("p", { class: "line" }, item.note),
       h("div", { class: "tools" }, ...item.actions));
   };
   const list = h("ol", { class: "graph-list" }, ...graph.items.map((item) => h("li", { "data-id": item.id },
-    h("button", { type: "button", class: "quiet", onclick: () => choose(item.id) }, item.label),
+    h("button", { type: "button", class: "quiet", dir: "auto", onclick: () => choose(item.id) }, item.label),
     h("small", {}, ` ${item.note}`))));
   const drawing = new Drawing(graph.nodes, graph.links,
     { label: `${graph.title}: ${graph.summary}. The list holds the same.`, distance: graph.distance, choose }, signal);

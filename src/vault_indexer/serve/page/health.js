@@ -86,7 +86,7 @@ class HealthView {
   skipped(skipped) {
     if (!skipped.length) return h("p", { class: "line" }, "No note is skipped.");
     return h("details", {}, h("summary", {}, `${quantity(skipped.length, "file")} skipped`),
-      h("ul", { class: "plain" }, ...skipped.map((one) => h("li", {}, one.path, h("small", {}, ` ${one.reason}`)))));
+      h("ul", { class: "plain" }, ...skipped.map((one) => h("li", { dir: "auto" }, one.path, h("small", {}, ` ${one.reason}`)))));
   }
 
   /** @param {() => Promise<string>} run */
@@ -183,9 +183,9 @@ function wanted(health) {
   return h("div", {},
     h("p", { class: "line" }, `${quantity(health.wanted_count, "name")} without a file. Those that most links name:`),
     h("ul", { class: "plain" }, ...health.wanted.map((/** @type {import("./shapes").UnresolvedTarget} */ one) => h("li", {},
-      h("strong", {}, one.target), h("small", {}, ` ${quantity(one.count, "link")}, from `),
+      h("strong", { dir: "auto" }, one.target), h("small", {}, ` ${quantity(one.count, "link")}, from `),
       ...one.sources.slice(0, 3).flatMap((/** @type {import("./shapes").LinkPlace} */ source, /** @type {number} */ at) => [at ? ", " : "",
-        h("a", { href: address("note", { path: source.path, line: source.line }) },
+        h("a", { href: address("note", { path: source.path, line: source.line }), dir: "auto" },
           (source.path.split("/").pop() ?? "").replace(/\.md$/, ""))])))));
 }
 
@@ -198,7 +198,7 @@ function list(notes, total) {
   return h("div", {}, h("p", { class: "line" }, `${quantity(total, "note")} without links${
     total > notes.length ? `; the first ${notes.length}` : ""}:`),
   h("ul", { class: "plain" }, ...notes.map((one) => h("li", {},
-    h("a", { href: address("note", { path: one.path }) }, one.title)))));
+    h("a", { href: address("note", { path: one.path }), dir: "auto" }, one.title)))));
 }
 
 /** How far the vectors of the better model are. @param {import("./shapes").VectorUpgrade} upgrade */

@@ -24,7 +24,7 @@ export async function showJudge(main, values, signal) {
  * @param {import("./shapes").JudgingPool} pool
  */
 function showQuestions(main, pool) {
-  const input = h("input", { id: "question", type: "text", class: "query", autocomplete: "off",
+  const input = h("input", { id: "question", type: "text", class: "query", autocomplete: "off", dir: "auto",
     placeholder: "A question that you would ask this vault", "aria-label": "Question",
     onkeydown: (/** @type {KeyboardEvent} */ event) => {
       const question = input.value.trim();
@@ -36,7 +36,7 @@ function showQuestions(main, pool) {
       "well a configuration ranks them."),
     h("div", { class: "query-box" }, input),
     h("ul", { class: "questions" }, ...pool.questions.map((/** @type {string} */ one) =>
-      h("li", {}, h("a", { href: address("judge", { q: one }) }, one)))),
+      h("li", {}, h("a", { href: address("judge", { q: one }), dir: "auto" }, one)))),
     h("p", { class: "quiet-text" }, `Kept in ${pool.folder}`)));
   input.focus({ preventScroll: true });
 }
@@ -65,13 +65,13 @@ class Judging {
     const place = note ? `${this.at + 1} of ${this.left.length}` : "No note is left";
     this.main.replaceChildren(h("section", { class: "judge", "aria-label": "Judging" },
       h("p", {}, h("a", { href: address("judge") }, "All questions")),
-      h("h1", { id: "judged-question" }, question),
+      h("h1", { id: "judged-question", dir: "auto" }, question),
       h("p", { class: "quiet-text", id: "judge-place" }, `${place} · ${quantity(this.judged, "note")} graded`),
       note && h("article", { class: "hit", "aria-label": "Note" },
         h("div", { class: "hit-head" },
-          h("a", { class: "hit-title", href: address("note", { path: note.path }) }, note.title),
-          h("span", { class: "hit-path" }, note.path)),
-        h("p", { class: "snippet" }, note.excerpt)),
+          h("a", { class: "hit-title", href: address("note", { path: note.path }), dir: "auto" }, note.title),
+          h("span", { class: "hit-path", dir: "auto" }, note.path)),
+        h("p", { class: "snippet", dir: "auto" }, note.excerpt)),
       note && h("div", { class: "tools", role: "group", "aria-label": "Grade" },
         ...grades.map((/** @type {string} */ meaning, /** @type {number} */ grade) =>
           h("button", { type: "button", onclick: () => void this.grade(grade) }, `${grade} ${meaning}`)),

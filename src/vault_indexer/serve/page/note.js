@@ -32,7 +32,7 @@ export async function showNote(main, values, signal) {
       contents,
       h("section", { class: "note-main", "aria-label": "Note" },
         h("header", {},
-          h("p", { class: "hit-path" }, note.path),
+          h("p", { class: "hit-path", dir: "auto" }, note.path),
           h("h1", { class: "note-title", dir: "auto" }, note.title),
           h("div", { class: "tools" },
             inObsidian && h("a", { class: "button", href: inObsidian }, "Open in Obsidian"),
@@ -45,7 +45,7 @@ export async function showNote(main, values, signal) {
   if (!showPlace(text, values, note)) scrollTo(0, 0);
   followPlace(contents, text, signal);
   new Embeds(signal).fill(/** @type {HTMLElement} */ (main.querySelector(".note-main")), note, [`${note.path}#`]);
-  await fillRail(rail, note.path, signal);
+  await fillRail(rail, note, signal);
 }
 
 /**
@@ -170,10 +170,10 @@ function properties(note) {
 
 /**
  * @param {HTMLElement} rail
- * @param {string} path
+ * @param {any} note
  * @param {AbortSignal} signal
  */
-async function fillRail(rail, path, signal) {
+async function fillRail(rail, { path, language }, signal) {
   const places = ["Links", "Backlinks", "Related", "Mentions"].map((name) => {
     const list = h("ul", {}, h("li", { class: "quiet-text" }, "…"));
     const part = h("details", { open: true }, h("summary", {}, h("h2", {}, name)), list);
@@ -181,6 +181,7 @@ async function fillRail(rail, path, signal) {
     return list;
   });
   const [links, backlinks, related, mentions] = places;
+  if (language) links.lang = language; // the names are those of this note's text
   await Promise.all([
     get("links", { path, limit: 100 }, signal).then((answer) => {
       fillList(links, grouped(answer.outgoing, (one) => `${one.resolved ?? one.target}#${one.subpath}`).map(outgoing));
