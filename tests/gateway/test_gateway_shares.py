@@ -33,29 +33,63 @@ def shares(clock: Clock, concurrent: int = 2, rate: float = 1.0, burst: int = 3)
     return UserShares(cast("Any", server), clock)
 
 
-def test_a_user_has_so_many_requests_at_once_and_others_have_theirs() -> None:
-    taken = shares(Clock(), burst=9)
-    assert [taken.take("ana") for _ in range(3)] == [0.0, 0.0, 1.0]
-    assert taken.take("ben") == 0.0
-    taken.release("ana")
-    assert taken.take("ana") == 0.0
+async def begun(taken: UserShares, user: str) -> bool:
+    """Whether a request that has been taken is worked on without waiting."""
+    waiting = asyncio.ensure_future(taken.begin(user))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    return waiting.done()
+
+
+def test_a_user_has_so_many_requests_under_way_and_others_have_theirs() -> None:
+    async def scenario() -> None:
+        taken = shares(Clock(), burst=9)
+        assert [taken.take("ana") for _ in range(3)] == [0.0, 0.0, 1.0]
+        assert taken.take("ben") == 0.0
+        assert [await begun(taken, name) for name in ("ana", "ben")] == [True, True]
+        taken.end("ana")
+        assert taken.take("ana") == 0.0
+
+    asyncio.run(scenario())
+
+
+def test_one_request_of_a_user_is_worked_on_at_a_time() -> None:
+    async def scenario() -> None:
+        taken = shares(Clock(), concurrent=3, burst=9)
+        for _ in range(3):
+            taken.take("ana")
+        assert await begun(taken, "ana")
+        second, third = (asyncio.ensure_future(taken.begin("ana")) for _ in range(2))
+        await asyncio.sleep(0)
+        assert not second.done()
+        third.cancel()  # its connection is gone: its place is free
+        await asyncio.gather(third, return_exceptions=True)
+        assert [taken.take("ana"), taken.take("ana")] == [0.0, 1.0]
+        taken.end("ana")
+        await second
+
+    asyncio.run(scenario())
 
 
 def test_a_user_has_so_many_requests_a_second_after_a_burst() -> None:
     clock = Clock()
     taken = shares(clock, rate=2.0)
 
-    def ask() -> float:
+    async def ask() -> float:
         wait_s = taken.take("ana")
         if not wait_s:
-            taken.release("ana")
+            await taken.begin("ana")
+            taken.end("ana")
         return wait_s
 
-    assert [ask() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
-    clock.now = 0.5
-    assert [ask(), ask()] == [0.0, 0.5]
-    clock.now = 60.0
-    assert [ask() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
+    async def scenario() -> None:
+        assert [await ask() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
+        clock.now = 0.5
+        assert [await ask() for _ in range(2)] == [0.0, 0.5]
+        clock.now = 60.0
+        assert [await ask() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]
+
+    asyncio.run(scenario())
 
 
 def asked(app: Any, token: str) -> Any:

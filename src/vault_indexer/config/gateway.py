@@ -96,7 +96,9 @@ class GatewayServer(Table):
         "seconds",
     )
     user_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests")] = Field(
-        default=2, description="requests of one user at the same time; further ones get status 429"
+        default=2,
+        description="requests that one user may have under way; one is worked on at a time, and further ones "
+        "get status 429",
     )
     user_rate: Annotated[float, Field(gt=0, le=10_000), Unit("requests a second")] = Field(
         default=5.0, description="what one user may ask in the long run; beyond that, status 429"

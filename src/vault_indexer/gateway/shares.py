@@ -1,4 +1,4 @@
-"""How much of a gateway one user may take: so many requests at once, and so many a second."""
+"""How much of a gateway one user may take: one request worked on at a time, few that wait, some a second."""
 
 from __future__ import annotations
 
@@ -24,11 +24,14 @@ _MOST_USERS = 10_000
 
 @dataclass
 class _Share:
-    """What a user has taken: requests under way, and the tokens that are left in the bucket."""
+    """What a user has taken: requests under way, those that wait among them, and the tokens that are left in
+    the bucket."""
 
     tokens: float
     filled_at: float
     running: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the one request that is worked on; the others wait for it."""
 
 
 class UserShares:
@@ -42,8 +45,7 @@ class UserShares:
         self._shares: dict[str, _Share] = {}
 
     def take(self, user: str) -> float:
-        """0 if the user may ask now; the place is the user's until `release`. Otherwise the seconds after
-        which to try again."""
+        """0 if the user may ask now: then call `begin`. Otherwise the seconds after which to try again."""
         now = self._clock()
         share = self._shares.get(user)
         if share is None:
@@ -59,9 +61,21 @@ class UserShares:
         share.running += 1
         return 0.0
 
-    def release(self, user: str) -> None:
-        """A request has ended."""
-        self._shares[user].running -= 1
+    async def begin(self, user: str) -> None:
+        """Wait until no other request of the user is worked on. Who has taken a place begins, and then
+        ends."""
+        share = self._shares[user]
+        try:
+            await share.turn.acquire()
+        except asyncio.CancelledError:
+            share.running -= 1
+            raise
+
+    def end(self, user: str) -> None:
+        """A request that has begun has ended."""
+        share = self._shares[user]
+        share.turn.release()
+        share.running -= 1
 
     def _forget_resting(self, now: float) -> None:
         if len(self._shares) < _MOST_USERS:
@@ -108,7 +122,8 @@ class Shared:
             await self._pause()
             await refuse(send, _too_many(wait_s))
             return
-        place = _Place(lambda: self._shares.release(name))
+        await self._shares.begin(name)
+        place = _Place(lambda: self._shares.end(name))
         _PLACE.set(place)
         try:
             await self._app(scope, receive, send)

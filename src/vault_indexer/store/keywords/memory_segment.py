@@ -52,17 +52,18 @@ class MemorySegment:
     def __init__(self, documents: Sequence[tuple[int, TermCounts]]) -> None:
         self.size = len(documents)
         self.keys: Keys = np.array([key for key, _ in documents], np.int64)
-        self._counts = [[counts.get(field, {}) for _, counts in documents] for field in FIELDS]
-        self._lengths = [np.array([sum(counts.values()) for counts in own], np.int64) for own in self._counts]
-        self.field_totals = {field: int(own.sum()) for field, own in zip(FIELDS, self._lengths, strict=True)}
+        self._counts = {
+            field: [
+                (number, own) for number, (_, counts) in enumerate(documents) if (own := counts.get(field))
+            ]
+            for field in FIELDS
+        }
+        self._lengths = {field: self._lengths_of(own) for field, own in self._counts.items()}
+        self.field_totals = {field: int(own.sum()) for field, own in self._lengths.items()}
 
     def postings(self, field: str, term: str) -> Postings | None:
         """The documents that hold the term in the field; None where it does not occur."""
-        held = [
-            (number, counts[term])
-            for number, counts in enumerate(self._counts[FIELDS.index(field)])
-            if term in counts
-        ]
+        held = [(number, counts[term]) for number, counts in self._counts[field] if term in counts]
         if not held:
             return None
         numbers, frequencies = zip(*held, strict=True)
@@ -70,20 +71,24 @@ class MemorySegment:
 
     def length_codes(self, field: str) -> Bytes:
         """The lengths of the field, as numbers of `stored_lengths`."""
-        lengths: NDArray[np.int64] = self._lengths[FIELDS.index(field)]
         steps = stored_lengths()
-        return np.minimum(steps.searchsorted(lengths), len(steps) - 1).astype(np.uint8)
+        return np.minimum(steps.searchsorted(self._lengths[field]), len(steps) - 1).astype(np.uint8)
 
     @cached_property
     def longest_words(self) -> Mapping[str, Ints]:
         """For each field the documents with a word that may be cut off."""
 
-        def documents(field: int) -> Ints:
+        def documents(field: str) -> Ints:
             own = self._counts[field]
-            held = [number for number, counts in enumerate(own) if any(map(_is_longest, counts))]
-            return np.array(held, np.int32)
+            return np.array([number for number, counts in own if any(map(_is_longest, counts))], np.int32)
 
-        return {name: documents(number) for number, name in enumerate(FIELDS)}
+        return {field: documents(field) for field in FIELDS}
+
+    def _lengths_of(self, counts: Sequence[tuple[int, Mapping[str, int]]]) -> NDArray[np.int64]:
+        lengths = np.zeros(self.size, np.int64)
+        for number, own in counts:
+            lengths[number] = sum(own.values())
+        return lengths
 
 
 def _is_longest(term: str) -> bool:
