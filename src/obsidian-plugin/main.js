@@ -1,4 +1,4 @@
-// Built from sources with the digest 990fa48d8fdea4458b8e3cda7891c05b4bc70fee9a0651da48e5ec9d7b9f81ba
+// Built from sources with the digest 53d003c4630a4d021eb51619561db4ef4702534fa803698ff01adbb8ac7372dc
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -41,7 +41,7 @@ var import_obsidian4 = require("obsidian");
 
 // src/client.ts
 var import_obsidian = require("obsidian");
-var FIELDS = "path,kind,title,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
+var FIELDS = "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
 var NoDaemonError = class extends Error {
   constructor(command, isKnown) {
     super("The daemon of this vault is not running");
@@ -822,9 +822,10 @@ function copyCount(copies) {
 function groupByNote(hits) {
   const groups = /* @__PURE__ */ new Map();
   for (const hit of hits) {
-    const group = groups.get(hit.path);
+    const { path, title, language, copies } = hit;
+    const group = groups.get(path);
     if (group) group.hits.push(hit);
-    else groups.set(hit.path, { path: hit.path, title: hit.title, copies: hit.copies ?? [], hits: [hit] });
+    else groups.set(path, { path, title, language, copies: copies ?? [], hits: [hit] });
   }
   return [...groups.values()];
 }
@@ -859,8 +860,9 @@ var ResultList = class _ResultList {
       const attr = { role: "group", "aria-label": group.title, "data-path": group.path };
       const groupEl = this.el.createDiv({ cls: "vault-indexer-group", attr });
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
-      head.createSpan({ cls: "vault-indexer-note-title", text: group.title });
-      head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path) });
+      const ofNote = textAttr(group.language);
+      head.createSpan({ cls: "vault-indexer-note-title", text: group.title, attr: ofNote });
+      head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path), attr: textAttr("") });
       if (group.copies.length > 0) {
         const attr2 = { title: group.copies.join("\n") };
         head.createSpan({ cls: "vault-indexer-note-folder", text: copyCount(group.copies), attr: attr2 });
@@ -926,15 +928,16 @@ var ResultList = class _ResultList {
   addAction(row, icon, text) {
     const el = this.add(this.el, row, `vault-indexer-${row.kind}`);
     (0, import_obsidian8.setIcon)(el.createSpan({ cls: "vault-indexer-row-icon" }), icon);
-    el.createSpan({ text });
+    el.createSpan({ text, attr: textAttr("") });
   }
   addHit(parent, hit) {
     const el = this.add(parent, { kind: "hit", hit }, "mod-complex");
     el.draggable = true;
     el.dataset["line"] = String(hit.line);
     const content = el.createDiv({ cls: "suggestion-content" });
-    if (hit.header_path) content.createDiv({ cls: "vault-indexer-header-path", text: hit.header_path });
-    const snippet = content.createDiv({ cls: "vault-indexer-snippet" });
+    const attr = textAttr(hit.language);
+    if (hit.header_path) content.createDiv({ cls: "vault-indexer-header-path", text: hit.header_path, attr });
+    const snippet = content.createDiv({ cls: "vault-indexer-snippet", attr });
     for (const { text, marked } of segments(hit.snippet, hit.marks)) {
       if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
       else snippet.appendText(text);
@@ -964,6 +967,9 @@ var ResultList = class _ResultList {
     for (const text of lines) list.createEl("li", { text });
   }
 };
+function textAttr(language) {
+  return { dir: "auto", ...language && { lang: language } };
+}
 function placeOf(hit) {
   return hit.chunk_id || hit.path;
 }
@@ -1221,7 +1227,7 @@ var SearchPanel = class extends import_obsidian11.Component {
       cls: "prompt-input",
       type: "text",
       placeholder: "Search by meaning, word and link",
-      attr: { "aria-label": "Search", "aria-autocomplete": "list", spellcheck: "false" }
+      attr: { "aria-label": "Search", "aria-autocomplete": "list", dir: "auto", spellcheck: "false" }
     });
     this.chipsEl = parent.createDiv({ cls: "vault-indexer-chips" });
     this.state = this.addChild(new StateBox(context, parent, (status) => this.onStatus(status)));
@@ -1439,7 +1445,7 @@ var SearchPanel = class extends import_obsidian11.Component {
     this.chipsEl.empty();
     for (const scope of this.scopes) {
       const chip = this.chipsEl.createDiv({ cls: "vault-indexer-chip", attr: { "data-kind": scope.kind } });
-      chip.createSpan({ text: label(scope) });
+      chip.createSpan({ text: label(scope), attr: { dir: "auto" } });
       const attr = { "aria-label": `Remove ${label(scope)}` };
       const remove = chip.createEl("button", { cls: "clickable-icon", attr });
       (0, import_obsidian11.setIcon)(remove, "x");
@@ -1655,7 +1661,7 @@ var RelatedView = class extends import_obsidian12.ItemView {
       event.dataTransfer?.setData("text/plain", linkTo(this.app, note.path, source));
     });
     const inner = el.createDiv({ cls: "tree-item-inner" });
-    inner.createDiv({ cls: "vault-indexer-note-title", text: note.title });
+    inner.createDiv({ cls: "vault-indexer-note-title", text: note.title, attr: { dir: "auto" } });
     for (const text of relatedLines(note)) inner.createDiv({ cls: "vault-indexer-reason", text });
     this.addHover(el, note.path, null);
   }
@@ -1664,8 +1670,8 @@ var RelatedView = class extends import_obsidian12.ItemView {
     el.dataset["path"] = mention.path;
     el.dataset["line"] = String(mention.line);
     const inner = el.createDiv({ cls: "tree-item-inner" });
-    inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title });
-    const snippet = inner.createDiv({ cls: "vault-indexer-snippet" });
+    inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title, attr: { dir: "auto" } });
+    const snippet = inner.createDiv({ cls: "vault-indexer-snippet", attr: { dir: "auto" } });
     for (const { text, marked } of segments(mention.snippet, mention.marks)) {
       if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
       else snippet.appendText(text);

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from cli_sandbox import Sandbox
 from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
-from waiting import DEADLINE_S, PROCESS_S
+from waiting import DEADLINE_S, PROCESS_S, wait_until
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "src" / "obsidian-plugin"
@@ -149,6 +149,14 @@ def open_page(
     if enable:
         load(made, bundle)
     return made
+
+
+def write_and_index(plugin: PluginPage, path: str, text: str) -> str:
+    """A new note that Obsidian and the index know; its path."""
+    plugin.evaluate("([path, text]) => window.host.app.vault.create(path, text)", [path, text])
+    place = ("--vault", str(plugin.sandbox.vault))
+    wait_until(lambda: plugin.sandbox.run("inspect", path, *place).code == 0, f"{path} is indexed")
+    return path
 
 
 def load(made: PluginPage, bundle: Bundle) -> float:

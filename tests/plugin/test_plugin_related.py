@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from playwright.sync_api import Locator, expect
-from plugin_page import PluginPage
+from plugin_page import PluginPage, write_and_index
 
 HARBOUR = "Places/Moonlit Harbour.md"
 LEDGER = "Kitchen/Ledger.md"
@@ -157,3 +157,28 @@ def test_a_mention_opens_at_its_place(plugin: PluginPage) -> None:
     assert opened["marks"] == ["Moonlit Harbour"]
     line = opened["text"].split("\n")[opened["cursor"]["line"]]
     assert line[: opened["cursor"]["ch"]].endswith("and ")
+
+
+def test_titles_and_mentions_run_in_the_direction_of_their_script(plugin: PluginPage) -> None:
+    note = write_and_index(plugin, "Drafts/الميناء.md", "# الميناء\n\nهذا هو Moonlit Harbour في الليل.\n")
+    show(plugin, HARBOUR)
+    mention = mentions(plugin).and_(plugin.page.locator(f'[data-path="{note}"]'))
+    expect(mention.locator(".vault-indexer-note-title")).to_have_css("direction", "rtl")
+    expect(mention.locator(".vault-indexer-snippet")).to_have_css("direction", "rtl")
+    plugin.open_note(note)
+    plugin.run("open-related-pane")
+    expect(related(plugin).locator(".vault-indexer-note-title").first).to_have_attribute("dir", "auto")
+    (plugin.sandbox.vault / note).unlink()
+
+
+def test_a_mention_in_a_table_is_linked_without_ending_its_cell(plugin: PluginPage) -> None:
+    table = "# Trips\n\n| where | when |\n| --- | --- |\n| the moonlit harbour | by night |\n"
+    note = write_and_index(plugin, "Drafts/Trips.md", table)
+    show(plugin, HARBOUR)
+    mention = mentions(plugin).and_(plugin.page.locator(f'[data-path="{note}"]'))
+    mention.get_by_role("button", name=re.compile("Link this mention")).click()
+    expect(plugin.page.locator(".notice")).to_contain_text("Linked in Trips")
+    file = plugin.sandbox.vault / note
+    linked = table.replace("moonlit harbour", r"[[Moonlit Harbour\|moonlit harbour]]")
+    assert file.read_text("utf-8") == linked
+    file.unlink()

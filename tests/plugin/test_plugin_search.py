@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from playwright.sync_api import expect
-from plugin_page import PluginPage
+from plugin_page import PluginPage, write_and_index
 
 WORD = "zymurgist"
 SOURDOUGH = "Kitchen/Sourdough 🍞.md"
@@ -333,3 +333,14 @@ def test_hover_previews_and_the_middle_button_opens_a_tab(plugin: PluginPage) ->
     rows.first.click(button="middle")
     plugin.wait("() => window.host.tabs().length === 2 && window.host.tabs()[1].path")
     assert plugin.tabs()[1]["path"] == SOURDOUGH
+
+
+def test_hits_run_in_the_direction_of_their_script_and_are_in_their_language(plugin: PluginPage) -> None:
+    note = write_and_index(plugin, "Drafts/القطط.md", "# القطط\n\n## في البيت\n\nهذه فقرة باللغة العربية عن القطط.\n")
+    plugin.search("القطط في البيت")
+    group = plugin.page.locator(f'.vault-indexer-group[data-path="{note}"]')
+    for part in ("note-title", "header-path", "snippet"):
+        shown = group.locator(f".vault-indexer-{part}").last
+        expect(shown).to_have_css("direction", "rtl")
+        expect(shown).to_have_attribute("lang", "ar")
+    (plugin.sandbox.vault / note).unlink()

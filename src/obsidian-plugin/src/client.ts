@@ -6,7 +6,7 @@ import type { Explanation, MentionsAnswer, RelatedAnswer, SearchAnswer, Status }
 
 /** The keys of a hit that are read; the rest of it (its whole text, its properties) is not sent while typing. */
 export const FIELDS =
-  "path,kind,title,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
+  "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
 
 /** No daemon can be reached. `command` starts one, if it is known. */
 export class NoDaemonError extends Error {

@@ -4,6 +4,8 @@ import type { Hit } from "./answers";
 export interface NoteGroup {
   path: string;
   title: string;
+  /** The code of its language; "" if that is not known. */
+  language: string;
   copies: string[];
   hits: Hit[];
 }
@@ -17,9 +19,10 @@ export function copyCount(copies: readonly string[]): string {
 export function groupByNote(hits: readonly Hit[]): NoteGroup[] {
   const groups = new Map<string, NoteGroup>();
   for (const hit of hits) {
-    const group = groups.get(hit.path);
+    const { path, title, language, copies } = hit;
+    const group = groups.get(path);
     if (group) group.hits.push(hit);
-    else groups.set(hit.path, { path: hit.path, title: hit.title, copies: hit.copies ?? [], hits: [hit] });
+    else groups.set(path, { path, title, language, copies: copies ?? [], hits: [hit] });
   }
   return [...groups.values()];
 }

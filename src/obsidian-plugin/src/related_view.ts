@@ -225,7 +225,7 @@ export class RelatedView extends ItemView {
       event.dataTransfer?.setData("text/plain", linkTo(this.app, note.path, source));
     });
     const inner = el.createDiv({ cls: "tree-item-inner" });
-    inner.createDiv({ cls: "vault-indexer-note-title", text: note.title });
+    inner.createDiv({ cls: "vault-indexer-note-title", text: note.title, attr: { dir: "auto" } });
     for (const text of relatedLines(note)) inner.createDiv({ cls: "vault-indexer-reason", text });
     this.addHover(el, note.path, null);
   }
@@ -235,8 +235,8 @@ export class RelatedView extends ItemView {
     el.dataset["path"] = mention.path;
     el.dataset["line"] = String(mention.line);
     const inner = el.createDiv({ cls: "tree-item-inner" });
-    inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title });
-    const snippet = inner.createDiv({ cls: "vault-indexer-snippet" });
+    inner.createDiv({ cls: "vault-indexer-note-title", text: mention.title, attr: { dir: "auto" } });
+    const snippet = inner.createDiv({ cls: "vault-indexer-snippet", attr: { dir: "auto" } });
     for (const { text, marked } of segments(mention.snippet, mention.marks)) {
       if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
       else snippet.appendText(text);

@@ -56,8 +56,9 @@ export class ResultList {
       const attr = { role: "group", "aria-label": group.title, "data-path": group.path };
       const groupEl = this.el.createDiv({ cls: "vault-indexer-group", attr });
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
-      head.createSpan({ cls: "vault-indexer-note-title", text: group.title });
-      head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path) });
+      const ofNote = textAttr(group.language);
+      head.createSpan({ cls: "vault-indexer-note-title", text: group.title, attr: ofNote });
+      head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path), attr: textAttr("") });
       if (group.copies.length > 0) {
         const attr = { title: group.copies.join("\n") };
         head.createSpan({ cls: "vault-indexer-note-folder", text: copyCount(group.copies), attr });
@@ -131,7 +132,7 @@ export class ResultList {
   private addAction(row: Row, icon: string, text: string): void {
     const el = this.add(this.el, row, `vault-indexer-${row.kind}`);
     setIcon(el.createSpan({ cls: "vault-indexer-row-icon" }), icon);
-    el.createSpan({ text });
+    el.createSpan({ text, attr: textAttr("") });
   }
 
   private addHit(parent: HTMLElement, hit: Hit): void {
@@ -139,8 +140,9 @@ export class ResultList {
     el.draggable = true;
     el.dataset["line"] = String(hit.line);
     const content = el.createDiv({ cls: "suggestion-content" });
-    if (hit.header_path) content.createDiv({ cls: "vault-indexer-header-path", text: hit.header_path });
-    const snippet = content.createDiv({ cls: "vault-indexer-snippet" });
+    const attr = textAttr(hit.language);
+    if (hit.header_path) content.createDiv({ cls: "vault-indexer-header-path", text: hit.header_path, attr });
+    const snippet = content.createDiv({ cls: "vault-indexer-snippet", attr });
     for (const { text, marked } of segments(hit.snippet, hit.marks)) {
       if (marked) snippet.createEl("mark", { cls: "vault-indexer-mark", text });
       else snippet.appendText(text);
@@ -170,6 +172,11 @@ export class ResultList {
     const list = el.createEl("ul", { cls: "vault-indexer-why" });
     for (const text of lines) list.createEl("li", { text });
   }
+}
+
+/** A text runs in the direction of its script, and is read aloud in its language, if that is known. */
+function textAttr(language: string): Record<string, string> {
+  return { dir: "auto", ...(language && { lang: language }) };
 }
 
 function placeOf(hit: Hit): string {

@@ -56,7 +56,7 @@ export class SearchPanel extends Component {
       cls: "prompt-input",
       type: "text",
       placeholder: "Search by meaning, word and link",
-      attr: { "aria-label": "Search", "aria-autocomplete": "list", spellcheck: "false" },
+      attr: { "aria-label": "Search", "aria-autocomplete": "list", dir: "auto", spellcheck: "false" },
     });
     this.chipsEl = parent.createDiv({ cls: "vault-indexer-chips" });
     this.state = this.addChild(new StateBox(context, parent, (status) => this.onStatus(status)));
@@ -274,7 +274,7 @@ export class SearchPanel extends Component {
     this.chipsEl.empty();
     for (const scope of this.scopes) {
       const chip = this.chipsEl.createDiv({ cls: "vault-indexer-chip", attr: { "data-kind": scope.kind } });
-      chip.createSpan({ text: label(scope) });
+      chip.createSpan({ text: label(scope), attr: { dir: "auto" } });
       const attr = { "aria-label": `Remove ${label(scope)}` };
       const remove = chip.createEl("button", { cls: "clickable-icon", attr });
       setIcon(remove, "x");
