@@ -137,7 +137,7 @@ lock: $(STAMP)
 test-ranges: $(STAMP)
 	$(BIN)/python -m pip install --quiet "uv>=0.9"
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-ranges
-	$(BIN)/uv pip install --quiet --python .venv-ranges/bin/python --resolution $(RESOLUTION) -e ".[dev]"
+	$(BIN)/uv pip install --quiet --python .venv-ranges/bin/python --resolution $(RESOLUTION) -e ".[dev,milvus,test-api]"
 	.venv-ranges/bin/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
 
 clean:
