@@ -13,9 +13,11 @@ from speed.figures import children_of, resident_mb
 @dataclass(frozen=True, slots=True)
 class Family:
     """Resident MiB of the daemon and, together, of its workers, its builder and the builder's workers;
-    pages that processes share count for each. `files` are open descriptors of all of them."""
+    pages that processes share count for each. `anonymous_mb` is what the daemon has without the pages of
+    mapped files, which the system takes back when it needs them. `files` are open descriptors of all."""
 
     daemon_mb: float
+    anonymous_mb: float
     others_mb: float
     processes: int
     files: int
@@ -25,7 +27,8 @@ def family(pid: int) -> Family:
     """As it is at this moment; a process that ends meanwhile counts nothing."""
     others = _descendants(pid)
     sizes = [size for size in map(resident_mb, others) if not math.isnan(size)]
-    return Family(resident_mb(pid), sum(sizes), 1 + len(sizes), sum(map(_open_files, [pid, *others])))
+    files = sum(map(_open_files, [pid, *others]))
+    return Family(resident_mb(pid), resident_mb(pid, "RssAnon"), sum(sizes), 1 + len(sizes), files)
 
 
 def processor_s(pid: int) -> float:

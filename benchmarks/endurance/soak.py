@@ -72,15 +72,16 @@ def _judged(samples: Sequence[Sample]) -> list[Figure]:
     warm = [sample for sample in samples if sample.edits >= _WARM_UP * last.edits]
     slope = slope_of([(one.edits / 1000, one.family.daemon_mb + one.family.others_mb) for one in warm])
     own = slope_of([(one.edits / 1000, one.family.daemon_mb) for one in warm])
+    anonymous = slope_of([(one.edits / 1000, one.family.anonymous_mb) for one in warm])
     files = [sample.family.files for sample in warm]
     disk = [sample.disk / 1e6 for sample in samples]
     what = f"soak of {last.edits:,} edits, {last.seq:,} commits"
     return [
         figure(
             f"{what}: memory after the first third",
-            f"{slope:+.1f} MB per 1,000 edits, of which the daemon itself {own:+.1f}; at the end"
-            f" {last.family.daemon_mb:.0f} MB and {last.family.others_mb:.0f} MB in its"
-            f" {last.family.processes - 1} processes",
+            f"{slope:+.1f} MB per 1,000 edits, of which the daemon itself {own:+.1f}"
+            f" ({anonymous:+.1f} without mapped files); at the end {last.family.daemon_mb:.0f} MB and"
+            f" {last.family.others_mb:.0f} MB in its {last.family.processes - 1} processes",
             f"{TARGET_MB:.0f} MB per 1,000 edits",
         ),
         figure(f"{what}: open files", f"{min(files)} to {max(files)}, {files[-1]} at the end", "no growth"),
@@ -106,10 +107,22 @@ def _course(samples: Sequence[Sample]) -> str:
             f"{one.edits:,}",
             f"{one.seq:,}",
             f"{one.family.daemon_mb:.0f}",
+            f"{one.family.anonymous_mb:.0f}",
             f"{one.family.others_mb:.0f}",
             str(one.family.files),
             f"{one.disk / 1e6:.0f}",
         )
         for one in [*samples[:-1:step], samples[-1]]
     ]
-    return table(("edits", "commits", "daemon, MB", "its processes, MB", "open files", "index, MB"), rows)
+    return table(
+        (
+            "edits",
+            "commits",
+            "daemon, MB",
+            "without mapped files",
+            "its processes, MB",
+            "open files",
+            "index, MB",
+        ),
+        rows,
+    )

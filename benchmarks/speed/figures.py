@@ -72,13 +72,15 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
 
 
-def resident_mb(pid: int) -> float:
-    """Resident memory of a process in MiB; NaN where the system has no /proc or the process is gone."""
+def resident_mb(pid: int, kind: str = "VmRSS") -> float:
+    """Resident memory of a process in MiB; NaN where the system has no /proc or the process is gone.
+
+    `kind` is a line of /proc/PID/status: with RssAnon, pages of mapped files are left out."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text("ascii", errors="replace").splitlines()
     except OSError:
         return math.nan
-    found = [line.split()[1] for line in lines if line.startswith("VmRSS:")]
+    found = [line.split()[1] for line in lines if line.startswith(f"{kind}:")]
     return int(found[0]) / _KIB_PER_MIB if found else math.nan
 
 
