@@ -128,6 +128,9 @@ class Gateway:
     said: str = ""
     """What stood on standard error, once it has ended."""
 
+    printed: str = ""
+    """What stood on standard output, once it has ended."""
+
     def get(
         self,
         route: str,
@@ -176,6 +179,27 @@ class Gateway:
         return [str(hit["path"]) for hit in results(self.search(user, query, **parameters))]
 
 
+def rows_of(team: Team, vault: str) -> int:
+    """How many chunks of a vault the server has, in the collections of all models."""
+    connection = team.vaults.connection
+    collections = [str(name) for name in connection.call("list_collections")]
+    return sum(
+        int(row["count(*)"])
+        for name in collections
+        if name.startswith(f"{team.prefix}_chunks_")
+        for row in connection.read(
+            "query", name, filter=f"vault == {json.dumps(vault)}", output_fields=["count(*)"]
+        )
+    )
+
+
+def administer(config: Path | None, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`indexer gateway`, with the configuration of a gateway unless there is none."""
+    command = [sys.executable, "-m", "vault_indexer.cli", "gateway", *arguments]
+    given = ["--config", str(config)] if config else []
+    return subprocess.run([*command, *given], capture_output=True, text=True, check=False)
+
+
 def results(answer: Answer) -> list[dict[str, object]]:
     assert answer.status == 200, answer.body
     found = answer.json["results"]
@@ -210,7 +234,9 @@ def gateway(
         "utf-8",
     )
     command = [sys.executable, "-m", "vault_indexer.cli", "gateway", "--config", str(config)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    output = config.with_suffix(".out")
+    with output.open("wb") as stdout:
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=stdout, text=True)
     assert process.stderr is not None
     line = process.stderr.readline()
     assert "http://127.0.0.1:" in line, line
@@ -222,5 +248,6 @@ def gateway(
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         _, one.said = process.communicate(timeout=DEADLINE_S)
+        one.printed = output.read_text("utf-8")
         assert "Traceback" not in one.said, one.said
         assert all(user.token not in one.said for user in users)

@@ -80,6 +80,15 @@ def test_the_audit_log_has_a_line_for_each_request(team: Team, tmp_path: Path, *
     assert "secretword" not in one.said
 
 
+def test_there_is_no_log_of_requests_unless_one_is_configured(team: Team) -> None:
+    with gateway(team, [BEN, OPS]) as one:
+        assert one.search(BEN, "secretword").status == 200
+        assert one.get("/v1/search?q=x", headers={"Authorization": "Bearer wrong-token"}).status == 401
+        assert one.get("/v1/nothing", BEN).status == 404
+        assert one.get("/metrics", OPS).status == 200
+    assert (one.printed, one.said) == ("", "")
+
+
 def test_a_line_that_cannot_be_written_is_counted(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()

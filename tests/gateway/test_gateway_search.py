@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway_lab import ANA, BEN, Gateway, notices, results
+from gateway_lab import ANA, BEN, Gateway, Team, gateway, notices, results
 
 
 def test_each_user_finds_what_they_may_read(shared_gateway: Gateway) -> None:
@@ -67,6 +67,19 @@ def test_what_a_gateway_cannot_decide_is_refused_by_name(shared_gateway: Gateway
     assert shared_gateway.search(BEN, "dough vault:kitchen").status == 422
     assert shared_gateway.search(BEN, "tag:food").status == 422
     assert shared_gateway.search(BEN, "dough path:/(/").status == 422
+
+
+def test_a_filter_over_too_many_chunks_is_refused_until_one_vault_is_named(team: Team) -> None:
+    """The kitchen has two chunks, the observatory thirteen."""
+    with gateway(team, [BEN], "max_filtered_chunks = 3") as one:
+        for found in (one.search(BEN, "dough", folder="Sky"), one.search(BEN, "dough tag:food")):
+            assert (found.status, found.kind) == (422, "usage")
+            said = "in 15 parts of notes costs too much, 3 are allowed: name one vault by vault="
+            assert said in found.body.decode()
+        assert one.search(BEN, "dough", vault="observatory", folder="Sky").status == 422
+        assert one.paths(BEN, "dough", vault="kitchen", folder="Soups") == ["Soups/Lentils.md"]
+        assert one.paths(BEN, "dough tag:food", vault="kitchen") == ["Bread.md"]
+        assert one.search(BEN, "dough").status == 200
 
 
 def test_an_answer_says_what_it_is_worth_and_what_was_corrected(shared_gateway: Gateway) -> None:
