@@ -4,10 +4,11 @@ question declined that no note answers.
     python benchmarks/ask.py DATA [--work DIR] [--sets NAME,…] [--large FOLDER] [--misses N]
 
 The sets: `XQuAD <language>` (every paragraph a note; a question counts as answered if the text of an answer
-stands in a quoted sentence), `far <language>` (XQuAD, half of the articles hidden; the questions on them
-have no answer), `obsidian-help` (judged queries: answered if a judged note is quoted) and its queries without
-an answer. Every citation of every answer is compared with its file. Figures are of the part kept aside, and
-of all.
+stands in a quoted sentence), `near <language>` (every other paragraph hidden; the questions on those have no
+answer, though other paragraphs of their article are there), `far <language>` (half of the articles hidden;
+the questions on them have no answer), `obsidian-help` (judged queries: answered if a judged note is quoted)
+and its queries without an answer. Every citation of every answer is compared with its file. Figures are of
+the part kept aside, and of all.
 `ms` is the processor time of a whole answer, and of a search alone, in the median. Prints Markdown.
 
 With `--large`, the time on that vault is printed as well, for the first 50 judged queries.
@@ -25,7 +26,7 @@ from pathlib import Path
 from quality.engine import plain
 from quality.queries import ASIDE, Query, read_queries
 from quality.sets import judged, written, xquad_articles
-from quality.unanswerable import CONFIDENCE_LANGUAGES
+from quality.unanswerable import is_kept_far, is_kept_near, languages_in
 from quality.written import QUERIES
 from search_quality import folder, is_wanted, options
 from vault_indexer import open_vault
@@ -33,7 +34,6 @@ from vault_indexer.api import Vault
 from vault_indexer.model import AskAnswer
 
 ANSWERED_BAR, DECLINED_BAR, LARGE_BAR_MS = 0.75, 0.9, 200.0
-_HALF = 2
 
 IsAnswer = Callable[[AskAnswer], bool]
 
@@ -72,9 +72,10 @@ class Asked:
 
 def ask_sets(data: Path, work: Path) -> Iterator[AskSet]:
     """All sets."""
-    for language in CONFIDENCE_LANGUAGES:
-        yield _xquad(data, work, f"XQuAD {language}", language, lambda _: True)
-        yield _xquad(data, work, f"far {language}", language, lambda article: article % _HALF == 0)
+    for language in languages_in(data / "bench" / "xquad"):
+        yield _xquad(data, work, f"XQuAD {language}", language, lambda *_: True)
+        yield _xquad(data, work, f"near {language}", language, is_kept_near)
+        yield _xquad(data, work, f"far {language}", language, is_kept_far)
     help_vault = judged("obsidian-help", data / "vaults" / "obsidian-help")
     without = read_queries(QUERIES / "unanswerable.txt", ())
     questions = [Question(query.text, _quotes_any(query)) for query in help_vault.queries]
@@ -82,17 +83,17 @@ def ask_sets(data: Path, work: Path) -> Iterator[AskSet]:
     yield AskSet("obsidian-help", help_vault.vault, tuple(questions))
 
 
-def _xquad(data: Path, work: Path, name: str, language: str, is_kept: Callable[[int], bool]) -> AskSet:
+def _xquad(data: Path, work: Path, name: str, language: str, is_kept: Callable[[int, int], bool]) -> AskSet:
     notes: dict[str, str] = {}
     questions: list[Question] = []
     for number, article in enumerate(xquad_articles(data / "bench" / "xquad", language)):
-        for paragraph in article:
-            path = f"p{len(questions):04}.md"
-            if is_kept(number):
+        for at, paragraph in enumerate(article):
+            path, kept = f"p{len(questions):04}.md", is_kept(number, at)
+            if kept:
                 notes[path] = paragraph["context"]
             for one in paragraph["qas"]:
                 texts = [answer["text"] for answer in one["answers"]]
-                questions.append(Question(one["question"], _holds(path, texts) if is_kept(number) else None))
+                questions.append(Question(one["question"], _holds(path, texts) if kept else None))
     vault = written(work / f"ask-{name.replace(' ', '-')}", notes)
     return AskSet(name, vault, tuple(questions))
 

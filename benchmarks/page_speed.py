@@ -29,7 +29,7 @@ from playwright.sync_api import sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 QUERIES = ("how do I link to a heading", "sync notes between devices", "daily notes", "export as pdf")
-FIELDS = "path,kind,title,header_path,line,uri,relevance,snippet,marks,tags,shares"
+FIELDS = "path,kind,title,language,header_path,line,uri,relevance,snippet,marks,tags,copies,shares"
 
 MEASURE = """() => {
   window.painted = [];

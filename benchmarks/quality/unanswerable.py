@@ -13,7 +13,7 @@ from quality.written import QUERIES
 
 NEAR, FAR, NOISE, FOREIGN = "near", "far", "noise", "foreign"
 CONFIDENCE_LANGUAGES = ("en", "es", "zh", "ru")
-MORE_LANGUAGES = ("th",)
+MORE_LANGUAGES = ("th", "ar", "de", "el", "hi", "ro", "tr", "vi")
 """Measured where the data holds them: XQuAD has them, the data for tests may not."""
 
 
@@ -44,10 +44,9 @@ def confidence_sets(data: Path, work: Path) -> Iterator[ConfidenceSet]:
     without_answer = read_queries(QUERIES / "unanswerable.txt", ())
     noise = tuple(query for query in without_answer if query.kind == NOISE)
     xquad = data / "bench" / "xquad"
-    more = [one for one in MORE_LANGUAGES if (xquad / f"xquad.{one}.json").exists()]
-    for language in (*CONFIDENCE_LANGUAGES, *more):
-        yield _hidden(xquad, work, language, NEAR, lambda _article, paragraph: paragraph % 2 == 0)
-        far = _hidden(xquad, work, language, FAR, _is_kept_far)
+    for language in languages_in(xquad):
+        yield _hidden(xquad, work, language, NEAR, is_kept_near)
+        far = _hidden(xquad, work, language, FAR, is_kept_far)
         yield far
         yield ConfidenceSet(f"{NOISE} {language}", NOISE, far.vault, far.answerable, noise)
     first, *others = CONFIDENCE_LANGUAGES
@@ -58,6 +57,22 @@ def confidence_sets(data: Path, work: Path) -> Iterator[ConfidenceSet]:
         asked = tuple(query for query in without_answer if query.kind == kind)
         name = f"{kind} obsidian-help"
         yield ConfidenceSet(name, kind, answerable.vault, answerable.queries, asked)
+
+
+def languages_in(xquad: Path) -> tuple[str, ...]:
+    """The four languages that confidence is fitted with, and others that the data holds."""
+    more = [one for one in MORE_LANGUAGES if (xquad / f"xquad.{one}.json").exists()]
+    return (*CONFIDENCE_LANGUAGES, *more)
+
+
+def is_kept_near(_article: int, paragraph: int) -> bool:
+    """Every other paragraph of each article stays."""
+    return paragraph % 2 == 0
+
+
+def is_kept_far(article: int, _paragraph: int) -> bool:
+    """Every other article stays."""
+    return article % 2 == 0
 
 
 def _hidden(
@@ -79,17 +94,13 @@ def _hidden(
 
 def _asked_in(data: Path, work: Path, language: str, asked_in: str) -> ConfidenceSet:
     """Far in one language, its questions in another; they are in the same order in each."""
-    far = _hidden(data, work, language, FAR, _is_kept_far)
-    asked = _hidden(data, work, asked_in, FAR, _is_kept_far)
+    far = _hidden(data, work, language, FAR, is_kept_far)
+    asked = _hidden(data, work, asked_in, FAR, is_kept_far)
     answerable = [
         replace(own, text=other.text) for own, other in zip(far.answerable, asked.answerable, strict=True)
     ]
     name = f"{FOREIGN} {asked_in}>{language}"
     return ConfidenceSet(name, FOREIGN, far.vault, tuple(answerable), asked.unanswerable)
-
-
-def _is_kept_far(article: int, _paragraph: int) -> bool:
-    return article % 2 == 0
 
 
 def _numbered(
