@@ -85,6 +85,23 @@ def test_a_release_has_the_files_that_obsidian_loads_from_a_tag_that_is_the_vers
     assert all((ROOT / name).is_file() for name in names)
 
 
+@pytest.mark.parametrize("readme", ["README.md", "src/obsidian-plugin/README.md"])
+def test_what_the_plugin_reaches_beyond_the_vault_is_disclosed(readme: str) -> None:
+    """The community directory shows the README beside `manifest.json`, the one at the top."""
+    assert (ROOT / "manifest.json").is_file()
+    text = (ROOT / readme).read_text("utf-8")
+    disclosed = {
+        name: re.search(rf"^- \*\*{name}.*?(?=^- |^$)", text, re.MULTILINE | re.DOTALL)
+        for name in ("Files outside the vault", "Network", "Programs")
+    }
+    files, network, programs = (found[0] if found else "" for found in disclosed.values())
+    assert "`daemon.json`" in files
+    assert "`start.json`" in files
+    assert "http://127.0.0.1" in network
+    assert "only if you allow it" in programs
+    assert "No account, no telemetry, no advertisement." in text
+
+
 def test_the_workflows_that_evaluate_keep_their_reports() -> None:
     assert '--report json --out "${REPORTS:-' in (ROOT / ".ci" / "run").read_text("utf-8")
     for name, given in (("ci", "REPORTS: "), ("eval-nightly", "--out reports/cases.json")):
