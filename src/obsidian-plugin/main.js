@@ -1,4 +1,4 @@
-// Built from sources with the digest 53d003c4630a4d021eb51619561db4ef4702534fa803698ff01adbb8ac7372dc
+// Built from sources with the digest c1f8b4a2cd56c678ffce5b1129ae2e835914bc4ed753e6d23bcc98cdc014c890
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -549,7 +549,14 @@ async function createNote(app, text, folder, where) {
   const active = app.workspace.getActiveFile()?.path ?? "";
   const parent = folder ?? app.fileManager.getNewFileParent(active, `${name}.md`).path;
   const path = (0, import_obsidian5.normalizePath)(`${parent}/${name}.md`);
-  const file = app.vault.getFileByPath(path) ?? await app.vault.create(path, "");
+  let file = app.vault.getFileByPath(path);
+  try {
+    file ??= await app.vault.create(path, "");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    new import_obsidian5.Notice(`${path} was not created: ${reason}`);
+    return;
+  }
   await app.workspace.getLeaf(where).openFile(file, { active: true });
 }
 function fileName(text) {
@@ -878,6 +885,11 @@ var ResultList = class _ResultList {
     for (const text of queries) this.addAction({ kind: "recent", text }, "history", text);
     this.select(queries.length > 0 ? 0 : -1);
   }
+  /** Whether the rows are those of an earlier query, and the answer to the newest is under way. */
+  setOld(isOld) {
+    this.el.toggleClass("vault-indexer-old", isOld);
+    this.el.setAttr("aria-busy", String(isOld));
+  }
   clear() {
     this.el.empty();
     this.rows = [];
@@ -991,15 +1003,13 @@ function stateOf(status) {
       };
     }
     case "building":
-    case "rebuilding": {
-      const { notes, total } = status.progress ?? { notes: 0, total: 0 };
-      const title = status.state === "building" ? "The first index is being built" : "The index is being rebuilt";
-      const detail = total > 0 ? `${notes} of ${total} notes` : "Reading the vault";
-      return { ...shown("building", title, detail), progress: total > 0 ? notes / total : 0 };
-    }
+      return build("The first index is being built", status);
+    case "rebuilding":
+      return build("The index is being rebuilt", status);
     case "unusable":
       return shown("degraded", "There is no index", status.detail);
     case "indexing":
+      if (status.progress?.stage === "notes") return build("The index is being built", status);
       return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
     default:
       if (status.pending > 0) return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
@@ -1009,6 +1019,11 @@ function stateOf(status) {
       if (status.upgrade && !status.detail) return betterVectors(status.upgrade);
       return status.detail ? shown("ready", status.detail, "") : null;
   }
+}
+function build(title, { progress }) {
+  const { notes, total } = progress ?? { notes: 0, total: 0 };
+  const detail = total > 0 ? `${grouped(notes)} of ${grouped(total)} notes` : "Reading the vault";
+  return { ...shown("building", title, detail), progress: total > 0 ? notes / total : 0 };
 }
 function betterVectors({ done, total, seconds_left, waits_for }) {
   const share = `Better vectors: ${Math.floor(100 * done / Math.max(1, total))}%`;
@@ -1053,7 +1068,10 @@ function commandLine(words, isWindows) {
   return isWindows && line.startsWith("'") ? `& ${line}` : line;
 }
 function changes(count) {
-  return count === 1 ? "1 change" : `${count} changes`;
+  return count === 1 ? "1 change" : `${grouped(count)} changes`;
+}
+function grouped(count) {
+  return count.toLocaleString("en");
 }
 function localTime(utc) {
   const time = new Date(utc);
@@ -1212,6 +1230,7 @@ var StateBox = class extends import_obsidian10.Component {
 
 // src/search_panel.ts
 var HOVER_SOURCE = "vault-indexer";
+var OLD_MS = 200;
 var SearchPanel = class extends import_obsidian11.Component {
   constructor(context, parent, owner) {
     super();
@@ -1267,6 +1286,7 @@ var SearchPanel = class extends import_obsidian11.Component {
   seenSeq = null;
   isUnanswered = false;
   wasBusy = false;
+  oldTimer = 0;
   onload() {
     this.registerDomEvent(this.inputEl, "input", () => this.changeQuery());
     this.registerDomEvent(this.inputEl, "keydown", (event) => {
@@ -1275,6 +1295,7 @@ var SearchPanel = class extends import_obsidian11.Component {
       }
     });
     this.register(() => {
+      window.clearTimeout(this.oldTimer);
       this.live.drop();
       this.whenAnswered = null;
     });
@@ -1325,12 +1346,26 @@ var SearchPanel = class extends import_obsidian11.Component {
     this.explanationEl.empty();
     if (this.query) {
       this.live.ask(this.query);
+      this.markOldLater();
       return;
     }
     this.live.drop();
     this.messagesEl.empty();
     this.list.showRecent(this.context.device.recent);
-    this.shownQuery = "";
+    this.arrive("");
+  }
+  /** The rows are those of a query; null where it has none. */
+  arrive(query) {
+    this.shownQuery = query;
+    window.clearTimeout(this.oldTimer);
+    this.oldTimer = 0;
+    this.list.setOld(false);
+    this.markOldLater();
+  }
+  /** Mark the rows as old, unless what is typed is answered soon. */
+  markOldLater() {
+    if (this.oldTimer || !this.live.isBusy || this.query === this.shownQuery) return;
+    this.oldTimer = window.setTimeout(() => this.list.setOld(true), OLD_MS);
   }
   /** Act on the rows once they answer what is typed; never on those of an earlier query. */
   afterAnswer(action) {
@@ -1338,7 +1373,7 @@ var SearchPanel = class extends import_obsidian11.Component {
     else if (this.live.isBusy) this.whenAnswered = action;
   }
   showProblem(error) {
-    this.shownQuery = null;
+    this.arrive(null);
     if (!this.live.isBusy) this.whenAnswered = null;
     if (error instanceof RefusedError) {
       this.showMessages([error.message]);
@@ -1359,7 +1394,7 @@ var SearchPanel = class extends import_obsidian11.Component {
     this.showMessages(messages);
     this.hits = answer.results;
     this.list.showHits(answer.results, this.typed, query === this.shownQuery);
-    this.shownQuery = query;
+    this.arrive(query);
     if (answer.index.pending > 0) void this.state.check();
     if (query !== this.query) return;
     const action = this.whenAnswered;

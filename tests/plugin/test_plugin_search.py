@@ -104,6 +104,31 @@ def test_a_daemon_that_does_not_answer_is_shown_until_it_does(plugin: PluginPage
     expect(state).to_be_hidden()
 
 
+def test_hits_of_an_earlier_query_are_marked_as_old_until_the_answer_comes(plugin: PluginPage) -> None:
+    field = plugin.open_search()
+    field.fill("publish")
+    plugin.answered("publish")
+    results = plugin.page.locator(".vault-indexer-prompt .vault-indexer-results")
+    expect(results).to_have_attribute("aria-busy", "false")
+    hold_requests(plugin)
+    plugin.evaluate(
+        """() => {
+            const [list, state] = ["results", "state"].map((one) =>
+                document.querySelector(`.vault-indexer-prompt .vault-indexer-${one}`));
+            const note = () => (window.saidSilent ??= state.isShown());
+            new MutationObserver(note).observe(list, { attributeFilter: ["aria-busy"] });
+        }"""
+    )
+    field.fill(WORD)
+    expect(results).to_have_attribute("aria-busy", "true")
+    expect(results).to_have_css("opacity", "0.5")
+    assert plugin.evaluate("() => window.saidSilent") is False  # long before the daemon is said to be silent
+    plugin.evaluate("() => window.release()")
+    plugin.answered(WORD)
+    expect(results).to_have_attribute("aria-busy", "false")
+    expect(results).to_have_css("opacity", "1")
+
+
 def test_why_a_hit_is_here_and_why_a_note_is_not(plugin: PluginPage) -> None:
     rows = plugin.search("keyboard shortcuts tag:#nosuchtag OR keyboard")
     plugin.page.keyboard.press("Control+i")
@@ -228,6 +253,19 @@ def test_a_query_without_results_creates_a_note(plugin: PluginPage) -> None:
     plugin.page.keyboard.press("Enter")
     plugin.wait("() => window.host.tabs().length === 1 && window.host.tabs()[0].path.includes('no-such-tag')")
     (plugin.sandbox.vault / plugin.tabs()[0]["path"]).unlink()
+
+
+def test_a_note_that_cannot_be_created_is_said(plugin: PluginPage) -> None:
+    plugin.open_search().press_sequentially("tag:#no-such-tag")
+    expect(plugin.page.locator(".vault-indexer-create")).to_have_class(re.compile("is-selected"))
+    plugin.evaluate(
+        "() => { window.host.app.vault.create = async () => { throw new Error('EACCES: permission denied'); }; }"
+    )
+    plugin.page.keyboard.press("Enter")
+    expect(plugin.page.locator(".notice")).to_have_text(
+        "tag no-such-tag.md was not created: EACCES: permission denied"
+    )
+    assert plugin.tabs() == []
 
 
 def test_the_selection_is_the_query(plugin: PluginPage) -> None:

@@ -87,7 +87,14 @@ export async function createNote(app: App, text: string, folder: string | null, 
   const active = app.workspace.getActiveFile()?.path ?? "";
   const parent = folder ?? app.fileManager.getNewFileParent(active, `${name}.md`).path;
   const path = normalizePath(`${parent}/${name}.md`);
-  const file = app.vault.getFileByPath(path) ?? (await app.vault.create(path, ""));
+  let file = app.vault.getFileByPath(path);
+  try {
+    file ??= await app.vault.create(path, "");
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    new Notice(`${path} was not created: ${reason}`);
+    return;
+  }
   await app.workspace.getLeaf(where).openFile(file, { active: true });
 }
 

@@ -76,6 +76,12 @@ export class ResultList {
     this.select(queries.length > 0 ? 0 : -1);
   }
 
+  /** Whether the rows are those of an earlier query, and the answer to the newest is under way. */
+  setOld(isOld: boolean): void {
+    this.el.toggleClass("vault-indexer-old", isOld);
+    this.el.setAttr("aria-busy", String(isOld));
+  }
+
   clear(): void {
     this.el.empty();
     this.rows = [];

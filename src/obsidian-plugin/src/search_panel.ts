@@ -12,6 +12,9 @@ import { StateBox } from "./state_box";
 
 export const HOVER_SOURCE = "vault-indexer";
 
+/** After so long without an answer the rows are shown as old; most answers come sooner. */
+const OLD_MS = 200;
+
 /** What holds a panel: the modal or the pane. */
 export interface PanelOwner {
   /** A result was chosen; the modal closes. */
@@ -39,6 +42,7 @@ export class SearchPanel extends Component {
   private seenSeq: number | null = null;
   private isUnanswered = false;
   private wasBusy = false;
+  private oldTimer = 0;
 
   constructor(
     private readonly context: Context,
@@ -84,6 +88,7 @@ export class SearchPanel extends Component {
       }
     });
     this.register(() => {
+      window.clearTimeout(this.oldTimer);
       this.live.drop();
       this.whenAnswered = null;
     });
@@ -140,12 +145,28 @@ export class SearchPanel extends Component {
     this.explanationEl.empty();
     if (this.query) {
       this.live.ask(this.query);
+      this.markOldLater();
       return;
     }
     this.live.drop();
     this.messagesEl.empty();
     this.list.showRecent(this.context.device.recent);
-    this.shownQuery = "";
+    this.arrive("");
+  }
+
+  /** The rows are those of a query; null where it has none. */
+  private arrive(query: string | null): void {
+    this.shownQuery = query;
+    window.clearTimeout(this.oldTimer);
+    this.oldTimer = 0;
+    this.list.setOld(false);
+    this.markOldLater();
+  }
+
+  /** Mark the rows as old, unless what is typed is answered soon. */
+  private markOldLater(): void {
+    if (this.oldTimer || !this.live.isBusy || this.query === this.shownQuery) return;
+    this.oldTimer = window.setTimeout(() => this.list.setOld(true), OLD_MS);
   }
 
   /** Act on the rows once they answer what is typed; never on those of an earlier query. */
@@ -155,7 +176,7 @@ export class SearchPanel extends Component {
   }
 
   private showProblem(error: unknown): void {
-    this.shownQuery = null;
+    this.arrive(null);
     if (!this.live.isBusy) this.whenAnswered = null;
     if (error instanceof RefusedError) {
       this.showMessages([error.message]);
@@ -177,7 +198,7 @@ export class SearchPanel extends Component {
     this.showMessages(messages);
     this.hits = answer.results;
     this.list.showHits(answer.results, this.typed, query === this.shownQuery);
-    this.shownQuery = query;
+    this.arrive(query);
     if (answer.index.pending > 0) void this.state.check();
     if (query !== this.query) return;
     const action = this.whenAnswered;

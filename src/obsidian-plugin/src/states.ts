@@ -41,15 +41,14 @@ export function stateOf(status: Status): ShownState | null {
       };
     }
     case "building":
-    case "rebuilding": {
-      const { notes, total } = status.progress ?? { notes: 0, total: 0 };
-      const title = status.state === "building" ? "The first index is being built" : "The index is being rebuilt";
-      const detail = total > 0 ? `${notes} of ${total} notes` : "Reading the vault";
-      return { ...shown("building", title, detail), progress: total > 0 ? notes / total : 0 };
-    }
+      return build("The first index is being built", status);
+    case "rebuilding":
+      return build("The index is being rebuilt", status);
     case "unusable":
       return shown("degraded", "There is no index", status.detail);
     case "indexing":
+      // Until the first build is complete, its first notes answer already.
+      if (status.progress?.stage === "notes") return build("The index is being built", status);
       return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
     default:
       if (status.pending > 0) return shown("pending", `${changes(status.pending)} being indexed`, status.detail);
@@ -59,6 +58,12 @@ export function stateOf(status: Status): ShownState | null {
       if (status.upgrade && !status.detail) return betterVectors(status.upgrade);
       return status.detail ? shown("ready", status.detail, "") : null;
   }
+}
+
+function build(title: string, { progress }: Status): ShownState {
+  const { notes, total } = progress ?? { notes: 0, total: 0 };
+  const detail = total > 0 ? `${grouped(notes)} of ${grouped(total)} notes` : "Reading the vault";
+  return { ...shown("building", title, detail), progress: total > 0 ? notes / total : 0 };
 }
 
 function betterVectors({ done, total, seconds_left, waits_for }: VectorUpgrade): ShownState {
@@ -114,7 +119,12 @@ export function commandLine(words: readonly string[], isWindows: boolean): strin
 }
 
 function changes(count: number): string {
-  return count === 1 ? "1 change" : `${count} changes`;
+  return count === 1 ? "1 change" : `${grouped(count)} changes`;
+}
+
+/** A number for a person: 16,614. */
+function grouped(count: number): string {
+  return count.toLocaleString("en");
 }
 
 function localTime(utc: string): string {

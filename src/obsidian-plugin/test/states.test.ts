@@ -35,6 +35,17 @@ describe("the state of the daemon", () => {
       detail: "the vault is gone",
     });
     expect(stateOf({ ...READY, state: "indexing", pending: 4 })?.title).toBe("4 changes being indexed");
+    const first = { stage: "notes", notes: 1189, total: 16614 };
+    expect(stateOf({ ...READY, state: "indexing", pending: 15276, progress: first })).toMatchObject({
+      kind: "building",
+      title: "The index is being built",
+      detail: "1,189 of 16,614 notes",
+      progress: 1189 / 16614,
+    });
+    const check = { stage: "verify vault", notes: 1, total: 3 };
+    expect(stateOf({ ...READY, state: "indexing", pending: 15276, progress: check })?.title).toBe(
+      "15,276 changes being indexed",
+    );
     expect(stateOf({ ...READY, vectors_owed: 9 })?.kind).toBe("pending");
     const upgrade = { model: "multilingual", done: 41, total: 100, seconds_left: 61, waits_for: "" };
     expect(stateOf({ ...READY, upgrade })).toMatchObject({
