@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
 import tomli
-from gateway_lab import BEN, NOTES, Team, User, gateway, id_of, publish
+from gateway_lab import BEN, Team, User, administer, gateway, id_of, publish, rows_of
+from vault_at_work import daemon, place
 from waiting import wait_until
 
 from vault_indexer.config.gateway import load_gateway
@@ -20,51 +20,47 @@ pytestmark = pytest.mark.long
 EVE = User("eve", "token-of-eve", ())
 
 
-def administer(config: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "vault_indexer.cli", "gateway", "--config", str(config), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 @pytest.fixture(scope="module")
 def own(team: Team) -> Team:
     made = Team(team.folder / "administered", team.uri, "administered")
     made.folder.mkdir()
     for keeper in ("alpha", "beta"):
-        publish(made, "kitchen", keeper)
+        publish(made, "observatory", keeper)
     return made
 
 
 def test_a_right_is_given_by_name_stored_as_id_and_ends_with_its_vault(own: Team) -> None:
-    alpha, beta = id_of("kitchen", "alpha"), id_of("kitchen", "beta")
+    alpha, beta = id_of("observatory", "alpha"), id_of("observatory", "beta")
     with gateway(own, [EVE, BEN]) as one:
         listed = json.loads(administer(one.config, "vaults", "--json").stdout)["vaults"]
         assert [(row["id"], row["keeper"]) for row in listed] == [(alpha, "alpha"), (beta, "beta")]
-        assert (
-            f"{alpha}  alpha/kitchen  {len(NOTES['kitchen'])} chunks"
-            in administer(one.config, "vaults").stdout
-        )
+        assert {(row["notes"], row["chunks"]) for row in listed} == {(2, 13)}
+        shown = administer(one.config, "vaults").stdout
+        assert f"{alpha}  alpha/observatory  2 notes  13 chunks  published 20" in shown
 
-        refused = administer(one.config, "grant", "eve", "kitchen")
+        refused = administer(one.config, "grant", "eve", "observatory")
         assert refused.returncode == 2
-        assert f"a name alone names no vault; did you mean alpha/kitchen ({alpha})" in refused.stderr
-        assert administer(one.config, "grant", "nobody", "alpha/kitchen").returncode == 2
+        assert f"a name alone names no vault; did you mean alpha/observatory ({alpha})" in refused.stderr
+        assert administer(one.config, "grant", "nobody", "alpha/observatory").returncode == 2
         assert (
             "has no user 'nobody'; it has eve"
-            in administer(one.config, "grant", "nobody", "alpha/kitchen").stderr
+            in administer(one.config, "grant", "nobody", "alpha/observatory").stderr
         )
 
         before = one.config.read_text("utf-8")
-        given = administer(one.config, "grant", "eve", "alpha/kitchen")
-        assert given.stderr == f"eve may read alpha/kitchen ({alpha}).\n"
+        given = administer(one.config, "grant", "eve", "alpha/observatory")
+        assert given.stderr == f"eve may read alpha/observatory ({alpha}).\n"
         assert tomli.loads(one.config.read_text("utf-8"))["users"][0]["vaults"] == [alpha]
         assert one.config.read_text("utf-8").startswith(before[: before.index("[[users]]")])
         wait_until(lambda: one.paths(EVE, "dough"), "the right counts")
 
         state = own.vaults.state(alpha)
         assert state is not None
+        assert rows_of(own, alpha) == 13
         removed = administer(one.config, "unpublish", alpha)
-        assert removed.stderr.startswith(f"Removed alpha/kitchen ({alpha}).")
+        assert removed.stderr.startswith(f"Removed alpha/observatory ({alpha}).")
         assert load_gateway(one.config).withdrawn == (alpha,)
+        assert (rows_of(own, alpha), rows_of(own, beta)) == (0, 13)
         wait_until(lambda: not one.paths(EVE, "dough"), "it is found no more")
         wait_until(
             lambda: one.get("/readyz").json["warnings"] == ["rights that match no published vault: 1"],
@@ -79,6 +75,39 @@ def test_a_right_is_given_by_name_stored_as_id_and_ends_with_its_vault(own: Team
         listed = one.get("/v1/vaults", BEN).json["vaults"]
         assert [row["id"] for row in listed] == [beta]  # type: ignore[attr-defined]
     assert f"the right of eve to {alpha} matches no published vault" in one.said
+
+
+def test_a_vault_that_its_keeper_removed_is_withdrawn_by_the_command_that_it_prints(
+    team: Team, tmp_path: Path
+) -> None:
+    where = place(tmp_path)
+    where.configure(
+        '[index]\nworkers = 1\nbackend = "milvus"\n[embedding]\nprovider = "wordllama"\n'
+        f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "left"\nkeeper = "keeper"\n'
+    )
+    left = Team(tmp_path, team.uri, "left")
+    with daemon(where) as service:
+        wait_until(lambda: service.status().pending == 0, "the vault is published")
+    (state,) = left.vaults.all().values()
+    done = administer(
+        where.config, "unpublish", "--vault", str(where.vault), "--index-dir", str(where.index_dir)
+    )
+    assert done.returncode == 0, done.stderr
+    assert left.vaults.all() == {}
+    said = re.search(r"indexer gateway --config FILE unpublish (\S+)$", done.stderr.strip())
+    assert said is not None, done.stderr
+    assert said[1] == state.vault
+
+    left.vaults.overwrite(state)  # the server is restored from a backup
+    with gateway(left, [BEN]) as one:
+        assert [row["id"] for row in one.get("/v1/vaults", BEN).json["vaults"]] == [state.vault]  # type: ignore[attr-defined]
+        assert administer(one.config, "unpublish", said[1]).returncode == 0
+        assert load_gateway(one.config).withdrawn == (state.vault,)
+        wait_until(lambda: one.get("/v1/vaults", BEN).json["vaults"] == [], "nobody finds it")
+    with daemon(where) as service:
+        wait_until(lambda: service.status().pending == 0, "the vault is published again")
+    (again,) = left.vaults.all()
+    assert again != state.vault
 
 
 @pytest.mark.parametrize("right", ["kitchen", "alpha/kitchen", "**", "", "KITCHEN-0123456789abcdef"])

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from vault_indexer.cli.commands.unpublish import unpublish
+from vault_indexer.cli.commands.unpublish import remove_publication
 from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.config.edits.gateway import add_right, add_withdrawn
@@ -21,6 +21,7 @@ from vault_indexer.gateway.server import GatewayFile, gateway_listener, run_gate
 from vault_indexer.gateway.users import NewToken, full_name
 from vault_indexer.serve.server import ended_by_signals
 from vault_indexer.system import keep_to_one_thread
+from vault_indexer.text.phrases import quantity
 
 
 def gateway(
@@ -51,7 +52,7 @@ def gateway(
     if action == "token":
         _print_token(output)
     elif action == "unpublish" and not given:
-        unpublish(selection)
+        _unpublish_own(selection)
     else:
         _with_configuration(selection, output, action, given, log_file)
 
@@ -78,26 +79,28 @@ def _with_configuration(
 
 
 def _print_vaults(administration: GatewayAdministration, output: Output) -> None:
+    published = administration.published()
     rows = [
         {
             "id": one.vault,
             "name": one.name,
             "keeper": one.keeper,
+            "notes": one.notes,
             "chunks": one.chunks,
             "published_at": one.published_at,
             "seen_at": one.seen_at,
         }
-        for one in administration.published()
+        for one in published
     ]
     if output.json:
         print_json({"vaults": rows})
         return
-    for row in rows:
+    for one in published:
         typer.echo(
-            f"{row['id']}  {row['keeper']}/{row['name']}  {row['chunks']} chunks  "
-            f"published {row['published_at']}  seen {row['seen_at']}"
+            f"{one.vault}  {full_name(one)}  {quantity(one.notes, 'note')}  {quantity(one.chunks, 'chunk')}  "
+            f"published {one.published_at}  seen {one.seen_at}"
         )
-    if not rows:
+    if not published:
         note("No vault is published.")
 
 
@@ -117,6 +120,17 @@ def _unpublish(administration: GatewayAdministration, config: Path, vault: str) 
         note(f"Nothing of {vault} is published. {config} keeps it from coming back.")
     else:
         note(f"Removed {full_name(removed)} ({vault}). {config} keeps it from coming back.")
+
+
+def _unpublish_own(selection: VaultSelection) -> None:
+    """Remove the vault of an index here. Its keeper may have no file of a gateway, so another person has to
+    write the id down there."""
+    vault = remove_publication(selection)
+    if vault:
+        note(
+            "A server that is restored from an older copy has the vault again. To keep it hidden then, "
+            f"whoever runs the gateways runs: indexer gateway --config FILE unpublish {vault}"
+        )
 
 
 def _print_token(output: Output) -> None:

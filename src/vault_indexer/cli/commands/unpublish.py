@@ -14,6 +14,11 @@ from vault_indexer.errors import UsageError
 
 def unpublish(selection: VaultSelection) -> None:
     """Remove what is published of a vault from the Milvus server. Notes and index stay as they are."""
+    remove_publication(selection)
+
+
+def remove_publication(selection: VaultSelection) -> str:
+    """Do that, and say so. Returns the id that the vault had, "" where nothing was published."""
     target = target_of(selection)
     uri = target.config.settings.milvus.uri
     vault = unpublish_vault(target, os.environ)
@@ -21,6 +26,7 @@ def unpublish(selection: VaultSelection) -> None:
         note(f"Removed {target.vault} from {uri}; its id was {vault}.")
     else:
         note(f"Nothing of {target.vault} is published on {uri}.")
+    return vault
 
 
 def take_over_at(selection: VaultSelection, *, is_shared: bool) -> None:
