@@ -1,0 +1,86 @@
+"""The data of the server are lost, and a copy of before takes their place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from gateway_lab import BEN, Gateway, Team, administer, gateway, id_of, publish, results, rows_of
+from milvus_server import MilvusServer, milvus_server
+from vault_at_work import Place, daemon, place
+from waiting import wait_until
+
+from vault_indexer.config.gateway import load_gateway
+
+
+def while_stopped(server: MilvusServer, change: Callable[[], object]) -> None:
+    """Change the data of a server that does not run."""
+    server.stop()
+    change()
+    server.start()
+
+
+def kept(folder: Path, team: Team) -> Place:
+    """A vault that a daemon publishes."""
+    where = place(folder)
+    where.configure(
+        '[index]\nworkers = 1\nbackend = "milvus"\n[embedding]\nprovider = "wordllama"\n'
+        f'[milvus]\nuri = "{team.uri}"\ncollection_prefix = "{team.prefix}"\nkeeper = "kept"\n'
+    )
+    return where
+
+
+def vaults_of_hits(one: Gateway, query: str, text: str) -> set[object]:
+    """The vaults of the hits whose text holds this; none while the gateway does not answer."""
+    answer = one.search(BEN, query)
+    return (
+        {hit["vault"] for hit in results(answer) if text in str(hit["content"])}
+        if answer.status == 200
+        else set()
+    )
+
+
+@pytest.mark.long
+def test_on_a_restored_server_a_withdrawn_vault_stays_hidden_and_the_keeper_catches_up(
+    team_server: MilvusServer, tmp_path: Path
+) -> None:
+    data, backup, kitchen = tmp_path / "data", tmp_path / "backup", id_of("kitchen")
+    with milvus_server(data) as server:
+        team = Team(tmp_path, server.uri, "restored")
+        publish(team, "kitchen")
+        where = kept(tmp_path, team)
+        with daemon(where) as service:
+            wait_until(lambda: service.status().pending == 0, "the vault is published")
+            while_stopped(server, lambda: shutil.copytree(data, backup))
+            with gateway(team, [BEN]) as one:
+                wait_until(
+                    lambda: vaults_of_hits(one, "dough", "dough") == {"kitchen", "vault"}, "both are found"
+                )
+                assert administer(one.config, "unpublish", kitchen).returncode == 0
+                assert rows_of(team, kitchen) == 0
+                where.write("Bread.md", "# Bread\n\nThe marmalade is on the table.\n")
+                wait_until(lambda: vaults_of_hits(one, "marmalade", "marmalade"), "the edit is found")
+
+            def restore() -> None:
+                shutil.rmtree(data)
+                shutil.copytree(backup, data)
+
+            while_stopped(server, restore)
+            assert team.vaults.state(kitchen) is not None, "the copy has the vault"
+            assert rows_of(team, kitchen) == 2
+            withdrawn = load_gateway(one.config).withdrawn
+            # Another gateway: this one remembers notes of before.
+            with gateway(team, [BEN], f"withdrawn = {list(withdrawn)}") as one:
+                assert vaults_of_hits(one, "dough", "dough") <= {"vault"}
+                wait_until(
+                    lambda: vaults_of_hits(one, "marmalade", "marmalade") == {"vault"}, "the edit is back"
+                )
+                assert vaults_of_hits(one, "dough", "dough") == set()
+                listed = one.get("/v1/vaults", BEN).json["vaults"]
+                assert [row["name"] for row in listed] == ["vault"]  # type: ignore[attr-defined]
+                assert administer(one.config, "unpublish", kitchen).stderr.startswith(
+                    "Removed keeper/kitchen"
+                )
+            assert rows_of(team, kitchen) == 0
