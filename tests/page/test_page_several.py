@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
 from cli_sandbox import Sandbox
 from page_site import WAIT_MS
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from waiting import PROCESS_S, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -95,3 +96,45 @@ def test_keys_of_views_that_need_a_vault_do_nothing_where_none_is_chosen(page: P
     page.keyboard.press("h")
     assert page.url.endswith("/#/search")
     expect(page.locator("#q")).to_be_visible()
+
+
+def test_vaults_that_are_being_built_are_named_and_it_ends_by_itself(browser: Browser, address: str) -> None:
+    """The answers are the daemon's own, but for the state and the progress of one vault."""
+    page = browser.new_page()
+    page.set_default_timeout(WAIT_MS)
+    build: dict[str, object] = {"state": "building", "progress": None}
+
+    def list_vaults(route: Route) -> None:
+        answer = route.fetch()
+        listed = answer.json()
+        for one in listed["vaults"]:
+            if one["name"] == "work":
+                one["state"] = build["state"]
+        route.fulfill(response=answer, json=listed)
+
+    def tell_status(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json={**answer.json(), **build})
+
+    page.route("**/v1/vaults", list_vaults)
+    page.route("**/vault/work/v1/status", tell_status)
+    page.goto(address)
+    line, choice = page.locator("#daemon"), page.locator("#vault-choice option")
+    expect(line).to_have_text("work: the index is being built")
+    expect(choice).to_have_text(["All vaults", "garden", "work (building)"])
+    build.update(progress={"stage": "notes", "notes": 0, "total": 16_614, "chunks": 0, "seconds": 0.5})
+    expect(line).to_have_text("work: 0 of 16,614 notes")
+    # Its first notes answer already.
+    build.update(
+        state="indexing",
+        progress={"stage": "notes", "notes": 1189, "total": 16_614, "chunks": 9, "seconds": 9.5},
+    )
+    expect(line).to_have_text("work: 1,189 of 16,614 notes")
+    expect(choice).to_have_text(["All vaults", "garden", "work (building)"])
+    page.fill("#q", "tomatoes in march")
+    expect(page.locator(".hit").first).to_be_visible()
+    with page.expect_request(re.compile(r"/v1/search\?q=tomatoes")):  # again: there is more to find
+        build.update(state="ready", progress=None)
+    expect(line).to_be_hidden()
+    expect(choice).to_have_text(["All vaults", "garden", "work"])
+    page.close()

@@ -99,11 +99,12 @@ export async function isKnownDaemon(signal) {
 /**
  * @param {string} path
  * @param {RequestInit} init
+ * @param {string} [base] where the routes begin
  * @returns {Promise<Response>}
  */
-async function send(path, init) {
+async function send(path, init, base = BASE) {
   try {
-    return await fetch(`${BASE}${path}`, { ...init, cache: "no-store", credentials: "omit", redirect: "error" });
+    return await fetch(`${base}${path}`, { ...init, cache: "no-store", credentials: "omit", redirect: "error" });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new ApiError(0, "The daemon does not answer.");
@@ -113,13 +114,14 @@ async function send(path, init) {
 /**
  * @param {string} path
  * @param {RequestInit} init
+ * @param {string} [base] where the routes begin
  * @returns {Promise<Response>}
  */
-async function request(path, init) {
+async function request(path, init, base) {
   /** @type {Record<string, string>} */
   const headers = { Authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ""}` };
   if (init.body) headers["Content-Type"] = "application/json";
-  const response = await send(path, { ...init, headers });
+  const response = await send(path, { ...init, headers }, base);
   if (!response.ok) {
     const said = await response.json().catch(() => null);
     throw new ApiError(response.status, said?.error?.message ?? `status ${response.status}`);
@@ -139,6 +141,16 @@ export async function get(route, parameters = {}, signal) {
   const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
   const response = await request(`/v1/${route}${given.length ? `?${query}` : ""}`, { signal });
   return response.json();
+}
+
+/**
+ * The status of a vault, on the page of all.
+ * @param {string} vault its name
+ * @param {AbortSignal} signal
+ * @returns {Promise<any>}
+ */
+export async function statusOf(vault, signal) {
+  return (await request("/v1/status", { signal }, `/vault/${vault}`)).json();
 }
 
 /**

@@ -130,15 +130,9 @@ async function start() {
  */
 function showChoice(vaults) {
   document.getElementById("vault-choice")?.remove();
-  const option = (/** @type {string} */ name, /** @type {string} */ label) => {
-    const made = h("option", { value: name }, label);
-    made.selected = name === VAULT;
-    return made;
-  };
   const choice = h("select", { id: "vault-choice", "aria-label": "Vault",
-    onchange: () => location.assign(choice.value ? inVault(choice.value, "#/search") : "/#/search") },
-  option("", "All vaults"),
-  ...vaults.map(({ name, state }) => option(name, ["ready", "indexing"].includes(state) ? name : `${name} (${state})`)));
+    onchange: () => location.assign(choice.value ? inVault(choice.value, "#/search") : "/#/search") });
+  fillChoice(choice, vaults);
   document.querySelector(".brand")?.after(choice);
   for (const link of document.querySelectorAll("nav a[data-view]")) {
     if (link instanceof HTMLElement) link.hidden = !VAULT && link.dataset.view !== "search";
@@ -146,38 +140,69 @@ function showChoice(vaults) {
   document.body.dataset.vaults = VAULT ? "one" : "all";
 }
 
+/**
+ * @param {Element} choice
+ * @param {{ name: string, state: string, progress?: object | null }[]} vaults
+ */
+function fillChoice(choice, vaults) {
+  const names = [["", "All vaults"], ...vaults.map((one) => [one.name, nameWithState(one)])];
+  // Options that stay the same are left alone: the list may be open.
+  if (names.map(([, label]) => label).join("\n") === Array.from(choice.children, (one) => one.textContent).join("\n")) return;
+  choice.replaceChildren(...names.map(([name, label]) => {
+    const made = h("option", { value: name }, label);
+    made.selected = name === VAULT;
+    return made;
+  }));
+}
+
+/** @param {{ name: string, state: string, progress?: object | null }} vault */
+function nameWithState({ name, state, progress = null }) {
+  if (state === "ready" || (state === "indexing" && !progress)) return name;
+  return `${name} (${state === "indexing" ? "building" : state})`;
+}
+
 let before = daemonState();
 
 /** The daemon has told something: say what it does, and show what had to wait for it. */
 function followState() {
   const now = daemonState();
-  const { contact, status } = now;
+  const { contact, status, vaults } = now;
   if (contact === "changed") {
     forgetToken();
     askForToken(byId("main"), "The daemon has started again, and its token is another one now.");
     return;
   }
   if (status) recordClicks(status.records_clicks === true);
-  showDaemon(contact, status);
+  const choice = document.getElementById("vault-choice");
+  if (choice && vaults.length) fillChoice(choice, vaults);
+  showDaemon(now);
   const isBack = contact === "answering" && before.contact === "lost";
-  const isBuilt = before.status && isBuilding(before.status) && !(status && isBuilding(status));
+  const left = new Set(builds(now).map(({ name }) => name));
+  const isBuilt = builds(before).some(({ name }) => !left.has(name));
   before = now;
   if (isWaiting && contact === "answering" && (!status || status.generation > 0)) void show();
   else if (isBuilt && byId("main").dataset.view === "graph") void show();
   else if (isBack || isBuilt) document.dispatchEvent(new CustomEvent("renewed"));
 }
 
-/** @param {import("./shapes").StatusReport} status */
-function isBuilding(status) {
-  return status.state === "building" || (status.progress !== null && ["rebuilding", "indexing"].includes(status.state));
+/**
+ * The builds that run: that of the vault that is shown, which needs no name, or those of all vaults.
+ * @param {import("./daemon.js").DaemonState} daemon
+ */
+function builds({ status, vaults }) {
+  /** @type {import("./daemon.js").VaultState[]} */
+  const all = status ? [{ name: "", state: status.state, progress: status.progress }] : vaults;
+  return all.filter(({ state, progress }) =>
+    state === "building" || (progress !== null && ["rebuilding", "indexing"].includes(state)));
 }
 
 /**
  * The line under the bar: what the daemon does that every view has to know of.
- * @param {string} contact
- * @param {import("./shapes").StatusReport | null} status
+ * @param {import("./daemon.js").DaemonState} daemon
  */
-function showDaemon(contact, status) {
+function showDaemon(daemon) {
+  const running = builds(daemon);
+  const { contact } = daemon;
   const place = byId("daemon");
   const said = place.dataset.state;
   if (contact === "lost") {
@@ -185,19 +210,33 @@ function showDaemon(contact, status) {
     place.replaceChildren(h("span", {}, "The daemon does not answer. This page goes on when it runs again: ",
       h("code", {}, "indexer start")));
     if (said !== "lost") announce("The daemon does not answer.");
-  } else if (status && isBuilding(status)) {
-    const what = status.state === "rebuilding" ? "The index is built again" : "The index is being built";
-    const { notes, total } = status.progress ?? { notes: 0, total: 0 };
+  } else if (running.length) {
     place.dataset.state = "building";
-    place.replaceChildren(h("span", {}, total ? `${what}: ${count(notes)} of ${quantity(total, "note")}` : what),
-      h("progress", { max: Math.max(1, total), value: notes, "aria-label": what }));
-    if (said !== "building") announce(what);
+    place.replaceChildren(...running.flatMap(buildLine));
+    if (said !== "building") announce(running.map(buildName).join(", "));
   } else {
     if (said === "building") announce("The index is complete.");
     if (said === "lost") announce("The daemon answers again.");
     delete place.dataset.state;
   }
   place.hidden = !place.dataset.state;
+}
+
+/** @param {import("./daemon.js").VaultState} build */
+function buildName({ name, state }) {
+  const what = state === "rebuilding" ? "the index is built again" : "the index is being built";
+  return name ? `${name}: ${what}` : `T${what.slice(1)}`;
+}
+
+/**
+ * How far a build is.
+ * @param {import("./daemon.js").VaultState} build
+ */
+function buildLine(build) {
+  const { notes, total } = build.progress ?? { notes: 0, total: 0 };
+  const what = buildName(build);
+  return [h("span", {}, total ? `${build.name || what}: ${count(notes)} of ${quantity(total, "note")}` : what),
+    h("progress", { max: Math.max(1, total), value: notes, "aria-label": what })];
 }
 
 /** @param {KeyboardEvent} event */

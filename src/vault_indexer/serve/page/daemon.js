@@ -1,18 +1,26 @@
 /** The daemon as all views see it: whether it answers, and its status, followed while the tab is seen. */
 
-import { ApiError, get, isKnownDaemon, watchStatus } from "./api.js";
+import { ApiError, get, isKnownDaemon, statusOf, watchStatus } from "./api.js";
 
 /**
  * @typedef {object} DaemonState
  * @property {"asked" | "answering" | "lost" | "changed"} contact "changed": it does not know the token any more
  * @property {import("./shapes").StatusReport | null} status as `GET /v1/status` says it; null until it is known, and where no vault is chosen
+ * @property {VaultState[]} vaults all vaults, where none is chosen
+ */
+
+/**
+ * @typedef {object} VaultState
+ * @property {string} name
+ * @property {string} state
+ * @property {{ notes: number, total: number } | null} progress of a build
  */
 
 const RETRY_MS = 1000;
 const POLL_MS = 2000;
 
 /** @type {DaemonState} */
-let current = { contact: "asked", status: null };
+let current = { contact: "asked", status: null, vaults: [] };
 
 let isFollowed = false;
 
@@ -80,9 +88,29 @@ async function followStatus(signal) {
 /** @param {AbortSignal} signal */
 async function poll(signal) {
   for (;;) {
-    await get("vaults", {}, signal);
-    if (current.contact !== "answering") tell({ contact: "answering" });
+    const { vaults: listed } = await get("vaults", {}, signal);
+    const vaults = await Promise.all(listed.map((/** @type {VaultState} */ one) => vaultState(one, signal)));
+    const isNews = JSON.stringify(vaults) !== JSON.stringify(current.vaults);
+    if (isNews || current.contact !== "answering") tell({ contact: "answering", vaults });
     await pause(POLL_MS);
+  }
+}
+
+/**
+ * The list of vaults says that one is being indexed; how far a build is, its own status says.
+ * @param {{ name: string, state: string }} listed
+ * @param {AbortSignal} signal
+ * @returns {Promise<VaultState>}
+ */
+async function vaultState({ name, state }, signal) {
+  if (!["building", "rebuilding", "indexing"].includes(state)) return { name, state, progress: null };
+  try {
+    const status = await statusOf(name, signal);
+    const { notes, total } = status.progress ?? {};
+    return { name, state: status.state, progress: status.progress && { notes, total } };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status === 0 || error.status === 401) throw error;
+    return { name, state, progress: null }; // it is being opened again
   }
 }
 
