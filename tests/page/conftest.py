@@ -49,9 +49,7 @@ else:
         """A context manager: a daemon on a vault of these notes, or on a copy of a folder."""
 
         @contextmanager
-        def serve(
-            name: str, notes: Mapping[str, str] | Path, *, in_obsidian: bool = True
-        ) -> Iterator[Site]:
+        def serve(name: str, notes: Mapping[str, str] | Path, *, in_obsidian: bool = True) -> Iterator[Site]:
             sandbox = Sandbox(tmp_path_factory.mktemp(name))
             if isinstance(notes, Path):
                 shutil.copytree(notes, sandbox.vault)

@@ -1,4 +1,4 @@
-"""A note never runs in the page, and never makes it ask another host: 87 hostile notes in every view."""
+"""A note never runs in the page, and never makes it ask another host: hostile notes in every view."""
 
 from __future__ import annotations
 

@@ -21,6 +21,10 @@ PNG = base64.b64decode(
 LONG_LINES = 30_000
 """Of a note that is longer than what is shown at a time."""
 
+LONG_WORDS = ["internationalisation", "characteristically", "responsibilities"] * 6
+WIDE_ROW = f"| {' | '.join(LONG_WORDS)} |"
+"""A table with a column for each is wider than any window of these tests."""
+
 NOTES = {
     "Marks.md": "# Marks\n\n- [ ] to do\n- [x] done\n\n"
     "H<sub>2</sub>O, <kbd>Esc</kbd>, a<br>b. <!-- hidden -->\n\n"
@@ -34,6 +38,7 @@ NOTES = {
     "Table.md": "# Table\n\n| left | right | words | more | and more |\n"
     "| --- | ---: | --- | --- | --- |\n"
     "| a | 1 | internationalisation | characteristically | responsibilities |\n",
+    "Wide.md": f"# Wide\n\n{WIDE_ROW}\n|{' --- |' * len(LONG_WORDS)}\n{WIDE_ROW}\n",
     "Within.md": "# Within\n\nTo [[#Far below|far]] and [[#^mark|the mark]].\n\n"
     + "Text.\n\n" * 120
     + "Marked.\n^mark\n\n## Far below\n\nThe end.\n",
@@ -172,20 +177,35 @@ def test_code_has_its_language_its_colours_and_a_copy(visit: Visit) -> None:
     assert visit.page.evaluate("navigator.clipboard.readText()") == "def f():\n    return 'x'\n"
 
 
-@pytest.mark.parametrize("width", [320, 1440])
-def test_words_in_a_table_stay_whole(visit: Visit, width: int) -> None:
-    visit.page.set_viewport_size({"width": width, "height": 700})
-    text = text_of(visit, "Table")
-    assert text.locator("td").evaluate_all(
+def lines_of_cells(text: Locator) -> list[int]:
+    """Of each cell of the body, the lines that it takes."""
+    found: list[int] = text.locator("td").evaluate_all(
         """all => all.map(one => {
           const range = document.createRange();
           range.selectNodeContents(one);
           return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
         })"""
-    ) == [1, 1, 1, 1, 1]
+    )
+    return found
+
+
+@pytest.mark.parametrize("width", [320, 1440])
+def test_words_in_a_table_stay_whole(visit: Visit, width: int) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 700})
+    text = text_of(visit, "Table")
+    assert lines_of_cells(text) == [1, 1, 1, 1, 1]
     assert text.locator("td, th").evaluate_all("all => all.map(one => getComputedStyle(one).textAlign)") == [
         "start", "right", "start", "start", "start",
     ] * 2  # fmt: skip
+
+
+def test_words_in_a_table_wider_than_the_window_stay_whole(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 1440, "height": 700})
+    text = text_of(visit, "Wide")
+    assert lines_of_cells(text) == [1] * len(LONG_WORDS)
+    wide = text.locator(".scroll").evaluate("one => [one.scrollWidth, one.clientWidth]")
+    assert wide[0] > 1440 > wide[1]  # it scrolls, and the page does not
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 1440
 
 
 def test_links_within_a_note_lead_to_their_place(visit: Visit) -> None:
