@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn, cast
 import typer
 
 from vault_indexer.cli.completed_names import complete_strategy
-from vault_indexer.cli.connection.in_process import target_of
+from vault_indexer.cli.connection.in_process import check_limits, target_of
 from vault_indexer.cli.output.eval_reports import ReportOutput, write_report
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import note, print_json
@@ -113,6 +113,7 @@ def rank(  # noqa: PLR0913 - one for each group of options
     chosen = parse_variants(variants.split(","))
     if baseline and baseline not in {one.name for one in chosen}:
         raise UsageError(f"--baseline {baseline}: it must be one of --variants, {variants}")
+    check_limits()
     with _ending_cleanly(), _progress() as report:
         run = run_ranking(target_of(selection), asked, chosen, k=questions.k, report=report, say=note)
     found = compare(run, baseline, min_lift_pct)
@@ -187,6 +188,7 @@ def tune_command(
     if not asked:
         raise UsageError(f"no {source.value} questions in {questions.cases}/ranking")
     variants = tuning_variants([name for name in strategies.split(",") if name])
+    check_limits()
     with _ending_cleanly(), _progress() as report:
         found = tune(target, asked, variants, k=questions.k, report=report, say=note)
     if output.json:
@@ -247,6 +249,7 @@ def judge(  # noqa: PLR0913 - the options of a session
     if not judgements.topics:
         raise UsageError("no questions: give some as arguments, or by --queries or --clicks")
     judgements.save()
+    check_limits()
     with _progress() as report, own_index(target, report) as reader, reader.holder.lease() as snapshot:
         session = _JudgingSession(target, judgements, reader.searcher, snapshot, depth)
         is_done = session.run()
@@ -400,6 +403,7 @@ def ranking_of_run(selection: VaultSelection, cases: Path) -> RankingReport | No
     asked = load_questions(cases)
     if not asked:
         return None
+    check_limits()
     with _ending_cleanly(), _progress() as report:
         run = run_ranking(
             target_of(selection), asked, parse_variants(DEFAULT_VARIANTS), report=report, say=note

@@ -30,11 +30,12 @@ from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
-from vault_indexer.errors import DaemonError, UsageError
+from vault_indexer.errors import DaemonError, UnavailableError, UsageError
 from vault_indexer.model import DaemonState, Progress
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.service import VaultService
+from vault_indexer.system import missing_limits
 from vault_indexer.text.phrases import which_vault
 from vault_indexer.vaults import Vaults
 
@@ -56,9 +57,19 @@ def target_of(selection: VaultSelection) -> Target:
     return target
 
 
+def check_limits() -> None:
+    """Raises UnavailableError where the limits of this process do not allow that it opens an index. With less
+    address space the libraries of an index write errors of their own, or end the process by a signal."""
+    missing = missing_limits()
+    if missing:
+        raise UnavailableError(f"to open the index itself, a command needs as much as a daemon: {missing}")
+
+
 @contextmanager
 def open_service(target: Target, *, build: bool = True) -> Iterator[VaultService]:
-    """The index in this process; a build that it needs shows its progress on standard error."""
+    """The index in this process; a build that it needs shows its progress on standard error. Raises
+    UnavailableError where the limits of this process do not allow that."""
+    check_limits()
     with showing() as show:
         service = open_index(target, _encoded(show), build=build)
     with closing(service):
@@ -88,6 +99,7 @@ class InProcess:
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
         """Rebuild in this process, whether or not there is an index."""
+        check_limits()
         with closing(open_to_rebuild(self._target)) as service:
             report = service.rebuild(_encoded(show), options)
             self._remember()
@@ -114,6 +126,7 @@ class AllInProcess:
         if endpoint.vaults == "one":
             names = [one.name for one in self._named]
             raise UsageError(which_vault(names))
+        check_limits()
         with ExitStack() as opened, showing() as show:
             vaults = open_named(self._named, self._config_file, _encoded(show), opened)
             return _answer(endpoint, vaults, arguments)
