@@ -259,7 +259,7 @@ def test_a_note_that_cannot_be_created_is_said(plugin: PluginPage) -> None:
     plugin.open_search().press_sequentially("tag:#no-such-tag")
     expect(plugin.page.locator(".vault-indexer-create")).to_have_class(re.compile("is-selected"))
     plugin.evaluate(
-        "() => { window.host.app.vault.create = async () => { throw new Error('EACCES: permission denied'); }; }"
+        "() => { window.host.app.vault.create = () => Promise.reject(new Error('EACCES: permission denied')); }"
     )
     plugin.page.keyboard.press("Enter")
     expect(plugin.page.locator(".notice")).to_have_text(
@@ -374,7 +374,9 @@ def test_hover_previews_and_the_middle_button_opens_a_tab(plugin: PluginPage) ->
 
 
 def test_hits_run_in_the_direction_of_their_script_and_are_in_their_language(plugin: PluginPage) -> None:
-    note = write_and_index(plugin, "Drafts/القطط.md", "# القطط\n\n## في البيت\n\nهذه فقرة باللغة العربية عن القطط.\n")
+    note = write_and_index(
+        plugin, "Drafts/القطط.md", "# القطط\n\n## في البيت\n\nهذه فقرة باللغة العربية عن القطط.\n"
+    )
     plugin.search("القطط في البيت")
     group = plugin.page.locator(f'.vault-indexer-group[data-path="{note}"]')
     for part in ("note-title", "header-path", "snippet"):
