@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from vault_indexer.answer.extract import choose_quotes, is_supported
+from vault_indexer.answer.extract import are_quotable, choose_quotes, is_supported
 from vault_indexer.answer.never_send import NeverSend
 from vault_indexer.answer.prompt import (
     INSTRUCTIONS_TOKENS,
@@ -148,6 +148,8 @@ class Answerer:
     def _quotes(
         self, reader: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
     ) -> tuple[AnswerSentence, ...]:
+        if not are_quotable(hits):
+            return ()
         sentences = quotable(reader.of_hits(_narrow(hits)))
         chosen = choose_quotes(sentences, hits, words, self.settings.ask.sentences)
         return tuple(AnswerSentence(one.readable, reader.citations(one), "quoted") for one in chosen)
@@ -209,22 +211,23 @@ def _written(
     """Each sentence of the model that passes the check, as it comes, then the answer: written, or the given
     one where the model fails or less than half of the sentences pass. Raises QueryCancelledError."""
     stream = StreamOptions(is_cancelled, request.as_written)
+    instead = "notes are quoted" if found.quotes else "the passages are shown"
     try:
         sentences = yield from writer.write(request.question, found.passages, stream)
     except UnusableAnswerError as error:
-        yield _with_notice(answer, f"the language model gave no usable answer ({error}): notes are quoted")
+        yield _with_notice(answer, f"the language model gave no usable answer ({error}): {instead}")
         return
     except ProviderError as error:
-        yield _with_notice(answer, f"{error}: notes are quoted")
+        yield _with_notice(answer, f"{error}: {instead}")
         return
     passed = tuple(one for one in sentences if one.verdict != "dropped")
     dropped = tuple(one for one in sentences if one.verdict == "dropped")
     answer = replace(answer, dropped=dropped)
     if not sentences:
-        yield _with_notice(answer, "the language model finds no answer in the passages: notes are quoted")
+        yield _with_notice(answer, f"the language model finds no answer in the passages: {instead}")
     elif 2 * len(passed) < len(sentences):
         text = f"the notes support {len(passed)} of {len(sentences)} sentences of the language model"
-        yield _with_notice(answer, f"{text}: notes are quoted")
+        yield _with_notice(answer, f"{text}: {instead}")
     else:
         yield replace(answer, kind="written", sentences=passed, model=writer.llm.name)
 

@@ -44,6 +44,11 @@ LEAST_WORDS = 2
 """Words of the question that a quote, with the title and heading above it, has at least, if the question has
 as many that say something. With one alone, it is about another thing as often as not."""
 
+QUOTED_RELEVANCE = 0.75
+"""A hit is at least so relevant where notes are quoted. Of the questions near a topic of the vault that no
+note answers, .25 are quoted with .5, where a verdict is likely, .14 with this, and .12 with .8; .05 fewer of
+the others are answered with this, .06 with .8 (means of five languages, tuning halves)."""
+
 RELEVANCE_WORTH = 8.0
 LEAST_SUPPORT = 5.0
 """Passages of a weak verdict may answer if the relevance of the best hit, so many times, and the weight of
@@ -58,6 +63,11 @@ class _Candidate:
     worth: float
     terms: frozenset[str]
     is_related: bool
+
+
+def are_quotable(hits: Sequence[Hit]) -> bool:
+    """Whether the hits are so relevant that sentences of them are an answer."""
+    return max((hit.relevance for hit in hits), default=0.0) >= QUOTED_RELEVANCE
 
 
 def choose_quotes(
