@@ -151,19 +151,13 @@ class _Builder:
     def write_vectors(self) -> None:
         """The FAISS base of all chunks that have a vector."""
         self._tell("vectors")
-        catalog = CatalogReader(self._generation.catalog)
-        try:
+        with CatalogReader(self._generation.catalog) as catalog:
             rebuild_vectors(self._generation, catalog, self._spec.model, self._spec.dimension)
-        finally:
-            catalog.close()
 
     def strategies(self) -> list[str]:
         """The strategies that split the notes: some notes choose for themselves."""
-        catalog = CatalogReader(self._generation.catalog)
-        try:
+        with CatalogReader(self._generation.catalog) as catalog:
             return [row[0] for row in catalog.rows("SELECT DISTINCT strategy FROM chunks ORDER BY strategy")]
-        finally:
-            catalog.close()
 
     def result(self) -> RebuildReport:
         """What was done."""

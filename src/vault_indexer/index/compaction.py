@@ -26,11 +26,8 @@ class CompactionJob:
 
     def run(self, _worker: object) -> None:
         """Implements Runnable."""
-        catalog = CatalogReader(self.generation.catalog)
-        try:
+        with CatalogReader(self.generation.catalog) as catalog:
             made = base_of(catalog, self.model, self.dimension)
-        finally:
-            catalog.close()
         vectors.save_snapshot(made, self.generation.next_vectors)
 
 

@@ -93,11 +93,8 @@ class KeywordFollower:
 
     def _heal(self, reason: str) -> None:
         self._healed.append(f"keywords: {reason}; rebuilt from the notes in the index")
-        catalog = CatalogReader(self._generation.catalog)
-        try:
+        with CatalogReader(self._generation.catalog) as catalog:
             self.rebuild(catalog)
-        finally:
-            catalog.close()
 
     def _run(self, job: KeywordsJob | CompactJob) -> None:
         died = Died()

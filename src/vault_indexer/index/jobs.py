@@ -204,11 +204,8 @@ class NoteWorker:
 
     def embed(self, job: EmbedJob) -> Embedded:
         """From the catalog alone: what is stored of a chunk gives the text that its digest names."""
-        catalog = CatalogReader(job.generation.catalog)
-        try:
+        with CatalogReader(job.generation.catalog) as catalog:
             texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
-        finally:
-            catalog.close()
         started = time.perf_counter()
         vectors = self._ready().vectors_of(texts)
         return Embedded(vectors, time.perf_counter() - started)
@@ -248,8 +245,7 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
     Raises IndexUnusableError if the keyword index is damaged.
     """
     index.refresh()  # another worker may have written since
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         if index.applied_seq == catalog.seq:
             return catalog.seq
         if index.applied_seq > catalog.seq:  # then ids it knows may be given again
@@ -261,8 +257,6 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
             return catalog.seq  # the words are those of this state: nothing is written for it
         index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
-    finally:
-        catalog.close()
 
 
 def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
@@ -275,13 +269,10 @@ def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
 
 def rebuild_keywords(generation: Generation) -> None:
     """Rebuild the keyword index from the catalog alone."""
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         shutil.rmtree(generation.keywords, ignore_errors=True)
         index = KeywordIndex.create(generation.keywords)
         builder = SegmentBuilder(generation.keywords)
         for document in all_documents(catalog):
             builder.add(document)
         index.adopt(builder.finish(), catalog.seq)
-    finally:
-        catalog.close()

@@ -107,11 +107,8 @@ def open_vectors(
 
 
 def _owed(generation: Generation, model: str) -> Mapping[int, bytes]:
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         return catalog.owed_vectors(model)
-    finally:
-        catalog.close()
 
 
 def _are_among(keys: Keys, known: Keys) -> bool:

@@ -6,7 +6,6 @@ Analysing text in the daemon would hold the interpreter that answers searches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
@@ -37,7 +36,7 @@ class NotesJob:
 
     def run(self, _worker: object) -> list[PublishedNote]:
         """Implements Runnable."""
-        with closing(CatalogReader(self.generation.catalog)) as catalog:
+        with CatalogReader(self.generation.catalog) as catalog:
             return list(published_notes(catalog, self.model, self.note_ids))
 
 
@@ -52,7 +51,7 @@ class StatisticsJob:
 
     def run(self, _worker: object) -> bytes:
         """Implements Runnable."""
-        with closing(CatalogReader(self.generation.catalog)) as catalog:
+        with CatalogReader(self.generation.catalog) as catalog:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
 
 

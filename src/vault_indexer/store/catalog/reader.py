@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -91,9 +91,9 @@ Row = tuple[Any, ...]
 class CatalogReader:
     """Reads the catalog as it was when the reader was opened.
 
-    A snapshot owns one and closes it with the last lease. It holds one read-only connection in one read
-    transaction, so a later commit changes nothing here. Any thread may call any method: a lock guards the
-    connection. Errors of SQLite become those of `errors`.
+    A snapshot owns one and closes it with the last lease; others open one in a `with`. It holds one
+    read-only connection in one read transaction, so a later commit changes nothing here. Any thread may call
+    any method: a lock guards the connection. Errors of SQLite become those of `errors`.
     """
 
     def __init__(
@@ -117,6 +117,12 @@ class CatalogReader:
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
             raise unusable(path, error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """End the transaction and close the connection."""
