@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +19,7 @@ from vault_indexer.store import Generation, PublishedNote, VaultStatistics, term
 from vault_indexer.store.catalog import CatalogReader, stored_notes
 from vault_indexer.store.keywords import KeywordIndex, Vocabulary
 from vault_indexer.store.vectors import SAMPLED, spread_evenly
-from vault_indexer.system import ProcessLimits
+from vault_indexer.system import ProcessLimits, batches
 
 _NOTES_AT_ONCE = 200
 _TRIES = 2
@@ -93,9 +92,8 @@ class NoteWorker:
 
     def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
         """The notes of these ids, ascending; unknown ids are left out."""
-        ordered = iter(sorted(note_ids))
-        while batch := tuple(islice(ordered, _NOTES_AT_ONCE)):
-            prepared = self._prepare(NotesJob(self._generation, model, batch))
+        for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
+            prepared = self._prepare(NotesJob(self._generation, model, tuple(batch)))
             assert not isinstance(prepared, bytes)
             yield from prepared
 
@@ -127,8 +125,7 @@ class NoteWorker:
 
 def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
     """The notes of these ids as a server gets them, ascending; unknown ids are left out."""
-    ordered = iter(sorted(note_ids))
-    while batch := list(islice(ordered, _NOTES_AT_ONCE)):
+    for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
         notes = catalog.notes(batch)
         for stored in stored_notes(catalog, batch):
             rows = [row for row in catalog.chunks_of(stored.note_id) if not row.chunk.is_context]

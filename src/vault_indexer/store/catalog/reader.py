@@ -37,7 +37,7 @@ from vault_indexer.store.catalog.note_rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
 from vault_indexer.store.ranges import spread_ranges
-from vault_indexer.system import LruCache
+from vault_indexer.system import LruCache, batches
 from vault_indexer.vault import FileKind, kind_of
 
 if TYPE_CHECKING:
@@ -163,9 +163,7 @@ class CatalogReader:
     def rows_in(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
         """The rows of such a statement with one list of distinct values (`%s`), read in batches as they are
         asked for; `after` are the parameters behind the list."""
-        values = list(wanted)
-        for start in range(0, len(values), _BATCH):
-            batch = values[start : start + _BATCH]
+        for batch in batches(list(wanted), _BATCH):
             # Few different statements: sqlite3 keeps them prepared. The same value twice finds nothing twice.
             size = min(1 << (len(batch) - 1).bit_length(), _BATCH)
             batch += batch[-1:] * (size - len(batch))
