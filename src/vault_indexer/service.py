@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
 from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
@@ -240,10 +240,7 @@ class VaultService:
 
         Raises as `search` does, and ProviderError where a language model is configured and does not answer.
         """
-        for event in self.ask_events(request, is_cancelled=is_cancelled):
-            last = event
-        assert isinstance(last, AskAnswer)
-        return last
+        return whole_answer(self.ask_events(request, is_cancelled=is_cancelled))
 
     def ask_events(
         self,
@@ -255,14 +252,9 @@ class VaultService:
         """The answer as it arises: first with its passages and without sentences, then each checked sentence,
         at last the whole answer. Raises as `ask` does."""
         check_request(SearchRequest(request.question, request.limit))
-        notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        ready = self._ready(is_cancelled)
-        for event in self._current_answerer().answer_from(ready, request, is_cancelled):
-            if isinstance(event, AskAnswer):
-                said = (*notices, *event.notices, *self._session.notices())
-                yield replace(event, notices=said)
-            else:
-                yield event
+        late = self.wait_fresh(fresh_deadline_s) if request.fresh else []
+        events = self._current_answerer().answer_from(self._ready(is_cancelled), request, is_cancelled)
+        yield from with_notices(events, late, self._session.notices)
 
     def _current_answerer(self) -> Answerer:
         """The one for the settings that hold now: a daemon reads its configuration again when it changes."""

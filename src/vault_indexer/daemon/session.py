@@ -13,7 +13,7 @@ from pathlib import Path
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
@@ -94,7 +94,7 @@ class DaemonSession:
     @property
     def llm_cache(self) -> Path:
         """The folder where answers of the language model are kept."""
-        return self._assembly.index_dir.root / LLM_CACHE
+        return self._assembly.llm_cache
 
     def reader(self) -> IndexReader:
         """The active generation. Raises IndexUnusableError while the first one is being built,

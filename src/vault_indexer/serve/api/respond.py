@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from vault_indexer.answer import AskEvent
+from vault_indexer.answer import AskEvent, whole_answer
 from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
@@ -139,9 +139,7 @@ def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
 
 def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
     """The whole answer; its stream has a response of its own, see `http`."""
-    *_, last = context.ask_events(replace(request, as_written=False))
-    assert isinstance(last, AskAnswer)
-    return last
+    return whole_answer(context.ask_events(replace(request, as_written=False)))
 
 
 def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:
