@@ -92,9 +92,9 @@ class KeywordsJob:
 
     generation: Generation
 
-    def run(self, worker: NoteWorker) -> int:
-        """The seq that was applied."""
-        return worker.catch_up(self.generation)[0]
+    def run(self, worker: NoteWorker) -> KeywordsApplied:
+        """Implements Runnable."""
+        return KeywordsApplied(worker.catch_up(self.generation)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,18 @@ class CompactJob:
 
     generation: Generation
 
-    def run(self, worker: NoteWorker) -> int:
-        """The seq that was applied."""
+    def run(self, worker: NoteWorker) -> KeywordsApplied:
+        """Implements Runnable."""
         seq, index = worker.catch_up(self.generation)
         index.compact()
-        return seq
+        return KeywordsApplied(seq)
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordsApplied:
+    """The keyword index is at this seq of its catalog."""
+
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,7 @@ class Embedded:
 
 Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | CompactJob
 Prepared = list[PreparedNote | Skipped]
-Outcome = Prepared | Embedded | Finished | int | Failed
+Outcome = Prepared | Embedded | Finished | KeywordsApplied | Failed
 
 
 class NoteWorker:
@@ -142,7 +149,7 @@ class NoteWorker:
         self._keywords: tuple[Generation, KeywordIndex] | None = None
 
     def handle(self, job: Job) -> Outcome:
-        """The result of a job: prepared notes, vectors, finished segments, or the seq that was applied."""
+        """The result of a job: prepared notes, vectors, finished segments, or the seq of the keywords."""
         return run_job(job, self)
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.documents import keyword_documents, note_words
 from vault_indexer.index.workers.job import Died, Failed, JobWorker, Runnable
-from vault_indexer.index.workers.pool import WorkerPool
+from vault_indexer.index.workers.pool import WorkerPool, run_until_done
 from vault_indexer.store import Generation, PublishedNote, VaultStatistics, terms_of
 from vault_indexer.store.catalog import CatalogReader, stored_notes
 from vault_indexer.store.keywords import KeywordIndex, Vocabulary
@@ -112,15 +112,12 @@ class NoteWorker:
         self._pool.stop()
 
     def _prepare(self, job: _Job) -> _Result:
-        died = Died()
-        for _ in range(_TRIES):
-            for _, result in self._pool.run([job]):
-                if isinstance(result, Failed):
-                    raise UnavailableError(result.reason)
-                if not isinstance(result, Died):
-                    return result
-                died = result
-        raise ProcessError(f"notes could not be prepared for the server: {died.reason}")
+        result = run_until_done(self._pool, job, _TRIES)
+        if isinstance(result, Failed):
+            raise UnavailableError(result.reason)
+        if isinstance(result, Died):
+            raise ProcessError(f"notes could not be prepared for the server: {result.reason}")
+        return result
 
 
 def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
