@@ -87,6 +87,7 @@ from vault_indexer.search import (
 )
 from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at
 from vault_indexer.store.catalog import export_lines
+from vault_indexer.system import LruCache
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
@@ -106,10 +107,6 @@ _GRAPH_HITS = 25
 """The notes of the best hits of a query, around which its graph is drawn."""
 
 _COMPLETIONS = 50
-
-
-def _never() -> bool:
-    return False
 
 
 def _no_chunker(_: str) -> Chunker:
@@ -210,7 +207,7 @@ class VaultService:
         self._session = session
         self._answerer: Answerer | None = None
         self._chunker = chunker
-        self._maps: dict[tuple[int, int, str, str], ClusterMap] = {}
+        self._maps: LruCache[tuple[int, int, str, str], ClusterMap] = LruCache(_MAPS_KEPT)
         self._map_lock = threading.Lock()
 
     @property
@@ -223,7 +220,7 @@ class VaultService:
         request: SearchRequest,
         *,
         fresh_deadline_s: float = 10.0,
-        is_cancelled: Callable[[], bool] = _never,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> SearchAnswer:
         """Ranked hits.
 
@@ -235,7 +232,7 @@ class VaultService:
         answer = self._ready(is_cancelled).answer(request)
         return replace(answer, notices=(*late, *answer.notices, *self._session.notices()))
 
-    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:
+    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = lambda: False) -> AskAnswer:
         """The answer to a question, with a citation for each sentence.
 
         Raises as `search` does, and ProviderError where a language model is configured and does not answer.
@@ -247,7 +244,7 @@ class VaultService:
         request: AskRequest,
         *,
         fresh_deadline_s: float = 10.0,
-        is_cancelled: Callable[[], bool] = _never,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[AskEvent]:
         """The answer as it arises: first with its passages and without sentences, then each checked sentence,
         at last the whole answer. Raises as `ask` does."""
@@ -264,7 +261,7 @@ class VaultService:
         return answerer
 
     def explain(
-        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never
+        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = lambda: False
     ) -> Explanation:
         """Where a note is in the answer to a request, or whether an attachment is in it, and why or why not.
 
@@ -401,11 +398,7 @@ class VaultService:
         each state of the index."""
         with self._session.reader().holder.lease() as snapshot, self._map_lock:
             key = (snapshot.generation, snapshot.seq, by, folder)
-            if key not in self._maps:
-                if len(self._maps) >= _MAPS_KEPT:
-                    self._maps.clear()
-                self._maps[key] = cluster_map(snapshot, by, folder)
-            return self._maps[key]
+            return self._maps.get(key, lambda: cluster_map(snapshot, by, folder))
 
     def view(self, note: str, part: str = "", line: int = 0) -> NoteView:
         """A note to be read, as it was indexed; with `part`, the text of a heading or of a `^block` alone. Of

@@ -171,7 +171,7 @@ class LocalSession(_SessionWithoutLoop):
         """Look at the vault now."""
         with self._busy, self._index_errors():
             self._open().sync(EVERYTHING)
-            self._complete(_ignore_progress)
+            self._complete()
         return True
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
@@ -199,9 +199,9 @@ class LocalSession(_SessionWithoutLoop):
                 time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # losses need a second look
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
-                self._switch(_ignore_progress, refit=False)
+                self._switch(lambda _progress: None, refit=False)
             if repair:
-                self._complete(_ignore_progress)
+                self._complete()
             return found
 
     def close(self) -> None:
@@ -223,7 +223,7 @@ class LocalSession(_SessionWithoutLoop):
         self._open().activate(generation, result)
         return result
 
-    def _complete(self, report: Report) -> None:
+    def _complete(self, report: Report = lambda _progress: None) -> None:
         """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
         current, self._fault = self._open().current, ""
         if current is None or not current.writer.owed:
@@ -253,10 +253,6 @@ class LocalSession(_SessionWithoutLoop):
         if current is None:
             raise IndexUnusableError("there is no index yet: run `indexer rebuild`")
         return current
-
-
-def _ignore_progress(_progress: Progress) -> None:
-    """The progress of work that nobody waits for."""
 
 
 class ReadOnlySession(_SessionWithoutLoop):

@@ -87,10 +87,6 @@ _LARGEST_KEY = (1 << 63) - 1
 _KEY_DIGITS = len(str(_LARGEST_KEY))
 
 
-def _never() -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
     """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
@@ -99,7 +95,7 @@ class AnswerContext:
 
     vaults: Vaults
     daemon: DaemonState
-    is_cancelled: Callable[[], bool] = _never
+    is_cancelled: Callable[[], bool] = lambda: False
     vault: str = ""
     feedback: FeedbackStore | None = None
 
