@@ -18,9 +18,7 @@ from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
+    from vault_indexer.arrays import Keys
 
 
 def snapshot_of(

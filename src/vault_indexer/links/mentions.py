@@ -18,9 +18,7 @@ from vault_indexer.store import Snapshot
 from vault_indexer.system import batches
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
+    from vault_indexer.arrays import Keys
 
 _FIELDS = ("content",)
 _BATCH = 500

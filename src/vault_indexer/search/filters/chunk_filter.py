@@ -25,10 +25,7 @@ from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import batches
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Keys, Mask
 
 _FIRST_BATCH = 16
 _LARGEST_BATCH = 256

@@ -41,9 +41,7 @@ from vault_indexer.system import LruCache, batches
 from vault_indexer.vault import FileKind, kind_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
+    from vault_indexer.arrays import Keys
 
 _BATCH = 500
 _STREAMED = 4096

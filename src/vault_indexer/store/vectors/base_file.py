@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    Keys = NDArray[np.int64]
-    Halves = NDArray[np.float16]
+    from vault_indexer.arrays import Halves, Keys
+
     Room = Callable[[int, int], Halves]
 
 _MAGIC = b"vault-indexer vectors 2 "
