@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
 from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
@@ -87,6 +87,7 @@ from vault_indexer.search import (
 )
 from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at
 from vault_indexer.store.catalog import export_lines
+from vault_indexer.system import LruCache
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
@@ -106,10 +107,6 @@ _GRAPH_HITS = 25
 """The notes of the best hits of a query, around which its graph is drawn."""
 
 _COMPLETIONS = 50
-
-
-def _never() -> bool:
-    return False
 
 
 def _no_chunker(_: str) -> Chunker:
@@ -210,7 +207,7 @@ class VaultService:
         self._session = session
         self._answerer: Answerer | None = None
         self._chunker = chunker
-        self._maps: dict[tuple[int, int, str, str], ClusterMap] = {}
+        self._maps: LruCache[tuple[int, int, str, str], ClusterMap] = LruCache(_MAPS_KEPT)
         self._map_lock = threading.Lock()
 
     @property
@@ -223,7 +220,7 @@ class VaultService:
         request: SearchRequest,
         *,
         fresh_deadline_s: float = 10.0,
-        is_cancelled: Callable[[], bool] = _never,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> SearchAnswer:
         """Ranked hits.
 
@@ -235,34 +232,26 @@ class VaultService:
         answer = self._ready(is_cancelled).answer(request)
         return replace(answer, notices=(*late, *answer.notices, *self._session.notices()))
 
-    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = _never) -> AskAnswer:
+    def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = lambda: False) -> AskAnswer:
         """The answer to a question, with a citation for each sentence.
 
         Raises as `search` does, and ProviderError where a language model is configured and does not answer.
         """
-        for event in self.ask_events(request, is_cancelled=is_cancelled):
-            last = event
-        assert isinstance(last, AskAnswer)
-        return last
+        return whole_answer(self.ask_events(request, is_cancelled=is_cancelled))
 
     def ask_events(
         self,
         request: AskRequest,
         *,
         fresh_deadline_s: float = 10.0,
-        is_cancelled: Callable[[], bool] = _never,
+        is_cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[AskEvent]:
         """The answer as it arises: first with its passages and without sentences, then each checked sentence,
         at last the whole answer. Raises as `ask` does."""
         check_request(SearchRequest(request.question, request.limit))
-        notices = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        ready = self._ready(is_cancelled)
-        for event in self._current_answerer().answer_from(ready, request, is_cancelled):
-            if isinstance(event, AskAnswer):
-                said = (*notices, *event.notices, *self._session.notices())
-                yield replace(event, notices=said)
-            else:
-                yield event
+        late = self.wait_fresh(fresh_deadline_s) if request.fresh else []
+        events = self._current_answerer().answer_from(self._ready(is_cancelled), request, is_cancelled)
+        yield from with_notices(events, late, self._session.notices)
 
     def _current_answerer(self) -> Answerer:
         """The one for the settings that hold now: a daemon reads its configuration again when it changes."""
@@ -272,7 +261,7 @@ class VaultService:
         return answerer
 
     def explain(
-        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = _never
+        self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = lambda: False
     ) -> Explanation:
         """Where a note is in the answer to a request, or whether an attachment is in it, and why or why not.
 
@@ -409,11 +398,7 @@ class VaultService:
         each state of the index."""
         with self._session.reader().holder.lease() as snapshot, self._map_lock:
             key = (snapshot.generation, snapshot.seq, by, folder)
-            if key not in self._maps:
-                if len(self._maps) >= _MAPS_KEPT:
-                    self._maps.clear()
-                self._maps[key] = cluster_map(snapshot, by, folder)
-            return self._maps[key]
+            return self._maps.get(key, lambda: cluster_map(snapshot, by, folder))
 
     def view(self, note: str, part: str = "", line: int = 0) -> NoteView:
         """A note to be read, as it was indexed; with `part`, the text of a heading or of a `^block` alone. Of

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 from asked_vault import AskedVault, ScriptedLlm, offered, words
 
-from vault_indexer.answer.check.numbers import numbers_in
+from vault_indexer.answer.check.numbers import quantities
 from vault_indexer.model import AskAnswer
 
 pytestmark = pytest.mark.long
@@ -93,6 +94,10 @@ def answers(_notes: AskedVault, model: SmallModel) -> list[tuple[AskAnswer, str]
     return found
 
 
+def values_of(text: str) -> Counter[str]:
+    return Counter(one.value for one in quantities(text, "en"))
+
+
 def test_it_makes_things_up_and_that_is_dropped(answers: list[tuple[AskAnswer, str]]) -> None:
     dropped = [one for answer, _ in answers for one in answer.dropped]
     assert dropped
@@ -109,7 +114,7 @@ def test_what_stays_is_in_the_notes(answers: list[tuple[AskAnswer, str]], _notes
                 text = _notes.file(citation.path)
                 assert text[citation.start_pos : citation.end_pos] == citation.quote
             cited = " ".join(f"{one.quote} {one.title} {one.header_path}" for one in sentence.citations)
-            assert numbers_in(sentence.text, "en") <= numbers_in(cited, "en")
+            assert values_of(sentence.text) <= values_of(cited)
             assert words(sentence.text) & words(cited)
         if answer.kind == "written":
             quoted = set(offered(prompt).values())

@@ -9,11 +9,12 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.config import StrategyInFile, load, with_strategy
-from vault_indexer.config.edits.toml import parsed_config
+from vault_indexer.config import StrategyInFile, load
+from vault_indexer.config.edits.toml import parsed_config, with_values
 from vault_indexer.errors import ConfigError, UsageError
 
 FILE = Path("x.toml")
+TO_WORD: dict[tuple[str, ...], object] = {("chunking", "strategy"): "word"}
 
 
 @pytest.mark.parametrize(
@@ -41,13 +42,13 @@ FILE = Path("x.toml")
     ],
 )
 def test_nothing_else_changes(before: str, after: str) -> None:
-    assert with_strategy(before, "word", FILE) == after
+    assert with_values(before, TO_WORD, FILE) == after
 
 
 @pytest.mark.parametrize("text", ["[chunking\n", 'chunking = "x"\n'])
 def test_what_cannot_be_changed_for_sure_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"x\.toml"):
-        with_strategy(text, "word", FILE)
+        with_values(text, TO_WORD, FILE)
 
 
 LINES = st.sampled_from(
@@ -68,7 +69,7 @@ LINES = st.sampled_from(
 @given(st.lists(LINES, max_size=9).map("\n".join))
 def test_it_is_the_same_document_but_for_the_strategy(text: str) -> None:
     try:
-        changed = tomli.loads(with_strategy(text, "word", FILE))
+        changed = tomli.loads(with_values(text, TO_WORD, FILE))
     except UsageError:
         return
     before = tomli.loads(text)

@@ -110,7 +110,6 @@ def test_the_public_names() -> None:
         "vault_config_file",
         "vault_name_of",
         "vaults_of",
-        "with_strategy",
     }
     assert all(hasattr(config, name) for name in config.__all__)
 

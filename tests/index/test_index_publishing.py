@@ -106,4 +106,3 @@ def test_a_collection_that_goes_while_changes_are_written_is_made_again(tmp_path
     server.minutes(1)
     server.seq, server.goes_meanwhile = 8, True
     assert server.minutes(1) == ["look", "follow", "publish"]
-    assert server.publication.republished == 1

@@ -19,7 +19,7 @@ from pathlib import Path
 from hostile_notes import HOSTILE, file_name
 
 from vault_indexer.config import Settings
-from vault_indexer.index.jobs import KeywordsJob, NoteWorker, PrepareJob, WarmJob
+from vault_indexer.index.jobs import KeywordsApplied, KeywordsJob, NoteWorker, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.reading.prepare import Skipped
@@ -67,8 +67,8 @@ def way_of(name: str, folder: Path, worker: NoteWorker) -> Cost:
         writer.put_note(prepared, Linker([path]), "model")
     chunks = len(prepared.rows.chunks)
     del prepared
-    seq = worker.handle(KeywordsJob(generation))
-    assert seq == writer.seq, seq
+    applied = worker.handle(KeywordsJob(generation))
+    assert applied == KeywordsApplied(writer.seq), applied
     catalog = CatalogReader(generation.catalog)
     assert len(catalog.chunk_keys()) == chunks
     assert KeywordIndex.open(generation.keywords).keys() == catalog.chunk_keys()

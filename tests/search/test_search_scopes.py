@@ -5,6 +5,10 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+from reliability_lab import assembly_of, opened
+
+from vault_indexer.model import SearchRequest
 from vault_indexer.search.filters.scopes import NoteText, pieces
 from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query.ast import Scope
@@ -41,3 +45,19 @@ def test_a_catalog_from_before_they_were_kept_is_read(indexed: Indexed, tmp_path
         assert catalog.block_spans(ids) == {}
         assert catalog.tasks(ids) == {}
         assert catalog.notes_with_task([True]) == ids
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("---\nstatus: harbour\n...\nThe ferry waits.\n", id="dots"),
+        pytest.param("---\rstatus: harbour\r---\rThe ferry waits.\r", id="carriage-returns"),
+    ],
+)
+def test_the_content_begins_behind_every_end_of_frontmatter(tmp_path: Path, text: str) -> None:
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault" / "Tides.md").write_bytes(text.encode())
+    with opened(assembly_of(tmp_path / "vault", tmp_path / "index")) as session:
+        service = VaultService(session)
+        assert service.search(SearchRequest("content:ferry")).results
+        assert not service.search(SearchRequest("content:harbour")).results

@@ -35,7 +35,7 @@ from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp import protocol
 from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest, EvalRunner
 from vault_indexer.serve.mcp.bridge import Bridge, header_value
-from vault_indexer.serve.mcp.server import make_server
+from vault_indexer.serve.mcp.server import make_tools, server_with
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
@@ -165,7 +165,8 @@ def run_eval(
     views = [replace(one, timeout_s=timeout_s) for one in tool_views(ENDPOINTS, has_evals=True)]
 
     async def run() -> CallToolResult:
-        async with Client(make_server(context, views, timeout_s)) as client:
+        tools = make_tools(context, views, timeout_s)
+        async with Client(server_with(tools, context, timeout_s)) as client:
             return await client.call_tool("run_eval", dict(given))
 
     return anyio.run(run)

@@ -31,7 +31,7 @@ from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from vault_indexer.store.vectors.index import Keys, Matrix
+    from vault_indexer.arrays import Keys, Matrix
 
 FULL = os.environ.get("SLOW_SIZE", "small") == "full"
 

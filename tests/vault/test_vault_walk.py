@@ -182,13 +182,6 @@ def test_evicted_files_are_known_but_not_gone(tmp_path: Path) -> None:
     assert not evicted_by_flags(flags=0x20, attributes=0x20)
 
 
-def test_a_young_file_is_to_be_hashed_again(tmp_path: Path) -> None:
-    put(tmp_path, "young.md")
-    stat = look(tmp_path).files[0].stat
-    assert look(tmp_path).racy == {"young.md"}
-    assert not stat.is_racy(now_ns=stat.ctime_ns + 3_000_000_000)
-
-
 def test_deep_folders_do_not_exhaust_the_stack(tmp_path: Path) -> None:
     folder = tmp_path
     for _ in range(1200):

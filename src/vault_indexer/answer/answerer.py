@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from vault_indexer.answer.events import AskEvent
 from vault_indexer.answer.extract import are_quotable, choose_quotes, is_supported
 from vault_indexer.answer.never_send import NeverSend
 from vault_indexer.answer.prompt import (
@@ -39,10 +40,6 @@ from vault_indexer.model import (
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
 from vault_indexer.search import FoundPassages, QuestionWord, question_as_query, unknown_words
-
-AskEvent = AskAnswer | AnswerSentence
-"""What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
-sentence of a model may come before the model has ended; the whole answer says which ones it consists of."""
 
 
 class PassageSource(Protocol):

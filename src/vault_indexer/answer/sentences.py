@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from vault_indexer.chunk import NoteSentences
 from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow, doc_id_of, language_of_path
-from vault_indexer.parse.frontmatter import BLOCK
+from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search import SOURCE_FENCE, code_blocks, open_fence, readable
 from vault_indexer.store.catalog import CatalogReader
 
@@ -162,8 +162,7 @@ class SentenceReader:
 
 def _whole_paragraphs(text: str, span: Span) -> Span:
     """The span widened to blank lines, so that no sentence is cut; frontmatter is left out."""
-    block = BLOCK.match(text) if text.startswith("---") else None
-    first = block.end() if block else 0
+    first = body_start(text)
     start, end = max(first, span[0]), max(first, span[1])
     low = max(first, start - _REACH)
     before = [match.end() for match in _BLANK.finditer(text, low, start)]

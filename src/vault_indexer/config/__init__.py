@@ -1,7 +1,7 @@
 """TOML, environment and options in, frozen settings out; and what an index was built with."""
 
 from vault_indexer.config.documents import starter_config
-from vault_indexer.config.edits.strategy import StrategyInFile, with_strategy
+from vault_indexer.config.edits.strategy import StrategyInFile
 from vault_indexer.config.edits.vault import add_vault, remove_vault
 from vault_indexer.config.load import LoadedConfig, load, load_own
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
@@ -39,5 +39,4 @@ __all__ = [
     "vault_config_file",
     "vault_name_of",
     "vaults_of",
-    "with_strategy",
 ]

@@ -31,11 +31,8 @@ def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
             generation = index_dir.current()
             if generation is None:
                 return None
-            catalog = CatalogReader(generation.catalog)
-            try:
+            with CatalogReader(generation.catalog) as catalog:
                 rows = catalog.files()
-            finally:
-                catalog.close()
     except UnavailableError:
         return None
     return {row.path: Decision.LINK_ONLY if row.state == "linked" else Decision.INDEX for row in rows}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.assembly import LLM_CACHE, Assembly, OpenGeneration
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
@@ -37,11 +37,13 @@ Report = Callable[[Progress], None]
 WITHOUT_DAEMON = "no daemon is running; without a daemon, the index is updated only while a command runs"
 
 
-class _AssemblySession:
-    """What sessions know from the assembly alone."""
+class _SessionWithoutLoop:
+    """What sessions have in common in whose process no loop runs: nothing can be paused. `refusal` is raised
+    where that is tried."""
 
-    def __init__(self, assembly: Assembly) -> None:
+    def __init__(self, assembly: Assembly, refusal: VaultIndexerError) -> None:
         self._assembly = assembly
+        self._refusal = refusal
 
     @property
     def vault(self) -> Path:
@@ -56,14 +58,36 @@ class _AssemblySession:
     @property
     def llm_cache(self) -> Path:
         """The folder where answers of the language model are kept."""
-        return self._assembly.index_dir.root / LLM_CACHE
+        return self._assembly.llm_cache
 
     def missing(self) -> int:
         """None: a build ends before the index is searched."""
         return 0
 
+    @property
+    def failure(self) -> VaultIndexerError | None:
+        """None: what goes wrong is raised."""
+        return None
 
-class LocalSession(_AssemblySession):
+    @property
+    def paused(self) -> bool:
+        """Never here."""
+        return False
+
+    def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
+        """Refused."""
+        raise self._refusal
+
+    def resume(self) -> None:
+        """Refused."""
+        raise self._refusal
+
+    def pause_upgrade(self, paused: bool) -> None:  # noqa: ARG002 - refused
+        """Refused."""
+        raise self._refusal
+
+
+class LocalSession(_SessionWithoutLoop):
     """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
 
     `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
@@ -72,7 +96,7 @@ class LocalSession(_AssemblySession):
     """
 
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
-        super().__init__(assembly)
+        super().__init__(assembly, DaemonError(WITHOUT_DAEMON))
         self._recent = RecentNotices(clock)
         self._done: list[str] = []
         self._lock = IndexLock(assembly.index_dir.root, "one command")
@@ -143,34 +167,12 @@ class LocalSession(_AssemblySession):
             return self._done
         return [*self._done, *current.writer.derived.healed, *filter(None, [current.advice])]
 
-    @property
-    def failure(self) -> VaultIndexerError | None:
-        """None: what goes wrong is raised."""
-        return None
-
-    @property
-    def paused(self) -> bool:
-        """Never: it lives for one command."""
-        return False
-
-    def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
-        """Refused: raises DaemonError."""
-        raise DaemonError(WITHOUT_DAEMON)
-
-    def resume(self) -> None:
-        """Refused: raises DaemonError."""
-        raise DaemonError(WITHOUT_DAEMON)
-
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - a scan has no deadline
         """Look at the vault now."""
         with self._busy, self._index_errors():
             self._open().sync(EVERYTHING)
-            self._complete(_ignore_progress)
+            self._complete()
         return True
-
-    def pause_upgrade(self, paused: bool) -> None:  # noqa: ARG002 - refused
-        """Refused: raises DaemonError."""
-        raise DaemonError(WITHOUT_DAEMON)
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
         """Build here and now."""
@@ -197,9 +199,9 @@ class LocalSession(_AssemblySession):
                 time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # losses need a second look
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
-                self._switch(_ignore_progress, refit=False)
+                self._switch(lambda _progress: None, refit=False)
             if repair:
-                self._complete(_ignore_progress)
+                self._complete()
             return found
 
     def close(self) -> None:
@@ -221,7 +223,7 @@ class LocalSession(_AssemblySession):
         self._open().activate(generation, result)
         return result
 
-    def _complete(self, report: Report) -> None:
+    def _complete(self, report: Report = lambda _progress: None) -> None:
         """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
         current, self._fault = self._open().current, ""
         if current is None or not current.writer.owed:
@@ -253,16 +255,11 @@ class LocalSession(_AssemblySession):
         return current
 
 
-def _ignore_progress(_progress: Progress) -> None:
-    """The progress of work that nobody waits for."""
-
-
-class ReadOnlySession(_AssemblySession):
+class ReadOnlySession(_SessionWithoutLoop):
     """An index that another process is writing: it is searched as it is, and never written."""
 
     def __init__(self, assembly: Assembly, busy: LockedError) -> None:
-        super().__init__(assembly)
-        self._busy = busy
+        super().__init__(assembly, busy)
         generation = assembly.index_dir.current()
         if generation is None:
             raise busy
@@ -279,37 +276,18 @@ class ReadOnlySession(_AssemblySession):
 
     def notices(self) -> tuple[str, ...]:
         """Says that changes may be missing, and vectors."""
-        return (f"{self._busy}: the last changes may be missing", *owed_vectors_notice(self._opened.holder))
-
-    @property
-    def failure(self) -> VaultIndexerError | None:
-        """None: it is only read."""
-        return None
-
-    @property
-    def paused(self) -> bool:
-        """Unknown here: who writes the index knows."""
-        return False
-
-    def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
-        """Refused: raises LockedError."""
-        raise self._busy
-
-    def resume(self) -> None:
-        """Refused: raises LockedError."""
-        raise self._busy
+        return (
+            f"{self._refusal}: the last changes may be missing",
+            *owed_vectors_notice(self._opened.holder),
+        )
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
         """Freshness cannot be promised."""
         return False
 
-    def pause_upgrade(self, paused: bool) -> None:  # noqa: ARG002 - refused
-        """Refused: raises the error that says who writes the index."""
-        raise self._busy
-
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:  # noqa: ARG002 - refused
         """Refused: raises LockedError."""
-        raise self._busy
+        raise self._refusal
 
     def status(self) -> StatusReport:
         """The state on disk."""
@@ -324,12 +302,12 @@ class ReadOnlySession(_AssemblySession):
                 counts=snapshot.catalog.counts(),
                 vectors_owed=snapshot.owed,
                 skipped=snapshot.catalog.skipped_files(),
-                detail=str(self._busy),
+                detail=str(self._refusal),
             )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:  # noqa: ARG002 - refused
         """Refused: raises LockedError."""
-        raise self._busy
+        raise self._refusal
 
     def close(self) -> None:
         """Close the snapshot."""

@@ -8,12 +8,11 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.assembly import LLM_CACHE, Assembly
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
@@ -26,6 +25,7 @@ from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
 from vault_indexer.text.phrases import quantity
+from vault_indexer.text.times import iso_moment
 from vault_indexer.vault.watch import VaultWatcher
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -94,7 +94,7 @@ class DaemonSession:
     @property
     def llm_cache(self) -> Path:
         """The folder where answers of the language model are kept."""
-        return self._assembly.index_dir.root / LLM_CACHE
+        return self._assembly.llm_cache
 
     def reader(self) -> IndexReader:
         """The active generation. Raises IndexUnusableError while the first one is being built,
@@ -172,7 +172,7 @@ class DaemonSession:
             detail=self._detail(),
             progress=self._reading_progress() or self._loop.state.progress or self._check_progress,
             paused=self.paused,
-            paused_until=_utc(until) if until else "",
+            paused_until=iso_moment(until) if until else "",
             unpublished=self._loop.unpublished,
             upgrade=self._loop.upgrade,
         )
@@ -249,7 +249,7 @@ class DaemonSession:
 
     def _pause_text(self) -> str:
         until, pending = self._loop.paused_until, self.pending()
-        ends = f"until {_utc(until)}" if until else "until `indexer resume`"
+        ends = f"until {iso_moment(until)}" if until else "until `indexer resume`"
         waiting = f"{quantity(pending, 'change')} {'is' if pending == 1 else 'are'} not searched yet"
         return f"indexing is paused {ends}" + (f": {waiting}" if pending else "")
 
@@ -274,7 +274,3 @@ class DaemonSession:
 
 def _notes_done(progress: Progress) -> str:
     return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
-
-
-def _utc(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")

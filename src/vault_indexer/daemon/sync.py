@@ -27,18 +27,6 @@ EVERYTHING = frozenset({""})
 _CONFIRM_EVERY_S = 5.0
 
 
-def _ignore_progress(_remaining: int) -> None:
-    """The default of `on_progress`."""
-
-
-def _ignore_report(_progress: Progress) -> None:
-    """The default of `report`."""
-
-
-def _do_nothing() -> None:
-    """The default of `between`."""
-
-
 @dataclass(frozen=True, slots=True)
 class UnreadNotes:
     """How many of the `total` notes of the vault the index has never held."""
@@ -136,8 +124,8 @@ class VaultSync:
         self,
         generation: Generation,
         built: RebuildReport,
-        on_progress: Callable[[int], None] = _ignore_progress,
-        between_parts: Callable[[], None] = _do_nothing,
+        on_progress: Callable[[int], None] = lambda _left: None,
+        between_parts: Callable[[], None] = lambda: None,
     ) -> None:
         """Make a complete generation the active one, with the edits made while it was built already in it.
         The first one answers searches at once; what its build left for later is indexed while it does."""
@@ -162,8 +150,8 @@ class VaultSync:
     def sync(
         self,
         within: Iterable[str],
-        on_progress: Callable[[int], None] = _ignore_progress,
-        between_parts: Callable[[], None] = _do_nothing,
+        on_progress: Callable[[int], None] = lambda _left: None,
+        between_parts: Callable[[], None] = lambda: None,
     ) -> tuple[Applied, Scan | None]:
         """Scan part of the vault ("" for all) and bring the index in step with it.
 
@@ -213,8 +201,8 @@ class VaultSync:
         current: OpenGeneration,
         work: Plan,
         reading: Reading,
-        on_progress: Callable[[int], None] = _ignore_progress,
-        between_parts: Callable[[], None] = _do_nothing,
+        on_progress: Callable[[int], None] = lambda _left: None,
+        between_parts: Callable[[], None] = lambda: None,
     ) -> Applied:
         there = (*work.read, *(row.path for row in work.linked))
         self.dirty.drop_held(there)
@@ -297,7 +285,7 @@ class VaultSync:
             return snapshot.catalog.skipped_files()
 
     def verify(
-        self, *, repair: bool, report: Callable[[Progress], None] = _ignore_report
+        self, *, repair: bool, report: Callable[[Progress], None] = lambda _progress: None
     ) -> tuple[Problem, ...]:
         """Every disagreement between vault, catalog and derived indices; `repair` corrects it where the
         catalog is whole. Otherwise `damaged` says what is wrong with it, and the caller has to rebuild.

@@ -23,6 +23,7 @@ from vault_indexer.evals.notes import NoteSource
 from vault_indexer.evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import quantity
+from vault_indexer.text.times import iso_moment
 
 LABEL = "link-drift"
 """The label of the issue that a report becomes."""
@@ -96,7 +97,7 @@ def find_drift(
                 continue
             if located.state != "same":
                 drifts.append(_drift(case, position, citation, located))
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    now = iso_moment(datetime.now(UTC))
     return DriftReport(now, options.live, checked, tuple(drifts), tuple(errors))
 
 

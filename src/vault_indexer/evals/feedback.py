@@ -22,6 +22,7 @@ from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.system import only_writer, open_to_append
 from vault_indexer.text.control_characters import json_text
+from vault_indexer.text.times import iso_moment
 
 MAX_CLICK_BYTES = 1 << 20
 """Of the file of clicks. A full one takes the place of the full one before, so that there are two at most."""
@@ -47,7 +48,7 @@ class FolderFeedbackStore:
         if not self._service.settings.evals.record_clicks:
             raise UsageError("clicks are not kept: evals.record_clicks is false")
         check_query(query)
-        time = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        time = iso_moment(datetime.now(UTC))
         click = {"time": time, "query": query, "path": self._service.path_of(path), "rank": rank}
         file = clicks_folder(self._cases()) / CLICKS
         try:

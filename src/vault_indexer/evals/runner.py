@@ -34,6 +34,7 @@ from vault_indexer.evals.notes import IndexedNotes, NoteSource, VaultFiles
 from vault_indexer.evals.own_agents import OwnAgents
 from vault_indexer.evals.results import Baseline, LayerResult, Outcome, SuiteReport, summarize
 from vault_indexer.evals.structure import check_structure
+from vault_indexer.text.times import iso_moment
 
 Report = Callable[[int, int, str], None]
 """Called before each case with how many are done, how many there are, and its id."""
@@ -172,4 +173,4 @@ class _Runner:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso_moment(datetime.now(UTC), "milliseconds")

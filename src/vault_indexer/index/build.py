@@ -22,7 +22,7 @@ from vault_indexer.model import QUARANTINED, FileRow, Progress, RebuildReport, S
 from vault_indexer.store import Generation, IndexDir, index_errors
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote
 from vault_indexer.store.keywords import KeywordIndex
-from vault_indexer.system import EDIT_BYTES, fsync_dir, fsync_file, size_of
+from vault_indexer.system import EDIT_BYTES, batches, fsync_dir, fsync_file, size_of
 from vault_indexer.vault.walk import Scan
 
 if TYPE_CHECKING:
@@ -151,19 +151,13 @@ class _Builder:
     def write_vectors(self) -> None:
         """The FAISS base of all chunks that have a vector."""
         self._tell("vectors")
-        catalog = CatalogReader(self._generation.catalog)
-        try:
+        with CatalogReader(self._generation.catalog) as catalog:
             rebuild_vectors(self._generation, catalog, self._spec.model, self._spec.dimension)
-        finally:
-            catalog.close()
 
     def strategies(self) -> list[str]:
         """The strategies that split the notes: some notes choose for themselves."""
-        catalog = CatalogReader(self._generation.catalog)
-        try:
+        with CatalogReader(self._generation.catalog) as catalog:
             return [row[0] for row in catalog.rows("SELECT DISTINCT strategy FROM chunks ORDER BY strategy")]
-        finally:
-            catalog.close()
 
     def result(self) -> RebuildReport:
         """What was done."""
@@ -178,9 +172,7 @@ class _Builder:
         )
 
     def _prepare(self) -> Iterator[PreparedNote | Skipped]:
-        paths = list(self._ids)
-        batches = [paths[start : start + BATCH_NOTES] for start in range(0, len(paths), BATCH_NOTES)]
-        return prepare_all(self._pool, [self._job(batch) for batch in batches])
+        return prepare_all(self._pool, [self._job(paths) for paths in batches(list(self._ids), BATCH_NOTES)])
 
     def _job(self, paths: Sequence[str]) -> PrepareJob:
         ids = tuple(self._ids[path] for path in paths)

@@ -1,8 +1,9 @@
-"""A new base of the vectors, written by a process of its own while edits go on.
+"""What a process of its own rewrites while edits go on: the base of the vectors, segments of the keywords.
 
-The process reads one state of the catalog and writes `vectors.faiss.next`. The owner of the generation then
-loads that file, adds what has changed since, and renames it to `vectors.faiss`. The list of changes reaches
-back to the older of both bases until that is done, so a crash at any moment leaves a base that can be used.
+For a new base it reads one state of the catalog and writes `vectors.faiss.next`. The owner of the generation
+then loads that file, adds what has changed since, and renames it to `vectors.faiss`. The list of changes
+reaches back to the older of both bases until that is done, so a crash at any moment leaves a base that can be
+used.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from vault_indexer.index.opening import base_of
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import fsync_dir, replace_file, temporary_prefix
 
@@ -26,12 +28,20 @@ class CompactionJob:
 
     def run(self, _worker: object) -> None:
         """Implements Runnable."""
-        catalog = CatalogReader(self.generation.catalog)
-        try:
+        with CatalogReader(self.generation.catalog) as catalog:
             made = base_of(catalog, self.model, self.dimension)
-        finally:
-            catalog.close()
         vectors.save_snapshot(made, self.generation.next_vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeJob:
+    """Merge the segments of the keyword index that its merge policy chooses, once."""
+
+    generation: Generation
+
+    def run(self, _worker: object) -> None:
+        """Implements Runnable."""
+        KeywordIndex.open(self.generation.keywords, check=False).merge_segments()
 
 
 def use_next_base(generation: Generation) -> None:

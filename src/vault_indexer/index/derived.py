@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 
 from vault_indexer.index.build import Pool
 from vault_indexer.index.compaction import CompactionJob, discard_next_base, use_next_base
@@ -48,7 +47,7 @@ class DerivedIndices:
         discard_next_base(generation)  # left by a process that was killed
         try:
             self.keywords = KeywordFollower(generation, pool, files, self.healed)
-            with self._reading() as reader:
+            with self._read() as reader:
                 opened = open_vectors(generation, reader, model, dimension, files.base)
             self.healed += filter(None, [opened.healed])
             self._vectors = VectorFollower(generation, model, dimension, opened.vectors)
@@ -74,7 +73,7 @@ class DerivedIndices:
         here only where nobody has made one beside for a long time."""
         if not self.is_behind:
             return
-        catalog = CatalogReader(self._generation.catalog, self._cache)
+        catalog = self._read()
         changes = catalog.changes(self._vectors.snapshot.seq)
         for follower in self._followers:
             if changes is None:
@@ -88,7 +87,7 @@ class DerivedIndices:
 
     def publish(self, catalog: CatalogReader | None = None) -> None:
         """Make the state of catalog and indices the one that new readers get."""
-        catalog = catalog or CatalogReader(self._generation.catalog, self._cache)
+        catalog = catalog or self._read()
         keywords = self.keywords.index.refresh()
         held = self._vectors.snapshot
         self.holder.publish(snapshot_of(self._generation, catalog, held, keywords, len(self.owed)))
@@ -102,7 +101,7 @@ class DerivedIndices:
     def rebuild(self, stores: Collection[str]) -> None:
         """Rebuild "keywords" and "vectors" from the catalog, where `stores` names them."""
         self.follow()
-        with self._reading() as catalog:
+        with self._read() as catalog:
             if "keywords" in stores:
                 self.keywords.rebuild(catalog)
             if "vectors" in stores:
@@ -141,7 +140,7 @@ class DerivedIndices:
         or if the log does not tell what has changed.
         Raises IndexUnusableError or OSError; then either file holds a whole base of this catalog."""
         self.follow()
-        with self._reading() as catalog:
+        with self._read() as catalog:
             changes = catalog.changes(made.seq)
             if changes is None or self._compacted is not self._vectors.snapshot.base:
                 discard_next_base(self._generation)
@@ -159,7 +158,7 @@ class DerivedIndices:
         that is being made beside is dropped."""
         self._compacted = None
         discard_next_base(self._generation)
-        with self._reading() as catalog:
+        with self._read() as catalog:
             self._vectors.rebuild(catalog)
             self._trim_log(catalog.seq)
         trim_heap()
@@ -174,10 +173,5 @@ class DerivedIndices:
         """Forget of the log what the files of vectors and words hold."""
         self._catalog.trim_changes(min(base_seq, self.keywords.index.applied_seq))
 
-    @contextmanager
-    def _reading(self) -> Iterator[CatalogReader]:
-        catalog = CatalogReader(self._generation.catalog, self._cache)
-        try:
-            yield catalog
-        finally:
-            catalog.close()
+    def _read(self) -> CatalogReader:
+        return CatalogReader(self._generation.catalog, self._cache)

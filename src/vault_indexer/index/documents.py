@@ -10,6 +10,7 @@ from vault_indexer.model import Chunk, JsonValue, Note, NoteRow, note_id_of
 from vault_indexer.parse import property_lines
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordDocument
+from vault_indexer.system import batches
 from vault_indexer.text.tokens import analyze
 
 SHARED_TERMS = 250
@@ -89,9 +90,8 @@ def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[Keywor
 
 def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
     """The documents of all chunks, from the catalog alone, a note at a time."""
-    note_ids = catalog.note_ids()
-    for start in range(0, len(note_ids), _BATCH):
-        notes = catalog.notes(note_ids[start : start + _BATCH])
+    for note_ids in batches(catalog.note_ids(), _BATCH):
+        notes = catalog.notes(note_ids)
         for note_id in sorted(notes):
             own = [(row.key, row.chunk) for row in catalog.chunks_of(note_id)]
             yield from keyword_documents(note_words(notes[note_id]), own)

@@ -9,9 +9,17 @@ from typing import Protocol
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import CompactJob, KeywordsJob, Outcome, catch_up, rebuild_keywords
+from vault_indexer.index.jobs import (
+    CompactJob,
+    KeywordsApplied,
+    KeywordsJob,
+    Outcome,
+    catch_up,
+    rebuild_keywords,
+)
 from vault_indexer.index.opening import IndexPrefetch, apply_vector_changes, rebuild_vectors
 from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.workers.pool import run_until_done
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, Changes
 from vault_indexer.store.keywords import KeywordIndex
@@ -88,31 +96,23 @@ class KeywordFollower:
 
     def note_result(self, result: Outcome | Died) -> None:
         """What a KeywordsJob gave that was done beside others. Where it failed, the next call makes up."""
-        if isinstance(result, int):
-            self._applied_seq = result
+        if isinstance(result, KeywordsApplied):
+            self._applied_seq = result.seq
 
     def _heal(self, reason: str) -> None:
         self._healed.append(f"keywords: {reason}; rebuilt from the notes in the index")
-        catalog = CatalogReader(self._generation.catalog)
-        try:
+        with CatalogReader(self._generation.catalog) as catalog:
             self.rebuild(catalog)
-        finally:
-            catalog.close()
 
     def _run(self, job: KeywordsJob | CompactJob) -> None:
-        died = Died()
-        for _ in range(_TRIES):
-            for _, result in self._pool.run([job]):
-                self.note_result(result)
-                if isinstance(result, int):
-                    return
-                if isinstance(result, Failed) and result.disk_full:
-                    raise DiskFullError(result.reason)  # the index is whole, and only behind
-                if isinstance(result, Failed):
-                    self._heal(result.reason)
-                    return
-                assert isinstance(result, Died)
-                died = result
-        raise IndexUnusableError(
-            f"the keyword index of {self._generation.folder} cannot be brought up to date: {died.reason}"
-        )
+        result = run_until_done(self._pool, job, _TRIES)
+        self.note_result(result)
+        if isinstance(result, Failed):
+            if result.disk_full:
+                raise DiskFullError(result.reason)  # the index is whole, and only behind
+            self._heal(result.reason)
+        elif isinstance(result, Died):
+            raise IndexUnusableError(
+                f"the keyword index of {self._generation.folder} cannot be brought up to date:"
+                f" {result.reason}"
+            )

@@ -92,9 +92,9 @@ class KeywordsJob:
 
     generation: Generation
 
-    def run(self, worker: NoteWorker) -> int:
-        """The seq that was applied."""
-        return worker.catch_up(self.generation)[0]
+    def run(self, worker: NoteWorker) -> KeywordsApplied:
+        """Implements Runnable."""
+        return KeywordsApplied(worker.catch_up(self.generation)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +103,18 @@ class CompactJob:
 
     generation: Generation
 
-    def run(self, worker: NoteWorker) -> int:
-        """The seq that was applied."""
+    def run(self, worker: NoteWorker) -> KeywordsApplied:
+        """Implements Runnable."""
         seq, index = worker.catch_up(self.generation)
         index.compact()
-        return seq
+        return KeywordsApplied(seq)
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordsApplied:
+    """The keyword index is at this seq of its catalog."""
+
+    seq: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,7 @@ class Embedded:
 
 Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | CompactJob
 Prepared = list[PreparedNote | Skipped]
-Outcome = Prepared | Embedded | Finished | int | Failed
+Outcome = Prepared | Embedded | Finished | KeywordsApplied | Failed
 
 
 class NoteWorker:
@@ -142,7 +149,7 @@ class NoteWorker:
         self._keywords: tuple[Generation, KeywordIndex] | None = None
 
     def handle(self, job: Job) -> Outcome:
-        """The result of a job: prepared notes, vectors, finished segments, or the seq that was applied."""
+        """The result of a job: prepared notes, vectors, finished segments, or the seq of the keywords."""
         return run_job(job, self)
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:
@@ -204,11 +211,8 @@ class NoteWorker:
 
     def embed(self, job: EmbedJob) -> Embedded:
         """From the catalog alone: what is stored of a chunk gives the text that its digest names."""
-        catalog = CatalogReader(job.generation.catalog)
-        try:
+        with CatalogReader(job.generation.catalog) as catalog:
             texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
-        finally:
-            catalog.close()
         started = time.perf_counter()
         vectors = self._ready().vectors_of(texts)
         return Embedded(vectors, time.perf_counter() - started)
@@ -248,8 +252,7 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
     Raises IndexUnusableError if the keyword index is damaged.
     """
     index.refresh()  # another worker may have written since
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         if index.applied_seq == catalog.seq:
             return catalog.seq
         if index.applied_seq > catalog.seq:  # then ids it knows may be given again
@@ -261,8 +264,6 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
             return catalog.seq  # the words are those of this state: nothing is written for it
         index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
-    finally:
-        catalog.close()
 
 
 def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
@@ -275,13 +276,10 @@ def _compare_keys(index: KeywordIndex, catalog: CatalogReader) -> Changes:
 
 def rebuild_keywords(generation: Generation) -> None:
     """Rebuild the keyword index from the catalog alone."""
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         shutil.rmtree(generation.keywords, ignore_errors=True)
         index = KeywordIndex.create(generation.keywords)
         builder = SegmentBuilder(generation.keywords)
         for document in all_documents(catalog):
             builder.add(document)
         index.adopt(builder.finish(), catalog.seq)
-    finally:
-        catalog.close()

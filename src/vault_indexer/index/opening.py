@@ -18,9 +18,7 @@ from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
+    from vault_indexer.arrays import Keys
 
 
 def snapshot_of(
@@ -107,11 +105,8 @@ def open_vectors(
 
 
 def _owed(generation: Generation, model: str) -> Mapping[int, bytes]:
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         return catalog.owed_vectors(model)
-    finally:
-        catalog.close()
 
 
 def _are_among(keys: Keys, known: Keys) -> bool:

@@ -6,9 +6,7 @@ Analysing text in the daemon would hold the interpreter that answers searches.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -16,12 +14,12 @@ import numpy as np
 from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.documents import keyword_documents, note_words
 from vault_indexer.index.workers.job import Died, Failed, JobWorker, Runnable
-from vault_indexer.index.workers.pool import WorkerPool
+from vault_indexer.index.workers.pool import WorkerPool, run_until_done
 from vault_indexer.store import Generation, PublishedNote, VaultStatistics, terms_of
 from vault_indexer.store.catalog import CatalogReader, stored_notes
 from vault_indexer.store.keywords import KeywordIndex, Vocabulary
 from vault_indexer.store.vectors import SAMPLED, spread_evenly
-from vault_indexer.system import ProcessLimits
+from vault_indexer.system import ProcessLimits, batches
 
 _NOTES_AT_ONCE = 200
 _TRIES = 2
@@ -37,7 +35,7 @@ class NotesJob:
 
     def run(self, _worker: object) -> list[PublishedNote]:
         """Implements Runnable."""
-        with closing(CatalogReader(self.generation.catalog)) as catalog:
+        with CatalogReader(self.generation.catalog) as catalog:
             return list(published_notes(catalog, self.model, self.note_ids))
 
 
@@ -52,7 +50,7 @@ class StatisticsJob:
 
     def run(self, _worker: object) -> bytes:
         """Implements Runnable."""
-        with closing(CatalogReader(self.generation.catalog)) as catalog:
+        with CatalogReader(self.generation.catalog) as catalog:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
 
 
@@ -94,9 +92,8 @@ class NoteWorker:
 
     def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
         """The notes of these ids, ascending; unknown ids are left out."""
-        ordered = iter(sorted(note_ids))
-        while batch := tuple(islice(ordered, _NOTES_AT_ONCE)):
-            prepared = self._prepare(NotesJob(self._generation, model, batch))
+        for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
+            prepared = self._prepare(NotesJob(self._generation, model, tuple(batch)))
             assert not isinstance(prepared, bytes)
             yield from prepared
 
@@ -115,21 +112,17 @@ class NoteWorker:
         self._pool.stop()
 
     def _prepare(self, job: _Job) -> _Result:
-        died = Died()
-        for _ in range(_TRIES):
-            for _, result in self._pool.run([job]):
-                if isinstance(result, Failed):
-                    raise UnavailableError(result.reason)
-                if not isinstance(result, Died):
-                    return result
-                died = result
-        raise ProcessError(f"notes could not be prepared for the server: {died.reason}")
+        result = run_until_done(self._pool, job, _TRIES)
+        if isinstance(result, Failed):
+            raise UnavailableError(result.reason)
+        if isinstance(result, Died):
+            raise ProcessError(f"notes could not be prepared for the server: {result.reason}")
+        return result
 
 
 def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
     """The notes of these ids as a server gets them, ascending; unknown ids are left out."""
-    ordered = iter(sorted(note_ids))
-    while batch := list(islice(ordered, _NOTES_AT_ONCE)):
+    for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
         notes = catalog.notes(batch)
         for stored in stored_notes(catalog, batch):
             rows = [row for row in catalog.chunks_of(stored.note_id) if not row.chunk.is_context]

@@ -251,8 +251,6 @@ class Publication:
         """The last state whose rows were all there, or were written by this process."""
         self._unseen: Change | None = None
         self._swept = False
-        self.republished = 0
-        """How often everything was written."""
 
     @property
     def applied_seq(self) -> int:
@@ -326,7 +324,6 @@ class Publication:
         change = self._publisher.publish_all(catalog)
         self._mark.write(change.state.epoch)
         self._swept = False
-        self.republished += 1
         return change
 
 

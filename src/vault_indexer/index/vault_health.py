@@ -7,6 +7,7 @@ from pathlib import Path
 
 from vault_indexer.model import SizeBucket, UnresolvedTarget, VaultHealth
 from vault_indexer.store import Snapshot
+from vault_indexer.system import size_of
 
 _BOUNDS = (100, 250, 500, 1000, 1500, 2000, 3000, 5000)
 """Upper bounds of the sizes that are counted together, in characters."""
@@ -33,20 +34,8 @@ def vault_health(snapshot: Snapshot, root: Path, unresolved: tuple[UnresolvedTar
         histogram=tuple(map(SizeBucket, (*_BOUNDS, None), counts)),
         strategies=dict(strategies),
         languages=catalog.notes_by_language(),
-        index_bytes=_size_of(root),
+        index_bytes=size_of(root),
         orphans=len(snapshot.graph.orphans()),
         wanted=unresolved[:_WANTED],
         wanted_count=len(unresolved),
     )
-
-
-def _size_of(folder: Path) -> int:
-    """The bytes of all files below; one that goes away meanwhile counts nothing."""
-    total = 0
-    for file in folder.rglob("*"):
-        try:
-            found = file.lstat()
-        except OSError:
-            continue
-        total += found.st_size
-    return total

@@ -19,6 +19,7 @@ from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import FileRow, Problem
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote
+from vault_indexer.system import batches
 
 _BATCH_NOTES = 32
 _BATCH_TEXTS = 256
@@ -171,11 +172,8 @@ class IndexWriter:
         """Make all vectors that are owed, here and now, on all cores. `on_progress` is told how many chunks
         are left. Raises ProviderError: what was made until then is kept."""
         self._follow()
-        keys = self.derived.owed.next(self.owed)
-        jobs: list[Job] = [
-            EmbedJob(self.generation, keys[at : at + _BATCH_TEXTS])
-            for at in range(0, len(keys), _BATCH_TEXTS)
-        ]
+        owed = self.derived.owed.next(self.owed)
+        jobs: list[Job] = [EmbedJob(self.generation, keys) for keys in batches(owed, _BATCH_TEXTS)]
         for last in (False, True):
             again: list[Job] = []
             for job, result in self._pool.run(jobs):
@@ -270,9 +268,10 @@ class IndexWriter:
         self, plan: Plan, on_progress: Callable[[int], None], *, later: int, ask: bool, at_once: int | None
     ) -> _Edit:
         edit = _Edit(files=list(plan.linked), removed=list(plan.removed))
-        batches = [plan.read[at : at + _BATCH_NOTES] for at in range(0, len(plan.read), _BATCH_NOTES)]
         left = later + len(plan.read)
-        jobs: list[Job] = [PrepareJob(tuple(batch), at_once=at_once, ask=ask) for batch in batches]
+        jobs: list[Job] = [
+            PrepareJob(tuple(paths), at_once=at_once, ask=ask) for paths in batches(plan.read, _BATCH_NOTES)
+        ]
         if self.derived.is_behind and jobs:
             # One worker writes the words of the part before, while others read this part.
             jobs.insert(0, KeywordsJob(self.generation))

@@ -15,11 +15,10 @@ from vault_indexer.model import Mention, MentionsAnswer, NoteRow, note_id_of
 from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.notes import stem
 from vault_indexer.store import Snapshot
+from vault_indexer.system import batches
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
+    from vault_indexer.arrays import Keys
 
 _FIELDS = ("content",)
 _BATCH = 500
@@ -86,9 +85,7 @@ def _candidates(
         keys.setdefault(note_id_of(key), []).append(key)
     keys.pop(note.note_id, None)
     found: list[tuple[str, str, int, list[int]]] = []
-    ids = list(keys)
-    for start in range(0, len(ids), _BATCH):
-        batch = ids[start : start + _BATCH]
+    for batch in batches(list(keys), _BATCH):
         sql = f"SELECT path, title, note_id FROM notes WHERE note_id IN ({','.join('?' * len(batch))})"
         found += [(path, title, one, keys[one]) for path, title, one in snapshot.catalog.rows(sql, batch)]
     return sorted(found)

@@ -11,7 +11,7 @@ from vault_indexer.parse.inline import WHOLE_TAG, tag_name
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 
 END = r"(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)"
-BLOCK = re.compile(rf"---[ \t]*(?:\r\n?|\n)((?:(?!{END})[^\r\n]*(?:\r\n?|\n))*+){END}")
+_BLOCK = re.compile(rf"---[ \t]*(?:\r\n?|\n)((?:(?!{END})[^\r\n]*(?:\r\n?|\n))*+){END}")
 NESTED_NUMBERS = re.compile(r"#\d+(?:/\d+)+")
 """A tag in the properties, though none in the text: there it is a fraction or a number of something."""
 
@@ -34,7 +34,7 @@ def read_frontmatter(text: str) -> Frontmatter:
 
     YAML that cannot be read gives no values and a diagnostic; the body begins after it all the same.
     """
-    match = BLOCK.match(text) if text.startswith("---") else None
+    match = _block_of(text)
     if match is None:
         return Frontmatter()
     values: Mapping[str, JsonValue] = {}
@@ -44,6 +44,16 @@ def read_frontmatter(text: str) -> Frontmatter:
     except YamlRefusedError as refusal:
         problem = Diagnostic("frontmatter", refusal.detail, 1 + refusal.line)
     return Frontmatter(values, match.start(1), match.end(1), match.end(), problem)
+
+
+def body_start(text: str) -> int:
+    """Where the text behind the frontmatter begins; 0 where there is none."""
+    match = _block_of(text)
+    return match.end() if match else 0
+
+
+def _block_of(text: str) -> re.Match[str] | None:
+    return _BLOCK.match(text) if text.startswith("---") else None
 
 
 def property_tags(values: Mapping[str, JsonValue]) -> list[str]:

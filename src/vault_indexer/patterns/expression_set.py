@@ -38,11 +38,6 @@ class ExpressionSet:
         """The highest number of an expression that matches; -1 if there is none."""
         return self._last_in(text.encode("utf-8", "replace")) if self._expressions else -1
 
-    @property
-    def is_divided(self) -> bool:
-        """Whether one automaton has not been enough for a text so far."""
-        return self._halves is not None
-
     def _last_in(self, data: bytes) -> int:
         if self._set is not None:
             found = self._set.Match(data)

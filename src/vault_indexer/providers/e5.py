@@ -13,6 +13,7 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.remote import extra_needed
 from vault_indexer.providers.unit import encodable, unit_rows
+from vault_indexer.system import batches
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
@@ -77,8 +78,7 @@ class E5Embedder:
         read = [encodable(text[:_MOST_CHARS]) for text in texts]
         rows = [row for row, text in enumerate(read) if text.strip()]
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
-        for start in range(0, len(rows), _TEXTS_AT_ONCE):
-            some = rows[start : start + _TEXTS_AT_ONCE]
+        for some in batches(rows, _TEXTS_AT_ONCE):
             with self._lock:
                 vectors[some] = self._encoder.encode([read[row] for row in some], is_query)
         return unit_rows(vectors)

@@ -12,6 +12,7 @@ from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
 from vault_indexer.providers.unit import unit_rows
 from vault_indexer.providers.wordllama_tokens import VOCABULARY_SIZE, shared_tokens, wordllama_file
+from vault_indexer.system import batches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,8 +58,7 @@ class WordLlamaEmbedder:
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         rows = np.empty((_IDS_AT_ONCE, DIMENSION), dtype=np.float32)
         for vector, ids in zip(vectors, self._tokens.ids(texts), strict=True):
-            for start in range(0, len(ids), _IDS_AT_ONCE):
-                some = ids[start : start + _IDS_AT_ONCE]
+            for some in batches(ids, _IDS_AT_ONCE):
                 # "clip" only spares a copy: ids come from the table's own tokenizer.
                 self._table.take(some, axis=0, out=rows[: len(some)], mode="clip")
                 vector += np.add.reduce(rows[: len(some)], axis=0)

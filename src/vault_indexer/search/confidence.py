@@ -36,11 +36,7 @@ from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Floats, Keys, Mask
 
 Script = Literal["letters", "cyrillic", "unspaced", "cjk"]
 """Letters with spaces between words, those of them that are Cyrillic, or without; Han, kana and Hangul."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_indexer.model import note_id_of
-from vault_indexer.parse.frontmatter import BLOCK
+from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank import Candidates
 from vault_indexer.store.catalog import CatalogReader
@@ -45,8 +45,7 @@ def _same_bodies(catalog: CatalogReader, keys: Sequence[int]) -> Iterator[list[i
     """The notes of the chunks, in order, that have one body, where there are several."""
     bodies: dict[str, list[int]] = {}
     for note_id, text in catalog.texts(_suspects(catalog, keys)).items():
-        front = BLOCK.match(text) if text.startswith("---") else None
-        bodies.setdefault(text[front.end() if front else 0 :].strip(), []).append(note_id)
+        bodies.setdefault(text[body_start(text) :].strip(), []).append(note_id)
     order = {note_id_of(key): place for place, key in reversed(list(enumerate(keys)))}
     return (sorted(notes, key=order.__getitem__) for notes in bodies.values() if len(notes) > 1)
 

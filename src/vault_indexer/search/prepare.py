@@ -35,12 +35,8 @@ from vault_indexer.store import Snapshot
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from vault_indexer.arrays import Keys, Mask
     from vault_indexer.ports import Vectors
-
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

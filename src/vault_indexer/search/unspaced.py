@@ -19,10 +19,7 @@ from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN, clusters
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+    from vault_indexer.arrays import Floats
 
 UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
 

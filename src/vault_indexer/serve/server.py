@@ -24,6 +24,7 @@ from vault_indexer.serve.app import PartsOf, ServerOptions, make_app, no_parts
 from vault_indexer.serve.http.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http.guard import App
 from vault_indexer.system import ENDING_SIGNALS
+from vault_indexer.text.times import iso_moment
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def daemon_info(
         url=f"http://{_LOOPBACK}:{port}",
         token=_token(settings, token),
         vault=vault,
-        started=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
+        started=iso_moment(datetime.now(UTC)),
         command=tuple(start_command),
     )
 

@@ -10,8 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Mask = NDArray[np.bool_]
-    Positions = NDArray[np.int64]
+    from vault_indexer.arrays import Mask, Positions
 
 
 def spread_ranges(

@@ -16,9 +16,7 @@ from vault_indexer.store.catalog import CountedLanguages
 from vault_indexer.store.keywords import Vocabulary
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float32]
+    from vault_indexer.arrays import Matrix
 
 _HEADER = struct.Struct("<II")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault_indexer.system.allocator import gc_paused, limit_malloc_arenas, trim_heap
+from vault_indexer.system.batches import batches
 from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
 from vault_indexer.system.durable import (
     atomic_file,
@@ -60,6 +61,7 @@ __all__ = [
     "ask_to_end",
     "atomic_file",
     "back_by_huge_pages",
+    "batches",
     "canonical_folder",
     "folder_slug",
     "free_bytes",

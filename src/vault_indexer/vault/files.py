@@ -41,13 +41,6 @@ class FileStat:
         """The stat of `path` from what the system call answered."""
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
-    def is_racy(self, now_ns: int, window_ns: int = 2_000_000_000) -> bool:
-        """Whether the file is so young that a write within one clock tick could leave this stat equal.
-
-        Such a file is hashed again at the next look (git calls its like "racily clean").
-        """
-        return max(self.mtime_ns, self.ctime_ns) > now_ns - window_ns
-
 
 @dataclass(frozen=True, slots=True)
 class RootIdentity:

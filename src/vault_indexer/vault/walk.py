@@ -52,8 +52,7 @@ class Scan:
     """What one look at the vault (or at the paths of `within`, "" for all) found. `files` is sorted by path.
 
     `skipped` names what is there but not read, with the reason. `evicted` files are in the cloud only: what
-    the index holds of them stays. `racy` paths changed less than 2 s before the look: hash them again at the
-    next one even if their stat stays equal.
+    the index holds of them stays.
     """
 
     root: RootIdentity
@@ -62,7 +61,6 @@ class Scan:
     skipped: tuple[tuple[str, str], ...] = ()
     unreadable_folders: frozenset[str] = frozenset()
     evicted: tuple[ScannedFile, ...] = ()
-    racy: frozenset[str] = frozenset()
     seconds: float = 0.0
     _evicted_paths: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -129,8 +127,6 @@ def scan(
         raise VaultError(f"the vault was replaced while it was scanned: {vault}")
     walker.files.sort(key=_path_of)
     walker.skipped.sort()
-    # Wall clock on purpose: it is compared with the file system's time stamps.
-    now_ns = time.time_ns()
     return Scan(
         root=root,
         within=tops,
@@ -138,7 +134,6 @@ def scan(
         skipped=tuple(walker.skipped),
         unreadable_folders=frozenset(walker.unreadable),
         evicted=tuple(walker.evicted),
-        racy=frozenset(file.stat.path for file in walker.files if file.stat.is_racy(now_ns)),
         seconds=time.perf_counter() - started,
         _evicted_paths=frozenset(file.path for file in walker.evicted),
     )

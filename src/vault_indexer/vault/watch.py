@@ -33,11 +33,10 @@ SourceFactory = Callable[[Path, PathRules, Sink, Callable[[], "int | None"]], So
 
 @dataclass(frozen=True, slots=True)
 class WatchMode:
-    """How changes are noticed, for `status`. `interval_s` is the time between full scans."""
+    """How changes are noticed, for `status`."""
 
     name: Literal["native", "poll", "stopped"]
     reason: str
-    interval_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +87,10 @@ class VaultWatcher:
     def mode(self) -> WatchMode:
         """How changes are noticed at the moment, and why."""
         if not self._running:
-            return WatchMode("stopped", "", self._interval())
+            return WatchMode("stopped", "")
         if self._poll_reason:
-            return WatchMode("poll", self._poll_reason, self._interval())
-        return WatchMode("native", "" if self._source else "the vault is not there", self._interval())
+            return WatchMode("poll", self._poll_reason)
+        return WatchMode("native", "" if self._source else "the vault is not there")
 
     @property
     def pending(self) -> int:

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.answer import Answerer, AskEvent, with_notices
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import IndexUnusableError, QueryCancelledError, VaultIndexerError
-from vault_indexer.model import AskAnswer, AskRequest, SearchAnswer, SearchRequest
+from vault_indexer.model import AskRequest, SearchAnswer, SearchRequest
 from vault_indexer.search import ReadyVaults
 from vault_indexer.service import VaultService, check_request
 from vault_indexer.vaults.managed import VaultRuntime
@@ -67,11 +67,8 @@ class ServedVaults:
         vault. Raises as `VaultService.ask_events`."""
         check_request(SearchRequest(request.question, request.limit))
         late = self._wait_fresh() if request.fresh else []
-        for event in answerer.answer_from(self.ready, request, self.ready.is_cancelled):
-            if isinstance(event, AskAnswer):
-                yield replace(event, notices=(*event.notices, *self._notices(late)))
-            else:
-                yield event
+        events = answerer.answer_from(self.ready, request, self.ready.is_cancelled)
+        yield from with_notices(events, (), lambda: self._notices(late))
 
     def _wait_fresh(self) -> list[str]:
         """Wait until the changes of each are in; why they are not, where time runs out."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from vault_indexer.answer import Answerer, AskEvent
+from vault_indexer.answer import Answerer, AskEvent, whole_answer
 from vault_indexer.config import Settings, vault_name_of
 from vault_indexer.errors import UsageError
 from vault_indexer.model import (
@@ -132,9 +132,7 @@ class Vaults:
         self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
     ) -> AskAnswer:
         """The answer from the vault of this name, or from all together. Raises as `VaultService.ask`."""
-        *_, last = self.ask_events(request, name, is_cancelled=is_cancelled)
-        assert isinstance(last, AskAnswer)
-        return last
+        return whole_answer(self.ask_events(request, name, is_cancelled=is_cancelled))
 
     def ask_events(
         self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -94,14 +93,9 @@ class Quantity:
         return self.unit or ("year" if _YEAR.fullmatch(self.value) else "")
 
 
-def numbers_in(text: str, language: str = "") -> Counter[str]:
-    """The values that the text states, and how often each. `2 million`, `2,000,000` and `两百万` are one
-    value; `-18` and `18` are two."""
-    return Counter(one.value for one in quantities(text, language))
-
-
 def quantities(text: str, language: str = "") -> list[Quantity]:
-    """The numbers of a text in order, each with its unit. Spans are characters of the text in form NFKC."""
+    """The numbers of a text in order, each with its unit. Spans are characters of the text in form NFKC.
+    `2 million`, `2,000,000` and `两百万` are one value; `-18` and `18` are two."""
     text = unicodedata.normalize("NFKC", text)
     found = [_quantity(text, *one) for one in _numbers(text, language)]
     return sorted(found, key=lambda one: one.start)

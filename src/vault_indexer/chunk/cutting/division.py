@@ -20,10 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from vault_indexer.arrays import Floats, Floats32
 
-    Floats = NDArray[np.float32]
-    Wide = NDArray[np.float64]
 
 # Chosen on benchmarks/chunking.py: with these, recall and IoU are ahead of the other libraries' splitters
 # from 100 to 400 tokens a chunk. Both are in characters; the price is that at a limit of 1,000.
@@ -32,7 +30,7 @@ _PRICE_GROWTH = 1.2
 _CUT_PARAGRAPH = 150.0
 
 
-def best_division(vectors: Floats, lengths: Sequence[int], opens: Sequence[bool], limit: int) -> list[int]:
+def best_division(vectors: Floats32, lengths: Sequence[int], opens: Sequence[bool], limit: int) -> list[int]:
     """The index of the first segment of each chunk, and at the end the number of segments.
 
     `vectors` are unit vectors, shape (segments, dimension); `opens` says which segments begin a
@@ -59,7 +57,7 @@ def best_division(vectors: Floats, lengths: Sequence[int], opens: Sequence[bool]
     return found[::-1]
 
 
-def _worths(vectors: Floats, lengths: Sequence[int], widest: int) -> Wide:
+def _worths(vectors: Floats32, lengths: Sequence[int], widest: int) -> Floats:
     """For each segment and each d below `widest`: the worth of the d + 1 segments that it ends."""
     count = len(lengths)
     weighted = vectors * np.asarray(lengths, dtype=np.float32)[:, None]

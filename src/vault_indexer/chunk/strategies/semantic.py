@@ -32,9 +32,7 @@ from vault_indexer.model import Chunk, ElementKind, Note
 from vault_indexer.ports import Embedder, Tokenizer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float32]
+    from vault_indexer.arrays import Floats32
 
 STRATEGY = "semantic"
 _LOOSE = frozenset(ElementKind) - {ElementKind.HEADING, ElementKind.ITEM}
@@ -72,7 +70,7 @@ class SemanticChunker:
         block_splitter = BlockSplitter(note.text, ruler, ruler.room(self._options.max_chunk_size), _LOOSE)
         return block_splitter.atoms(blocks_of(note), len(note.text))
 
-    def _embed(self, note: Note, spans: Sequence[Span]) -> Floats:
+    def _embed(self, note: Note, spans: Sequence[Span]) -> Floats32:
         return self._embedder.embed([note.text[start:end].strip() for start, end in spans])
 
     def _turns(self, note: Note, ruler: Ruler, sentences: list[Span]) -> list[Span]:

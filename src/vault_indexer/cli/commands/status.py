@@ -17,6 +17,7 @@ from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.api.endpoints import STATUS
+from vault_indexer.system import size_of
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ def state_in_words(state: str) -> str:
 
 def _size(folder: Path) -> str:
     """The bytes of all files below a folder, in decimal units."""
-    size = float(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()))
+    size = float(size_of(folder))
     for unit in _UNITS:
         if size < _KILO or unit == _UNITS[-1]:
             break

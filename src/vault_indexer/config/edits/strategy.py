@@ -50,7 +50,8 @@ class StrategyInFile:
                 f"{_KEY} is set by {origin}, which counts more than {self.file}: change it there"
             )
         before = self._read()
-        replace_config(self.file, with_strategy(before or "", strategy, self.file))
+        changed = with_values(before or "", {("chunking", "strategy"): strategy}, self.file)
+        replace_config(self.file, changed)
         try:
             found = self.reload().settings.chunking.strategy
             if found != strategy:
@@ -68,8 +69,3 @@ class StrategyInFile:
             os.unlink(self.file)  # noqa: PTH108 - a link that took its place is removed, not followed
         else:
             replace_config(self.file, before)
-
-
-def with_strategy(text: str, strategy: str, file: Path) -> str:
-    """The text of a configuration with another `[chunking] strategy`. Raises as `with_values`."""
-    return with_values(text, {("chunking", "strategy"): strategy}, file)

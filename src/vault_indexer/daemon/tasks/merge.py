@@ -9,7 +9,7 @@ from collections.abc import Callable
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, Work
-from vault_indexer.index.merging import MergeJob
+from vault_indexer.index.compaction import MergeJob
 from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.system import ProcessLimits

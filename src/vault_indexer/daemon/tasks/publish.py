@@ -166,11 +166,8 @@ class _Follower:
             self._checked = now
             self._publication.look()
         try:
-            catalog = CatalogReader(self._catalog)
-            try:
+            with CatalogReader(self._catalog) as catalog:
                 done = self._publication.step(catalog)
-            finally:
-                catalog.close()
         except (VaultIndexerError, OSError) as error:
             return self._failed(error)
         except Exception as error:

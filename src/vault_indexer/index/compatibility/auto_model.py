@@ -35,11 +35,8 @@ def _indexed_texts(generation: Generation) -> IndexedTexts | None:
         built = Manifest.from_toml(generation.read_manifest()).embedding_model
     except (ManifestError, OSError, UnicodeDecodeError):
         return None
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         return IndexedTexts(built.provider, catalog.embedded_count(), catalog.owed_count(better.key))
-    finally:
-        catalog.close()
 
 
 def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:

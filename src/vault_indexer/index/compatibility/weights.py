@@ -15,11 +15,8 @@ WEIGHTS_BLOB = "token_weights"
 
 def stored_weights(generation: Generation) -> bytes | None:
     """The token weights of a generation; None if it was built without."""
-    catalog = CatalogReader(generation.catalog)
-    try:
+    with CatalogReader(generation.catalog) as catalog:
         return catalog.blob(WEIGHTS_BLOB)
-    finally:
-        catalog.close()
 
 
 def weights_for_build(found: Scan, index_dir: IndexDir, fit: Callable[[], bytes], *, refit: bool) -> bytes:
@@ -39,8 +36,5 @@ def weights_for_build(found: Scan, index_dir: IndexDir, fit: Callable[[], bytes]
 
 
 def _has_outgrown(current: Generation, found: Scan) -> bool:
-    catalog = CatalogReader(current.catalog)
-    try:
+    with CatalogReader(current.catalog) as catalog:
         return has_drifted(catalog.counts().notes, len(found.files))
-    finally:
-        catalog.close()

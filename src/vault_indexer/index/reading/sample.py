@@ -9,6 +9,7 @@ from pathlib import Path
 
 from vault_indexer.errors import NoteError
 from vault_indexer.index.plan import is_indexed
+from vault_indexer.system import batches
 from vault_indexer.vault.read import read_note
 from vault_indexer.vault.walk import Scan
 
@@ -35,8 +36,7 @@ def sample_texts(vault: Path, found: Scan, max_notes: int = MAX_NOTES) -> Iterat
             text = read_note(vault, path, _MAX_BYTES).data.decode("utf-8", "replace")
         except NoteError:
             continue
-        for start in range(0, len(text), _PIECE_CHARS):
-            yield text[start : start + _PIECE_CHARS]
+        yield from batches(text, _PIECE_CHARS)
 
 
 def has_drifted(notes_before: int, notes_now: int) -> bool:

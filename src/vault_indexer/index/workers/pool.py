@@ -273,6 +273,17 @@ class WorkerPool(Generic[Job, Result]):
         member.process.end()
 
 
+def run_until_done(pool: WorkerPool[Job, Result], job: Job, tries: int) -> Result | Died:
+    """The result of one job, which is done again where a worker died over it; the last death after so many
+    tries. Raises as `WorkerPool.run`."""
+    result: Result | Died = Died()
+    for _ in range(tries):
+        ((_, result),) = pool.run([job])
+        if not isinstance(result, Died):
+            break
+    return result
+
+
 def _last_message(member: _Member[Job]) -> object:
     """The worker's answer; None if it ends, or takes too long."""
     connection = member.process.connection

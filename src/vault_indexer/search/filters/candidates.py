@@ -27,10 +27,7 @@ from vault_indexer.store import Snapshot, first_of_each
 from vault_indexer.text.terms import VARIANT_MARK
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Keys, Mask
 
 Pattern = TextPattern | RegexMatcher
 

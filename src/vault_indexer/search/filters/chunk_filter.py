@@ -22,12 +22,10 @@ from vault_indexer.search.filters.simplify import simplify
 from vault_indexer.search.query import All, Condition, level_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import batches
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Keys, Mask
 
 _FIRST_BATCH = 16
 _LARGEST_BATCH = 256
@@ -98,9 +96,8 @@ class ChunkFilter:
 
     def settle(self) -> None:
         """Check all notes that have not been checked."""
-        waiting = np.flatnonzero(self._open)
-        for at in range(0, len(waiting), _LARGEST_BATCH):
-            self._check(waiting[at : at + _LARGEST_BATCH])
+        for waiting in batches(np.flatnonzero(self._open), _LARGEST_BATCH):
+            self._check(waiting)
 
     def leaves_any(self) -> bool:
         """Whether any chunk is left."""

@@ -48,10 +48,7 @@ from vault_indexer.store.catalog import tag_condition
 from vault_indexer.text.fold import tag_name
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Keys, Mask
 
 _FACTS: Mapping[str, tuple[str, Callable[[str, datetime], str | int]]] = {
     "before": ("mtime_ns < ?", moment_ns),

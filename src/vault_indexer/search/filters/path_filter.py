@@ -31,9 +31,7 @@ from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.text.joined_texts import JoinedTexts
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
+    from vault_indexer.arrays import Mask
 
 _FEW_LEAVES = 2
 """Up to so many conditions SQLite looks through the names; for more, all names are read once. A rule of

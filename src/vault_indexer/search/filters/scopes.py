@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +9,8 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from vault_indexer.parse import Task, find_tasks, parse_note
+from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search.query import Scope
-
-_FRONTMATTER = re.compile(r"\A---[ \t]*\r?\n(?:.*\n)*?---[ \t]*(?:\r?\n|\Z)")
 
 Spans = Sequence[tuple[int, int]]
 
@@ -38,10 +36,7 @@ class NoteText:
     @property
     def body_start(self) -> int:
         """Where the frontmatter ends."""
-        if not self.text.startswith("---"):
-            return 0
-        found = _FRONTMATTER.match(self.text)
-        return found.end() if found else 0
+        return body_start(self.text)
 
     @property
     def text_start(self) -> int:

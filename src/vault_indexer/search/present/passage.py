@@ -14,7 +14,7 @@ from typing import Literal
 
 from vault_indexer.chunk.cutting import Span, trim
 from vault_indexer.model import ChunkRow, Heading, Passage
-from vault_indexer.parse.frontmatter import BLOCK
+from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.store.catalog import CatalogReader
 
 ExpandMode = Literal["section", "window", "section_or_window", "parent"]
@@ -99,9 +99,8 @@ class _Structure:
     """The note's text, where its body begins, and its headings that make sections."""
 
     def __init__(self, text: str, headings: Sequence[Heading]) -> None:
-        match = BLOCK.match(text) if text.startswith("---") else None
         self.text = text
-        self.body_start = match.end() if match else 0
+        self.body_start = body_start(text)
         self._headings = headings
         self._starts = [heading.start for heading in headings]
 

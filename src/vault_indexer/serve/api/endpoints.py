@@ -42,38 +42,7 @@ from vault_indexer.contract.requests import (
 )
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import (
-        AskAnswerJson,
-        BodiesJson,
-        ClusterMapJson,
-        CompletionsJson,
-        ExplanationJson,
-        JudgingPoolJson,
-        KeptClickJson,
-        KeptGradeJson,
-        LinksAnswerJson,
-        MentionsAnswerJson,
-        NoteChunksJson,
-        NoteGraphJson,
-        NoteListJson,
-        NoteTextJson,
-        NoteViewJson,
-        OrphansJson,
-        PassageJson,
-        PauseStateJson,
-        PictureJson,
-        ProofJson,
-        RebuildReportJson,
-        RebuildRunJson,
-        RelatedAnswerJson,
-        SearchAnswerJson,
-        StatusReportJson,
-        UnresolvedLinksJson,
-        UpgradeStateJson,
-        VaultHealthJson,
-        VaultListJson,
-        VerificationJson,
-    )
+    from vault_indexer.serve.api import shapes
 
 Answer = TypeVar("Answer")
 
@@ -196,7 +165,7 @@ VAULT = Parameter(
 """In the query of every request, whatever its method; the address `/vault/NAME/v1/...` says the same. It is
 no parameter of a row: the server takes it off a request before the row is answered."""
 
-SEARCH: Endpoint[SearchAnswerJson] = Endpoint(
+SEARCH: Endpoint[shapes.SearchAnswerJson] = Endpoint(
     name="search",
     path="/v1/search",
     help="Search the notes; the best hits come first.",
@@ -206,7 +175,7 @@ SEARCH: Endpoint[SearchAnswerJson] = Endpoint(
     vaults="any",
 )
 
-ASK: Endpoint[AskAnswerJson] = Endpoint(
+ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
     name="ask",
     method="POST",
     path="/v1/ask",
@@ -220,7 +189,7 @@ ASK: Endpoint[AskAnswerJson] = Endpoint(
     vaults="any",
 )
 
-EXPLAIN: Endpoint[ExplanationJson] = Endpoint(
+EXPLAIN: Endpoint[shapes.ExplanationJson] = Endpoint(
     name="explain",
     path="/v1/explain",
     help="Where a note is in the answer to a query, and why or why not.",
@@ -229,7 +198,7 @@ EXPLAIN: Endpoint[ExplanationJson] = Endpoint(
     answer_help="The note in the answer.",
 )
 
-STATUS: Endpoint[StatusReportJson] = Endpoint(
+STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
     name="status",
     path="/v1/status",
     help="The state of the index and of its daemon.",
@@ -238,7 +207,7 @@ STATUS: Endpoint[StatusReportJson] = Endpoint(
     builds_index=False,
 )
 
-RELATED: Endpoint[RelatedAnswerJson] = Endpoint(
+RELATED: Endpoint[shapes.RelatedAnswerJson] = Endpoint(
     name="related",
     path="/v1/related",
     help="Notes near a note, by meaning and by link.",
@@ -247,7 +216,9 @@ RELATED: Endpoint[RelatedAnswerJson] = Endpoint(
     answer_help="The notes near it.",
 )
 
-ALL_LINKS: Endpoint[LinksAnswerJson | MentionsAnswerJson | UnresolvedLinksJson | OrphansJson] = Endpoint(
+ALL_LINKS: Endpoint[
+    shapes.LinksAnswerJson | shapes.MentionsAnswerJson | shapes.UnresolvedLinksJson | shapes.OrphansJson
+] = Endpoint(
     name="links",
     path="/v1/links",
     help="Links and mentions of a note; unresolved links and orphans of the vault.",
@@ -255,12 +226,12 @@ ALL_LINKS: Endpoint[LinksAnswerJson | MentionsAnswerJson | UnresolvedLinksJson |
     answer="LinksAnswer | MentionsAnswer | UnresolvedLinks | Orphans",
     answer_help="The chosen view.",
 )
-LINKS: Endpoint[LinksAnswerJson] = ALL_LINKS.view("LinksAnswer")
-MENTIONS: Endpoint[MentionsAnswerJson] = ALL_LINKS.view("MentionsAnswer", view="mentions")
-UNRESOLVED: Endpoint[UnresolvedLinksJson] = ALL_LINKS.view("UnresolvedLinks", view="unresolved")
-ORPHANS: Endpoint[OrphansJson] = ALL_LINKS.view("Orphans", view="orphans")
+LINKS: Endpoint[shapes.LinksAnswerJson] = ALL_LINKS.view("LinksAnswer")
+MENTIONS: Endpoint[shapes.MentionsAnswerJson] = ALL_LINKS.view("MentionsAnswer", view="mentions")
+UNRESOLVED: Endpoint[shapes.UnresolvedLinksJson] = ALL_LINKS.view("UnresolvedLinks", view="unresolved")
+ORPHANS: Endpoint[shapes.OrphansJson] = ALL_LINKS.view("Orphans", view="orphans")
 
-NOTE: Endpoint[NoteTextJson] = Endpoint(
+NOTE: Endpoint[shapes.NoteTextJson] = Endpoint(
     name="note",
     path="/v1/note",
     help="The text of a note of the index, as it is in the vault now.",
@@ -269,7 +240,7 @@ NOTE: Endpoint[NoteTextJson] = Endpoint(
     answer_help="The note.",
 )
 
-NOTES: Endpoint[NoteListJson] = Endpoint(
+NOTES: Endpoint[shapes.NoteListJson] = Endpoint(
     name="notes",
     path="/v1/notes",
     help="The notes of the index: of a folder, with a tag, changed since a time.",
@@ -278,7 +249,7 @@ NOTES: Endpoint[NoteListJson] = Endpoint(
     answer_help="The notes.",
 )
 
-GRAPH: Endpoint[NoteGraphJson] = Endpoint(
+GRAPH: Endpoint[shapes.NoteGraphJson] = Endpoint(
     name="graph",
     path="/v1/graph",
     help="The files around a note, or around the notes of the best hits of a query, by link and by meaning.",
@@ -287,7 +258,7 @@ GRAPH: Endpoint[NoteGraphJson] = Endpoint(
     answer_help="The graph.",
 )
 
-CLUSTERS: Endpoint[ClusterMapJson] = Endpoint(
+CLUSTERS: Endpoint[shapes.ClusterMapJson] = Endpoint(
     name="clusters",
     path="/v1/clusters",
     help="The whole vault as clusters of notes, with the links between them.",
@@ -297,7 +268,7 @@ CLUSTERS: Endpoint[ClusterMapJson] = Endpoint(
     is_long_lived=True,
 )
 
-VIEW: Endpoint[NoteViewJson] = Endpoint(
+VIEW: Endpoint[shapes.NoteViewJson] = Endpoint(
     name="view",
     path="/v1/view",
     help="A note to be read, as it was indexed: its outline, its properties and a tree of its text.",
@@ -306,7 +277,7 @@ VIEW: Endpoint[NoteViewJson] = Endpoint(
     answer_help="The note.",
 )
 
-PICTURE: Endpoint[PictureJson] = Endpoint(
+PICTURE: Endpoint[shapes.PictureJson] = Endpoint(
     name="picture",
     path="/v1/picture",
     help="A picture of the vault that the index knows as an attachment, at most 8 MB.",
@@ -315,7 +286,7 @@ PICTURE: Endpoint[PictureJson] = Endpoint(
     answer_help="The picture.",
 )
 
-CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
+CHUNKS: Endpoint[shapes.NoteChunksJson] = Endpoint(
     name="chunks",
     path="/v1/chunks",
     help="The chunks of a note as the index holds them, or as another strategy would make them.",
@@ -324,7 +295,7 @@ CHUNKS: Endpoint[NoteChunksJson] = Endpoint(
     answer_help="The chunks.",
 )
 
-SENTENCE: Endpoint[PassageJson] = Endpoint(
+SENTENCE: Endpoint[shapes.PassageJson] = Endpoint(
     name="sentence",
     path="/v1/sentences",
     help="The sentence of an id that a chunk, a hit or a citation names, as it was indexed.",
@@ -333,7 +304,7 @@ SENTENCE: Endpoint[PassageJson] = Endpoint(
     answer_help="The sentence.",
 )
 
-BODIES: Endpoint[BodiesJson] = Endpoint(
+BODIES: Endpoint[shapes.BodiesJson] = Endpoint(
     name="bodies",
     path="/v1/bodies",
     help="The bodies of chunks by their keys, for a gateway.",
@@ -342,7 +313,7 @@ BODIES: Endpoint[BodiesJson] = Endpoint(
     answer_help="The bodies; a key that the index does not have is left out.",
 )
 
-COMPLETE: Endpoint[CompletionsJson] = Endpoint(
+COMPLETE: Endpoint[shapes.CompletionsJson] = Endpoint(
     name="complete",
     path="/v1/complete",
     help="How the end of a query can go on: operators, tags, properties, values, folders.",
@@ -351,7 +322,7 @@ COMPLETE: Endpoint[CompletionsJson] = Endpoint(
     answer_help="The completions.",
 )
 
-HEALTH: Endpoint[VaultHealthJson] = Endpoint(
+HEALTH: Endpoint[shapes.VaultHealthJson] = Endpoint(
     name="health",
     path="/v1/health",
     help="Sizes of chunks, languages, the size of the index, orphans, and the most wanted notes.",
@@ -359,7 +330,7 @@ HEALTH: Endpoint[VaultHealthJson] = Endpoint(
     answer_help="The figures.",
 )
 
-CLICK: Endpoint[KeptClickJson] = Endpoint(
+CLICK: Endpoint[shapes.KeptClickJson] = Endpoint(
     name="click",
     method="POST",
     path="/v1/click",
@@ -370,7 +341,7 @@ CLICK: Endpoint[KeptClickJson] = Endpoint(
     needs_daemon=True,
 )
 
-JUDGE_POOL: Endpoint[JudgingPoolJson] = Endpoint(
+JUDGE_POOL: Endpoint[shapes.JudgingPoolJson] = Endpoint(
     name="judge_pool",
     path="/v1/judge",
     help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
@@ -380,7 +351,7 @@ JUDGE_POOL: Endpoint[JudgingPoolJson] = Endpoint(
     needs_daemon=True,
 )
 
-JUDGE: Endpoint[KeptGradeJson] = Endpoint(
+JUDGE: Endpoint[shapes.KeptGradeJson] = Endpoint(
     name="judge",
     method="POST",
     path="/v1/judge",
@@ -393,7 +364,7 @@ JUDGE: Endpoint[KeptGradeJson] = Endpoint(
 
 _REBUILD_RUN = "The progress of the rebuild."
 
-REBUILD: Endpoint[RebuildReportJson] = Endpoint(
+REBUILD: Endpoint[shapes.RebuildReportJson] = Endpoint(
     name="rebuild",
     method="POST",
     path="/v1/rebuild",
@@ -406,7 +377,7 @@ REBUILD: Endpoint[RebuildReportJson] = Endpoint(
     needs_daemon=True,
 )
 
-REBUILD_STATE: Endpoint[RebuildRunJson] = Endpoint(
+REBUILD_STATE: Endpoint[shapes.RebuildRunJson] = Endpoint(
     name="rebuild_state",
     path="/v1/rebuild",
     help="The progress of the rebuild that is running, or the result of the last one.",
@@ -415,7 +386,7 @@ REBUILD_STATE: Endpoint[RebuildRunJson] = Endpoint(
     needs_daemon=True,
 )
 
-VERIFY: Endpoint[VerificationJson] = Endpoint(
+VERIFY: Endpoint[shapes.VerificationJson] = Endpoint(
     name="verify",
     method="POST",
     path="/v1/verify",
@@ -427,7 +398,7 @@ VERIFY: Endpoint[VerificationJson] = Endpoint(
     builds_index=False,
 )
 
-EMBED: Endpoint[UpgradeStateJson] = Endpoint(
+EMBED: Endpoint[shapes.UpgradeStateJson] = Endpoint(
     name="embed",
     method="POST",
     path="/v1/embed",
@@ -438,7 +409,7 @@ EMBED: Endpoint[UpgradeStateJson] = Endpoint(
     needs_daemon=True,
 )
 
-PAUSE: Endpoint[PauseStateJson] = Endpoint(
+PAUSE: Endpoint[shapes.PauseStateJson] = Endpoint(
     name="pause",
     method="POST",
     path="/v1/pause",
@@ -449,7 +420,7 @@ PAUSE: Endpoint[PauseStateJson] = Endpoint(
     needs_daemon=True,
 )
 
-RESUME: Endpoint[PauseStateJson] = Endpoint(
+RESUME: Endpoint[shapes.PauseStateJson] = Endpoint(
     name="resume",
     method="POST",
     path="/v1/resume",
@@ -459,7 +430,7 @@ RESUME: Endpoint[PauseStateJson] = Endpoint(
     needs_daemon=True,
 )
 
-VAULTS: Endpoint[VaultListJson] = Endpoint(
+VAULTS: Endpoint[shapes.VaultListJson] = Endpoint(
     name="vaults",
     path="/v1/vaults",
     help="The vaults that the daemon keeps, each with its state.",
@@ -469,7 +440,7 @@ VAULTS: Endpoint[VaultListJson] = Endpoint(
     vaults="none",
 )
 
-PROOF: Endpoint[ProofJson] = Endpoint(
+PROOF: Endpoint[shapes.ProofJson] = Endpoint(
     name="proof",
     path="/v1/proof",
     help="Proof that this server knows the token, for a page that has it from an earlier run: the "

@@ -42,12 +42,26 @@ _OTHERS = (
 )
 """Answers of no row: of all routes, of a command, of a gateway."""
 
+_NOT_READ_HERE = frozenset(
+    {
+        "AskLine",
+        "BlockId",
+        "Failure",
+        "GatewayHealth",
+        "GatewayReadiness",
+        "InspectedLink",
+        "InspectedNote",
+    }
+)
+"""Types of JSON that only other programs read."""
+
 _WIDTH = 105
 
 
 def python_types() -> str:
-    """The module `serve.api.shapes`: a TypedDict for each dataclass."""
-    return "\n\n".join([_HEAD, *map(_typed_dict, _all_types())])
+    """The module `serve.api.shapes`: a TypedDict for each dataclass that this package reads as JSON."""
+    read_here = (kind for kind in _all_types() if kind.__name__ not in _NOT_READ_HERE)
+    return "\n\n".join([_HEAD, *map(_typed_dict, read_here)])
 
 
 def _all_types() -> list[type]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from vault_indexer.answer import AskEvent
+from vault_indexer.answer import AskEvent, whole_answer
 from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
@@ -87,10 +87,6 @@ _LARGEST_KEY = (1 << 63) - 1
 _KEY_DIGITS = len(str(_LARGEST_KEY))
 
 
-def _never() -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
     """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
@@ -99,7 +95,7 @@ class AnswerContext:
 
     vaults: Vaults
     daemon: DaemonState
-    is_cancelled: Callable[[], bool] = _never
+    is_cancelled: Callable[[], bool] = lambda: False
     vault: str = ""
     feedback: FeedbackStore | None = None
 
@@ -139,9 +135,7 @@ def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
 
 def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
     """The whole answer; its stream has a response of its own, see `http`."""
-    *_, last = context.ask_events(replace(request, as_written=False))
-    assert isinstance(last, AskAnswer)
-    return last
+    return whole_answer(context.ask_events(replace(request, as_written=False)))
 
 
 def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:

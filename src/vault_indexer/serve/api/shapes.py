@@ -209,14 +209,6 @@ class ErrorReportJson(TypedDict):
     message: str
 
 
-class AskLineJson(TypedDict):
-    """A line of the stream of `POST /v1/ask`: `data` is an `AskAnswer` of a `passages` or `answer`, an
-    `AnswerSentence` of a `sentence`, an `ErrorReport` of an `error`."""
-
-    event: Literal["passages", "sentence", "answer", "error"]
-    data: AskAnswerJson | AnswerSentenceJson | ErrorReportJson
-
-
 class ExplanationJson(TypedDict):
     """Where a note is in the answer to a query, and why, or why not."""
 
@@ -741,47 +733,6 @@ class ProofJson(TypedDict):
     proof: str
 
 
-class FailureJson(TypedDict):
-    """The answer of a route that failed."""
-
-    error: ErrorReportJson
-
-
-class InspectedLinkJson(TypedDict):
-    """A link as written, and the file where it leads (null: nowhere)."""
-
-    kind: str
-    target: str
-    subpath: str
-    display: str | None
-    line: int
-    resolved: str | None
-
-
-class BlockIdJson(TypedDict):
-    """A `^id` and the span of the block that it names."""
-
-    id: str
-    line: int
-
-
-class InspectedNoteJson(TypedDict):
-    """What the indexer makes of one note. A chunk has the keys of all chunks and those that its strategy
-    adds."""
-
-    path: str
-    title: str
-    language: str
-    frontmatter: dict[str, JsonValue]
-    aliases: list[str]
-    tags: list[str]
-    headings: list[HeadingJson]
-    links: list[InspectedLinkJson]
-    blocks: list[BlockIdJson]
-    chunks: list[dict[str, JsonValue]]
-    diagnostics: list[DiagnosticJson]
-
-
 class GatewayHitJson(TypedDict):
     """A hit of a vault that `keeper` keeps and published last at `published_at`. Without its text,
     `snippet`, `marks` and `content` are empty."""
@@ -874,16 +825,3 @@ class PublishedVaultListJson(TypedDict):
     """The vaults that the user may read."""
 
     vaults: list[PublishedVaultJson]
-
-
-class GatewayHealthJson(TypedDict):
-    """Whether the gateway answers."""
-
-    ok: bool
-
-
-class GatewayReadinessJson(TypedDict):
-    """Whether the gateway can answer searches, and what whoever runs it should look at."""
-
-    ok: bool
-    warnings: list[str]

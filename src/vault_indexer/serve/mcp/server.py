@@ -89,14 +89,9 @@ def make_tools(context: ToolContext, views: Sequence[ToolView], timeout_s: float
     return [VaultTool.of(ToolCalls(view, context, view.timeout_s or timeout_s)) for view in views]
 
 
-def make_server(context: ToolContext, views: Sequence[ToolView], timeout_s: float) -> MCPServer[Any]:
-    """A server with the tools of these views, the notes as resources, and the prompts. `timeout_s` bounds
-    each answer."""
-    return server_with(make_tools(context, views, timeout_s), context, timeout_s)
-
-
 def server_with(tools: Sequence[VaultTool], context: ToolContext, timeout_s: float) -> MCPServer[Any]:
-    """As `make_server`, with tools that the caller keeps and may `show` otherwise later."""
+    """A server with these tools, which the caller keeps and may `show` otherwise later, the notes as
+    resources, and the prompts. `timeout_s` bounds each answer."""
     server = _bare_server(tools, INSTRUCTIONS)
     for prompt in PROMPTS:
         server.add_prompt(_prompt(prompt))

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -37,13 +37,11 @@ from vault_indexer.store.catalog.note_rows import unpack_spans
 from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
 from vault_indexer.store.ranges import spread_ranges
-from vault_indexer.system import LruCache
+from vault_indexer.system import LruCache, batches
 from vault_indexer.vault import FileKind, kind_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
+    from vault_indexer.arrays import Keys
 
 _BATCH = 500
 _STREAMED = 4096
@@ -91,9 +89,9 @@ Row = tuple[Any, ...]
 class CatalogReader:
     """Reads the catalog as it was when the reader was opened.
 
-    A snapshot owns one and closes it with the last lease. It holds one read-only connection in one read
-    transaction, so a later commit changes nothing here. Any thread may call any method: a lock guards the
-    connection. Errors of SQLite become those of `errors`.
+    A snapshot owns one and closes it with the last lease; others open one in a `with`. It holds one
+    read-only connection in one read transaction, so a later commit changes nothing here. Any thread may call
+    any method: a lock guards the connection. Errors of SQLite become those of `errors`.
     """
 
     def __init__(
@@ -117,6 +115,12 @@ class CatalogReader:
             self.seq = int(self._one("SELECT value FROM meta WHERE key = 'seq'")[0])
         except (sqlite3.DatabaseError, TypeError, IndexError) as error:
             raise unusable(path, error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """End the transaction and close the connection."""
@@ -157,9 +161,7 @@ class CatalogReader:
     def rows_in(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
         """The rows of such a statement with one list of distinct values (`%s`), read in batches as they are
         asked for; `after` are the parameters behind the list."""
-        values = list(wanted)
-        for start in range(0, len(values), _BATCH):
-            batch = values[start : start + _BATCH]
+        for batch in batches(list(wanted), _BATCH):
             # Few different statements: sqlite3 keeps them prepared. The same value twice finds nothing twice.
             size = min(1 << (len(batch) - 1).bit_length(), _BATCH)
             batch += batch[-1:] * (size - len(batch))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from vault_indexer.model import LinkKind
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.graph.places import LinkPlaces
+from vault_indexer.system import batches
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -234,7 +235,5 @@ def _read_with_cache(
 
 def _batches(paths: Iterable[str]) -> Iterator[tuple[list[str], str]]:
     """The distinct paths in batches, each with its parameter marks."""
-    wanted = list(dict.fromkeys(paths))
-    for start in range(0, len(wanted), _BATCH):
-        batch = wanted[start : start + _BATCH]
+    for batch in batches(list(dict.fromkeys(paths)), _BATCH):
         yield batch, ",".join("?" * len(batch))

@@ -18,8 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Floats = NDArray[np.float32]
-    Keys = NDArray[np.int64]
+    from vault_indexer.arrays import Floats32, Keys
 
 _HALVINGS = 5
 """Before all is looked through, what is above 1/2 to 1/32 of the best is counted: a tenth of the time. A rule
@@ -31,7 +30,7 @@ class Ranking:
     """Best first; equal scores stand in the order of their keys. Both arrays have one entry a hit."""
 
     keys: Keys
-    scores: Floats
+    scores: Floats32
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -42,19 +41,19 @@ def inverse_document_frequency(document_count: int, document_frequency: int) -> 
     return math.log(document_count / (document_frequency + 1)) + 1
 
 
-def length_norms(lengths: Floats, average: float, b: float, k1: float) -> Floats:
+def length_norms(lengths: Floats32, average: float, b: float, k1: float) -> Floats32:
     """k1 * ((1 - b) + b * length / average), by document."""
-    norms: Floats = lengths * (k1 * b / (average or 1.0)) + k1 * (1 - b)
+    norms: Floats32 = lengths * (k1 * b / (average or 1.0)) + k1 * (1 - b)
     return norms
 
 
-def saturate(frequencies: Floats, norms: Floats, k1: float) -> Floats:
+def saturate(frequencies: Floats32, norms: Floats32, k1: float) -> Floats32:
     """tf * (k1 + 1) / (tf + norm): what a term frequency is worth in a field of that length."""
-    worth: Floats = frequencies * (k1 + 1) / (frequencies + norms)
+    worth: Floats32 = frequencies * (k1 + 1) / (frequencies + norms)
     return worth
 
 
-def best(scores: Floats, keys: Keys, k: int) -> Ranking:
+def best(scores: Floats32, keys: Keys, k: int) -> Ranking:
     """The `k` best documents of positive score; `scores` and `keys` are by document."""
     found = best_positions(scores, k)
     if len(found) > k:
@@ -65,7 +64,7 @@ def best(scores: Floats, keys: Keys, k: int) -> Ranking:
     return Ranking(keys[found], scores[found])
 
 
-def best_positions(scores: Floats, k: int) -> NDArray[np.intp]:
+def best_positions(scores: Floats32, k: int) -> NDArray[np.intp]:
     """The positions of the `k` best of positive score, ascending, and of others with them: few, where the
     best stand out."""
     if k <= 0:

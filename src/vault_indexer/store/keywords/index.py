@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3Segment
     from whoosh.filedb.filestore import FileStorage
 
-    from vault_indexer.store.keywords.segment_reader import Keys, Mask
+    from vault_indexer.arrays import Keys, Mask
 
 POSTINGS_CACHE_BYTES = 64 << 20
 _ATTEMPTS = 10

@@ -12,7 +12,8 @@ from vault_indexer.store.ranges import spread_ranges
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Ints, Keys, Mask
+    from vault_indexer.arrays import Keys, Mask
+    from vault_indexer.store.keywords.segment_reader import Ints
 
 
 class KeyOrder:

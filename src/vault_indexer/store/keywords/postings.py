@@ -14,15 +14,8 @@ from vault_indexer.system import LruCache
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import (
-        Bytes,
-        Counts,
-        Floats,
-        Ints,
-        Keys,
-        Mask,
-        Postings,
-    )
+    from vault_indexer.arrays import Bytes, Floats32, Keys, Mask
+    from vault_indexer.store.keywords.segment_reader import Counts, Ints, Postings
 
 _DENSE = 4
 """Lists that together hold more than a fourth of all documents are summed in an array of all documents."""
@@ -76,7 +69,7 @@ class Sparse(NamedTuple):
     """Values by position in the snapshot; positions ascend, each is there once."""
 
     positions: Ints
-    values: Floats
+    values: Floats32
 
     @property
     def nbytes(self) -> int:
@@ -88,12 +81,12 @@ class Sparse(NamedTuple):
         """Whether there is no value at all."""
         return not len(self.positions)
 
-    def add_to(self, totals: Floats, factor: float) -> float:
+    def add_to(self, totals: Floats32, factor: float) -> float:
         """Adds factor * value at every position. Returns by how much that may be too high: 0."""
         totals[self.positions] += self.values * np.float32(factor)
         return 0.0
 
-    def at(self, wanted: NDArray[np.integer]) -> Floats:
+    def at(self, wanted: NDArray[np.integer]) -> Floats32:
         """The values at the wanted positions, 0 where there is none."""
         return _or_zeros(_values_at(self.positions, self.values, wanted), len(wanted))
 
@@ -114,7 +107,7 @@ class Sparse(NamedTuple):
 class Dense(NamedTuple):
     """A value, some of them above 0, for every position in the snapshot."""
 
-    values: Floats
+    values: Floats32
 
     @property
     def nbytes(self) -> int:
@@ -126,14 +119,14 @@ class Dense(NamedTuple):
         """Whether there is no value at all."""
         return False
 
-    def add_to(self, totals: Floats, factor: float) -> float:
+    def add_to(self, totals: Floats32, factor: float) -> float:
         """Adds factor * value at every position. Returns by how much that may be too high: 0."""
         totals += self.values * np.float32(factor)
         return 0.0
 
-    def at(self, wanted: NDArray[np.integer]) -> Floats:
+    def at(self, wanted: NDArray[np.integer]) -> Floats32:
         """The values at the wanted positions."""
-        found: Floats = self.values[wanted]
+        found: Floats32 = self.values[wanted]
         return found
 
     def holds(self, wanted: NDArray[np.integer]) -> Mask:
@@ -158,11 +151,11 @@ class Occurrences(NamedTuple):
         values = self.frequencies.astype(np.float32)
         return Sparse(self.positions, values if weight == 1.0 else values * np.float32(weight))
 
-    def at(self, wanted: NDArray[np.integer]) -> Floats:
+    def at(self, wanted: NDArray[np.integer]) -> Floats32:
         """The frequencies at the wanted positions, 0 where the term does not occur."""
         return _or_zeros(self.at_some(wanted), len(wanted))
 
-    def at_some(self, wanted: NDArray[np.integer]) -> Floats | None:
+    def at_some(self, wanted: NDArray[np.integer]) -> Floats32 | None:
         """As `at`; None where the term occurs at none of the wanted positions."""
         return _values_at(self.positions, self.frequencies, wanted)
 
@@ -275,7 +268,7 @@ def sums_in_order(lengths: Sequence[int], size: int) -> bool:
     return sum(lengths) * _DENSE > size
 
 
-def sum_at(values: Sequence[Floats], count: int, *, in_order: bool) -> Floats:
+def sum_at(values: Sequence[Floats32], count: int, *, in_order: bool) -> Floats32:
     """What `combine` adds up to, to the last bit, at `count` positions. `values` has those of each list
     there, 0 where it has none; there are at most `MOST_SUMMED` lists."""
     if len(values) == 1:
@@ -296,7 +289,7 @@ MOST_SUMMED = 8
 """NumPy adds up to seven numbers behind a first one after the other, and more of them in another order."""
 
 
-def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.integer]) -> Floats | None:
+def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.integer]) -> Floats32 | None:
     """The values at the wanted positions, 0 where there is none; None where there is none at all."""
     if not len(positions):
         return None
@@ -306,10 +299,10 @@ def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.
     missing = positions.take(index, mode="clip") != wanted
     if np.count_nonzero(missing) == len(wanted):
         return None
-    found: Floats = values.take(index, mode="clip").astype(np.float32, copy=False)
+    found: Floats32 = values.take(index, mode="clip").astype(np.float32, copy=False)
     found[missing] = 0
     return found
 
 
-def _or_zeros(found: Floats | None, count: int) -> Floats:
+def _or_zeros(found: Floats32 | None, count: int) -> Floats32:
     return np.zeros(count, np.float32) if found is None else found

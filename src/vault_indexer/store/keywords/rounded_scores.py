@@ -17,9 +17,8 @@ from vault_indexer.store.keywords.bm25f import best_positions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Floats, Mask
+    from vault_indexer.arrays import Bytes, Floats32, Mask
 
-    Bytes = NDArray[np.uint8]
     Positions = NDArray[np.intp]
 
 _STEPS = 254
@@ -43,7 +42,7 @@ class RoundedScores(NamedTuple):
     in_order: tuple[bool, ...]
 
     @classmethod
-    def of(cls, scores: Floats, in_order: tuple[bool, ...]) -> RoundedScores:
+    def of(cls, scores: Floats32, in_order: tuple[bool, ...]) -> RoundedScores:
         """Those of scores by position, some of them above 0."""
         step = float(scores.max()) / _STEPS
         codes = (scores / np.float32(step)).astype(np.uint8)
@@ -60,7 +59,7 @@ class RoundedScores(NamedTuple):
         """Whether no document has a score."""
         return False
 
-    def add_to(self, totals: Floats, factor: float) -> float:
+    def add_to(self, totals: Floats32, factor: float) -> float:
         """Adds about factor * score at every position, and returns by how much that may be too high."""
         worth = np.float32(self.step * factor)
         for start in range(0, len(totals), _BLOCK):
@@ -74,7 +73,7 @@ class RoundedScores(NamedTuple):
         return held
 
 
-def may_be_best(sums: Floats, k: int, too_high: float) -> Positions:
+def may_be_best(sums: Floats32, k: int, too_high: float) -> Positions:
     """Positions, ascending, of all that may be among the k best if each sum is at most `too_high` above the
     exact one, and not below it."""
     found = best_positions(sums, k)

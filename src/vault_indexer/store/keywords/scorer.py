@@ -30,7 +30,7 @@ from vault_indexer.text.terms import TermClass
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Bytes, Floats, Mask
+    from vault_indexer.arrays import Bytes, Floats32, Mask
 
 _WORD_BYTES = 64 << 20
 _BOOSTS = 4096
@@ -73,12 +73,12 @@ class WordScores:
             limit_for(_WORD_BYTES, len(live)), entry_bytes
         )
 
-    def add_to(self, totals: Floats, classes: Classes, factor: float) -> float:
+    def add_to(self, totals: Floats32, classes: Classes, factor: float) -> float:
         """Adds factor * score at the position of every document. Returns by how much that may be too high: 0
         where the scores are exact."""
         return self._of(classes).add_to(totals, factor)
 
-    def at(self, classes: Classes, positions: NDArray[np.integer]) -> Floats:
+    def at(self, classes: Classes, positions: NDArray[np.integer]) -> Floats32:
         """The exact scores at the positions (of live documents), 0 for a document without the word."""
         scored = self._of(classes)
         if not isinstance(scored, RoundedScores):
@@ -127,7 +127,7 @@ class WordScores:
         scores = [combine(parts, self._size, np.add) for parts in lists]
         return combine(scores, self._size, np.maximum).ready_to_add(self._size)
 
-    def _dense(self, lists: Sequence[Sequence[Sparse]]) -> Floats:
+    def _dense(self, lists: Sequence[Sequence[Sparse]]) -> Floats32:
         """The best of the classes by position; `lists` has the scores by field of each. The last bit may be
         another than with `combine`."""
         best = np.zeros(self._size, np.float32)
@@ -138,7 +138,9 @@ class WordScores:
             np.maximum(best, sums, out=best)
         return best
 
-    def _look_up(self, classes: Classes, in_order: Sequence[bool], positions: NDArray[np.integer]) -> Floats:
+    def _look_up(
+        self, classes: Classes, in_order: Sequence[bool], positions: NDArray[np.integer]
+    ) -> Floats32:
         """The scores at some positions, to the last bit those that `combine` computes of all."""
         best = np.zeros(len(positions), np.float32)
         for one, each in zip(classes, in_order, strict=True):
@@ -146,7 +148,7 @@ class WordScores:
                 np.maximum(best, sum_at(scores, len(positions), in_order=each), out=best)
         return best
 
-    def _fields_at(self, one: TermClass, positions: NDArray[np.integer]) -> list[Floats]:
+    def _fields_at(self, one: TermClass, positions: NDArray[np.integer]) -> list[Floats32]:
         """What `_score` gives at the positions, for each field that counts."""
         scores = []
         for each in self._fields_of(one):
@@ -198,7 +200,7 @@ class WordScores:
         live = self._live[found.positions]
         return Sparse(found.positions[live], scores[live])
 
-    def _norms(self, field: int, positions: NDArray[np.integer]) -> Floats:
+    def _norms(self, field: int, positions: NDArray[np.integer]) -> Floats32:
         """What the lengths of a field count at the positions."""
         if field not in self._lengths:
             name = FIELDS[field]
@@ -208,7 +210,7 @@ class WordScores:
             lengths = stored_lengths().astype(np.float32)
             self._lengths[field] = _FieldLengths(codes, length_norms(lengths, average, b, self._weights.k1))
         codes, norms = self._lengths[field]
-        found: Floats = norms[codes[positions]]
+        found: Floats32 = norms[codes[positions]]
         return found
 
 
@@ -232,7 +234,7 @@ class _FieldLengths(NamedTuple):
     """By position which of `stored_lengths` a field has, and what each of those counts."""
 
     codes: Bytes
-    norms: Floats
+    norms: Floats32
 
 
 def _is_short(classes: Classes) -> bool:
@@ -240,10 +242,10 @@ def _is_short(classes: Classes) -> bool:
     return all(len(one.variants) <= MOST_SUMMED for one in classes)
 
 
-def _pool_at(positions: NDArray[np.integer], held: _FieldOfClass) -> Floats | None:
+def _pool_at(positions: NDArray[np.integer], held: _FieldOfClass) -> Floats32 | None:
     """What `WordScores._pool` gives for these positions, but for the last bit; None where that is nothing, as
     for most fields."""
-    pooled: Floats | None = None
+    pooled: Floats32 | None = None
     for found, weight in held.variants:
         if (values := found.at_some(positions)) is not None:
             weighted = values * np.float32(weight)

@@ -33,10 +33,8 @@ if TYPE_CHECKING:
 
     Bytes = NDArray[np.uint8]
     Counts = NDArray[np.uint8] | NDArray[np.uint32]
-    Floats = NDArray[np.float32]
     Ints = NDArray[np.int32]
     Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
 
 _DIRECTORY = struct.Struct("!qi")
 _EXTENT = struct.Struct("!Qi")

@@ -16,7 +16,8 @@ from vault_indexer.text.joined_texts import JoinedTexts
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Bytes = NDArray[np.uint8]
+    from vault_indexer.arrays import Bytes
+
     Letters = NDArray[np.uint64]
     Numbers = NDArray[np.uint32]
 

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3PerDocWriter, W3Segment
     from whoosh.filedb.filestore import FileStorage
 
+    from vault_indexer.arrays import Mask
+
     Segment = W3Segment
     """A finished segment, for packages that pass it on and do not know the engine."""
 
-    from vault_indexer.store.keywords.segment_reader import Mask, SegmentData
+    from vault_indexer.store.keywords.segment_reader import SegmentData
 
 MAX_DOCUMENTS = 32_768
 """Documents of one segment: bounds the memory of a build and the pause of a merge. A rule of thumb."""

@@ -26,7 +26,8 @@ from vault_indexer.text.terms import QueryTerm
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from vault_indexer.store.keywords.segment_reader import Floats, Ints, Keys, Mask
+    from vault_indexer.arrays import Floats32, Keys, Mask
+    from vault_indexer.store.keywords.segment_reader import Ints
 
 PREFIX_WEIGHT = 0.8
 """What an occurrence of a longer word counts when the query's word stands for its beginning. A rule of
@@ -137,7 +138,7 @@ class KeywordSnapshot:
         likely = may_be_best(totals, k, too_high)
         return best(self._totals_at(likely, terms, weights), self._keys[likely], k)
 
-    def scores(self, keys: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats:
+    def scores(self, keys: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats32:
         """The score of each of the keys (ascending), 0 for one that holds none of the terms."""
         positions = self._order.positions_of(keys)
         values = self._totals_at(positions, terms, weights)
@@ -262,7 +263,7 @@ class KeywordSnapshot:
 
     def _totals_at(
         self, positions: NDArray[np.integer], terms: Sequence[QueryTerm], weights: FieldWeights
-    ) -> Floats:
+    ) -> Floats32:
         """The exact scores of all the terms together at positions (of live documents)."""
         words = self._scores_by(weights)
         totals = np.zeros(len(positions), np.float32)
@@ -286,7 +287,7 @@ class KeywordSnapshot:
         return self._with_longer(term.classes) if term.prefix else term.classes
 
 
-def held_weight(held: Mask | Floats, terms: Sequence[QueryTerm]) -> Floats:
+def held_weight(held: Mask | Floats32, terms: Sequence[QueryTerm]) -> Floats32:
     """For each row of `held`, shape (rows, terms), which says how far it holds each of the terms, the part of
     their weight that it holds."""
     worth = np.array([term.weight for term in terms], np.float32)

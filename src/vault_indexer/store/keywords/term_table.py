@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Positions = NDArray[np.int64]
+    from vault_indexer.arrays import Positions
 
 _DIRECTORY_SLOT = struct.Struct("!qi")
 _HASH_SLOT = struct.Struct("!Iq")

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.system import atomic_file
+from vault_indexer.system import atomic_file, batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    Keys = NDArray[np.int64]
-    Halves = NDArray[np.float16]
+    from vault_indexer.arrays import Halves, Keys
+
     Room = Callable[[int, int], Halves]
 
 _MAGIC = b"vault-indexer vectors 2 "
@@ -88,8 +88,7 @@ def read_base(path: Path, room: Room) -> BaseContent:
 
 def _pieces(array: NDArray[np.generic]) -> Iterator[memoryview]:
     """The bytes of an array, some at a time."""
-    whole = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
-    return (whole[start : start + _PIECE] for start in range(0, len(whole), _PIECE))
+    return batches(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, _PIECE)
 
 
 def _fill(array: NDArray[np.generic], file: BinaryIO, crc: int) -> int:

@@ -17,13 +17,7 @@ from vault_indexer.store.vectors.faiss_rows import batches, exact_products
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Bytes = NDArray[np.uint8]
-    Halves = NDArray[np.float16]
-    Mask = NDArray[np.bool_]
-    Matrix = NDArray[np.float32]
-    Positions = NDArray[np.int64]
+    from vault_indexer.arrays import Bytes, Halves, Mask, Matrix, Positions
 
 _STEP = np.float32(0.3352)
 """The distance between 16 evenly spaced values that is best for normally distributed numbers, in standard

@@ -10,12 +10,7 @@ import numpy as np
 from vault_indexer.store.row_products import row_products
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Halves = NDArray[np.float16]
-    Mask = NDArray[np.bool_]
-    Matrix = NDArray[np.float32]
-    Positions = NDArray[np.int64]
+    from vault_indexer.arrays import Halves, Mask, Matrix, Positions
 
 _BATCH = 8192
 

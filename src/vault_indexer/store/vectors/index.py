@@ -26,9 +26,7 @@ from vault_indexer.system import back_by_huge_pages
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Keys = NDArray[np.int64]
-    Halves = NDArray[np.float16]
-    Matrix = NDArray[np.float32]
+    from vault_indexer.arrays import Halves, Keys, Matrix
 
 _ADD_BATCH = 8192
 _MAGNITUDE = np.uint16(0x7FFF)

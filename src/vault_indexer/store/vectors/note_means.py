@@ -11,10 +11,7 @@ from vault_indexer.store.ranges import first_of_each
 from vault_indexer.store.vectors.faiss_rows import exact_products
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Keys = NDArray[np.int64]
-    Matrix = NDArray[np.float32]
+    from vault_indexer.arrays import Keys, Matrix
 
 _BATCH = 8192
 

@@ -12,11 +12,7 @@ from vault_indexer.store.vectors.faiss_rows import exact_products, halves_of, se
 from vault_indexer.store.vectors.note_means import NoteMeans
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Mask = NDArray[np.bool_]
-    Matrix = NDArray[np.float32]
-    Positions = NDArray[np.int64]
+    from vault_indexer.arrays import Mask, Matrix, Positions
 
 _MIN_VECTORS = 10_000
 """Of fewer vectors a full pass is as fast."""

@@ -9,6 +9,7 @@ from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.matches import Ids
 from vault_indexer.search.filters.text_pattern import SearchedText
 from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import batches
 
 MayHold = Callable[[int, SearchedText], bool]
 """Whether a note, given by id and text, may hold something; False is certain."""
@@ -48,9 +49,7 @@ class NoteTexts:
 
     def read(self, notes: Ids, may_hold: MayHold | None = None) -> Iterator[tuple[int, SearchedText]]:
         """The notes, ascending, each with its text, save those that cannot hold what is looked for."""
-        ordered = sorted(notes)
-        for at in range(0, len(ordered), _READ_AT_ONCE):
-            several = ordered[at : at + _READ_AT_ONCE]
+        for several in batches(sorted(notes), _READ_AT_ONCE):
             texts = {} if self._budget.is_spent else self._load(several)
             for note_id in several:
                 self._deadline.check()
