@@ -51,6 +51,7 @@ from vault_indexer.model import (
     ClusterMap,
     Completions,
     Explanation,
+    FileKind,
     LinksAnswer,
     MentionsAnswer,
     NoteChunks,
@@ -72,6 +73,7 @@ from vault_indexer.model import (
     UpgradeState,
     VaultHealth,
     doc_id_of,
+    kind_of,
     language_of_path,
 )
 from vault_indexer.parse.reading_view import property_view, reading_view, source_view
@@ -91,9 +93,7 @@ from vault_indexer.system import LruCache
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
-    FileKind,
     is_picture_name,
-    kind_of,
     picture_type,
     read_note,
     resolved_path,

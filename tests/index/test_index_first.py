@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.index.reading.sample import FIRST_BYTES, first_part
-from vault_indexer.vault.files import FileKind, FileStat, RootIdentity
+from vault_indexer.model import FileKind
+from vault_indexer.vault.files import FileStat, RootIdentity
 from vault_indexer.vault.ignore import Decision
 from vault_indexer.vault.walk import Scan, ScannedFile
 

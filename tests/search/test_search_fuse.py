@@ -73,6 +73,17 @@ def test_equal_scores_stand_by_key() -> None:
     assert table.key[table.best_first(np.array([0.5, 0.5, 0.9]))].tolist() == [2, 1, 3]
 
 
+def test_evidence_stays_with_its_rows() -> None:
+    table = Candidates(60)
+    table.rows_at(np.array([3, 1, 2]))
+    table.evidence = {"links": np.array([0.3, 0.1, 0.2])}
+    table.take(np.array([2, 0]))
+    assert table.key.tolist() == [2, 3]
+    assert table.evidence["links"].tolist() == [0.2, 0.3]
+    table.rows_at(np.array([7]))
+    assert np.isnan(table.evidence["links"]).tolist() == [False, False, True]
+
+
 CHUNKS = st.sets(st.tuples(st.integers(0, 3), st.integers(1, 9), st.integers(0, 2)))
 
 

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import note_id_of
+from vault_indexer.model import kind_of, note_id_of
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import FieldWeights
 from vault_indexer.store.retrieval import FoundChunk, Selection, VaultScope, in_order
 from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 from vault_indexer.text.terms import QueryTerm
-from vault_indexer.vault import kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

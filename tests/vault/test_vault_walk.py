@@ -6,14 +6,13 @@ import pytest
 from unprivileged import folder_of_a_plain_user
 
 from vault_indexer.errors import VaultError
+from vault_indexer.model import FileKind, kind_of
 from vault_indexer.vault import (
     Decision,
-    FileKind,
     IgnoreRules,
     RootIdentity,
     Scan,
     is_sync_conflict,
-    kind_of,
     scan,
 )
 from vault_indexer.vault.files import evicted_by_flags

@@ -79,6 +79,7 @@ from vault_indexer.model.chunk import (
     Chunk,
     join_context,
 )
+from vault_indexer.model.file_kind import FileKind, kind_of
 from vault_indexer.model.gateway import (
     GatewayAnswer,
     GatewayHealth,
@@ -172,6 +173,7 @@ __all__ = [
     "Failure",
     "FetchedMetadata",
     "FetchedNote",
+    "FileKind",
     "FileRow",
     "FoundNote",
     "FoundNotes",
@@ -257,6 +259,7 @@ __all__ = [
     "doc_id_of",
     "first_per_note",
     "join_context",
+    "kind_of",
     "language_of",
     "language_of_path",
     "names_of_json",

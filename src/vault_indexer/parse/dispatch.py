@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from types import MappingProxyType
 
-from vault_indexer.model import Note
+from vault_indexer.model import FileKind, Note, kind_of
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.notes import parse_note
 
@@ -19,7 +19,11 @@ PARSERS: Mapping[str, str] = MappingProxyType(
 )
 
 
+_PARSER_OF: Mapping[FileKind, Callable[[str, bytes], Note]] = MappingProxyType(
+    {FileKind.NOTE: parse_note, FileKind.CANVAS: parse_canvas}
+)
+
+
 def parse_any(path: str, data: bytes) -> Note:
-    """Parses a file of the vault by its extension: `.canvas`, else Markdown. Raises NoteError."""
-    parser = parse_canvas if path.lower().endswith(".canvas") else parse_note
-    return parser(path, data)
+    """Parses a file of the vault by its kind, one of any other as Markdown. Raises NoteError."""
+    return _PARSER_OF.get(kind_of(path), parse_note)(path, data)

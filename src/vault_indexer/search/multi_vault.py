@@ -70,7 +70,7 @@ class AnswerLimits:
         )
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """A ranked chunk: its score beside the best one's, the number of its group, and its row there. Of several
     groups the score is what the relevance counts."""
 
@@ -120,14 +120,10 @@ def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
 def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
     limits = AnswerLimits.of(request, settings)
     tables = [rank(group, settings, by_note=request.by_note, limit=limits.hits) for group in groups]
-    notes = [table.note.tolist() for table in tables]
     copies = [find_copies(group, table) for group, table in zip(groups, tables, strict=True)]
-    merged = _merged(groups, tables, _WEIGHED * limits.hits)
-    places = (one for one in merged if notes[one.group][one.row] not in copies[one.group].shown_note)
-    order = first_per_note(places, lambda one: (one.group, notes[one.group][one.row]), limits.per_note)
-    shown = _beside_best(list(islice(order, limits.hits)))
-    relevance: dict[_Place, float] = {}
-    hits: dict[_Place, Hit] = {}
+    shown = _beside_best(shown_places(groups, tables, copies, limits))
+    relevance: dict[Place, float] = {}
+    hits: dict[Place, Hit] = {}
     files: list[Hit] = []
     for number, ranked in enumerate(map(_Ranked, groups, tables, copies)):
         for part in _build(ranked, [one for one in shown if one.group == number], request, settings):
@@ -142,7 +138,18 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, _missing_words(groups))
 
 
-def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[_Place]:
+def shown_places(
+    groups: Sequence[_Group], tables: Sequence[Candidates], copies: Sequence[Copies], limits: AnswerLimits
+) -> list[Place]:
+    """The candidates of all groups that an answer shows, best first: no copies, and so many of one note."""
+    notes = [table.note.tolist() for table in tables]
+    merged = _merged(groups, tables, _WEIGHED * limits.hits)
+    places = (one for one in merged if notes[one.group][one.row] not in copies[one.group].shown_note)
+    order = first_per_note(places, lambda one: (one.group, notes[one.group][one.row]), limits.per_note)
+    return list(islice(order, limits.hits))
+
+
+def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[Place]:
     """The candidates of all groups, best first: by score, or by relevance where there are several.
 
     Scores of different models cannot be compared, and relevance can. Each group keeps its own order: a row
@@ -150,17 +157,17 @@ def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int
     """
     if len(tables) == 1:
         scores = tables[0].normalized_scores().tolist()
-        return [_Place(score, 0, row) for row, score in enumerate(scores)]
+        return [Place(score, 0, row) for row, score in enumerate(scores)]
     found = []
     for number, (group, table) in enumerate(zip(groups, tables, strict=True)):
         rows = list(range(min(weighed, len(table))))
         known = _relevance_of_rows(group, table, rows)
         worth = [*accumulate((known[row] for row in rows), min), *([0.0] * (len(table) - len(rows)))]
-        found += [_Place(value, number, row) for row, value in enumerate(worth)]
+        found += [Place(value, number, row) for row, value in enumerate(worth)]
     return sorted(found, key=lambda one: (-one.score, one.row, one.group))
 
 
-def _beside_best(shown: Sequence[_Place]) -> list[_Place]:
+def _beside_best(shown: Sequence[Place]) -> list[Place]:
     """The places with their scores beside the first one's; 1 for all where that is 0."""
     top = shown[0].score if shown else 0.0
     return [one._replace(score=one.score / top if top else 1.0) for one in shown]
@@ -186,13 +193,13 @@ class _Ranked(NamedTuple):
 class _Built(NamedTuple):
     """What one vault gives to the answer."""
 
-    relevance: Mapping[_Place, float]
-    hits: Mapping[_Place, Hit]
+    relevance: Mapping[Place, float]
+    hits: Mapping[Place, Hit]
     files: tuple[Hit, ...]
 
 
 def _build(
-    ranked: _Ranked, shown: Sequence[_Place], request: SearchRequest, settings: SearchSettings
+    ranked: _Ranked, shown: Sequence[Place], request: SearchRequest, settings: SearchSettings
 ) -> Iterator[_Built]:
     limits = AnswerLimits.of(request, settings)
     table, copies = ranked.table, ranked.copies.paths

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 
 from vault_indexer.config.settings import SearchSettings
-from vault_indexer.model import SearchRequest, first_per_note, note_id_of
+from vault_indexer.model import SearchRequest, note_id_of
 from vault_indexer.ports import Embedder
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.copies import find_copies
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.multi_vault import place_of_files, search_vaults
+from vault_indexer.search.multi_vault import AnswerLimits, place_of_files, search_vaults, shown_places
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.rank import RepeatedRank
 from vault_indexer.search.terms import Groups
@@ -48,17 +47,15 @@ class RepeatedQuery:
         if not prepared.query.text:
             deadline = QueryDeadline(_FOR_EVER)
             return [hit.path for hit in search_vaults([self._vault], self._request, settings, deadline).hits]
-        limit = self._request.limit
-        table = prepared.rank.rank(settings, by_note=True, limit=limit)
-        copies = find_copies([prepared.query], table)
-        notes, keys = table.note.tolist(), table.local_key.tolist()
-        rows = (row for row in range(len(table)) if notes[row] not in copies.shown_note)
-        shown = list(islice(first_per_note(rows, notes.__getitem__, 1), limit))
-        ids = [note_id_of(keys[row]) for row in shown]
+        limits = AnswerLimits.of(self._request, settings)
+        group = [prepared.query]
+        table = prepared.rank.rank(settings, by_note=True, limit=limits.hits)
+        shown = shown_places([group], [table], [find_copies(group, table)], limits)
+        ids = [note_id_of(key) for key in table.local_key[[one.row for one in shown]].tolist()]
         known = self._vault.snapshot.catalog.notes(ids)
         found = [known[note_id].path for note_id in ids]
-        at = place_of_files(table.note_coverage[row] for row in shown)
-        return [*found[:at], *prepared.attachments, *found[at:]][:limit]
+        at = place_of_files(table.note_coverage[one.row] for one in shown)
+        return [*found[:at], *prepared.attachments, *found[at:]][: limits.hits]
 
     def _prepare(self, synonyms: Groups) -> _Prepared:
         if synonyms not in self._prepared:

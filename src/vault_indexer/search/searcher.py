@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from vault_indexer.config.settings import SearchSettings
-from vault_indexer.model import Explanation, NoteRow, SearchRequest, first_per_note
+from vault_indexer.model import Explanation, NoteRow, SearchRequest
 from vault_indexer.ports import Embedder
 from vault_indexer.search.confidence import relevance_of
 from vault_indexer.search.copies import Copies, find_copies
@@ -21,7 +21,7 @@ from vault_indexer.search.explain import (
     filter_reasons,
     place_reasons,
 )
-from vault_indexer.search.multi_vault import AnswerLimits, SearchResult, search_vaults
+from vault_indexer.search.multi_vault import AnswerLimits, SearchResult, search_vaults, shown_places
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.rank import Candidates, rank, reasons_of
 from vault_indexer.store import Snapshot
@@ -141,7 +141,5 @@ def _rank_of(
         return ChunkRank(None, len(table), False, None), None
     row = int(own[0])
     why = reasons_of(prepared, table, [row])[row]
-    notes = table.note.tolist()
-    rows = (row for row in range(len(table)) if notes[row] not in copies.shown_note)
-    shown = list(first_per_note(rows, notes.__getitem__, limits.per_note))
-    return ChunkRank(row + 1, len(table), row in shown[: limits.hits], why), row
+    shown = shown_places([[prepared]], [table], [copies], limits)
+    return ChunkRank(row + 1, len(table), row in {one.row for one in shown}, why), row

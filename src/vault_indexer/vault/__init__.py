@@ -10,7 +10,7 @@ from vault_indexer.vault.deletion import (
 )
 from vault_indexer.vault.diff import Changes, KnownFile, diff
 from vault_indexer.vault.dirty import DirtySet, Reading
-from vault_indexer.vault.files import FileKind, FileStat, RootIdentity, is_sync_conflict, kind_of
+from vault_indexer.vault.files import FileStat, RootIdentity, is_sync_conflict
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.pictures import MAX_PICTURE_BYTES, is_picture_name, picture_type
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault, resolved_path
@@ -28,7 +28,6 @@ __all__ = [
     "DeleteHold",
     "DeletionDecision",
     "DirtySet",
-    "FileKind",
     "FileStat",
     "IgnoreRules",
     "KnownFile",
@@ -46,7 +45,6 @@ __all__ = [
     "diff",
     "is_picture_name",
     "is_sync_conflict",
-    "kind_of",
     "load_ignore_rules",
     "picture_type",
     "read_note",

@@ -5,22 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from enum import StrEnum
 
 # macOS SF_DATALESS; Windows FILE_ATTRIBUTE_OFFLINE and FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS.
 _MACOS_DATALESS = 0x4000_0000
 _WINDOWS_NOT_LOCAL = 0x0000_1000 | 0x0040_0000
-
-NOTE_SUFFIXES = (".md", ".markdown")
-CANVAS_SUFFIX = ".canvas"
-
-
-class FileKind(StrEnum):
-    """What a file of the vault is to the index: text to read, cards to read, or a target of links."""
-
-    NOTE = "note"
-    CANVAS = "canvas"
-    ATTACHMENT = "attachment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +41,6 @@ class RootIdentity:
     def of(cls, status: os.stat_result) -> RootIdentity:
         """The identity in what the system call answered."""
         return cls(status.st_dev, status.st_ino)
-
-
-def kind_of(path: str) -> FileKind:
-    """The kind, by the extension alone, in any case."""
-    lowered = path.lower()
-    if lowered.endswith(NOTE_SUFFIXES):
-        return FileKind.NOTE
-    return FileKind.CANVAS if lowered.endswith(CANVAS_SUFFIX) else FileKind.ATTACHMENT
 
 
 def is_sync_conflict(path: str) -> bool:

@@ -30,6 +30,7 @@ from typing import Protocol, TypeVar
 
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import ConfigProblem, ExclusionError, in_one_line
+from vault_indexer.model import FileKind, kind_of
 from vault_indexer.patterns import GitignorePatterns
 from vault_indexer.vault.exclusion_lists import (
     IGNORE_FILE,
@@ -40,7 +41,6 @@ from vault_indexer.vault.exclusion_lists import (
     read_ignore_list,
     read_obsidian_filters,
 )
-from vault_indexer.vault.files import FileKind, kind_of
 
 CONFIG_FILE = ".indexer.toml"
 CONTROL_FILES = frozenset({IGNORE_FILE, OBSIDIAN_APP_FILE, CONFIG_FILE})

@@ -15,16 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_indexer.errors import NoteError, VaultError
+from vault_indexer.model import FileKind, kind_of
 from vault_indexer.system import Spelling
 from vault_indexer.vault.files import (
-    FileKind,
     FileStat,
     RootIdentity,
     icloud_placeholder_of,
     is_evicted,
     is_regular,
     is_utf8_name,
-    kind_of,
 )
 from vault_indexer.vault.ignore import Decision, PathRules
 from vault_indexer.vault.listing import Entry, SystemFiles, VaultFiles

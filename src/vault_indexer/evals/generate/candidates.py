@@ -32,9 +32,9 @@ from vault_indexer.evals.generate.shadow import scan_vault
 from vault_indexer.evals.generate.spanish_forms import SPANISH
 from vault_indexer.evals.questions import HEADING, LINK, SENTENCE, Edit
 from vault_indexer.index.reading.note import note_from
-from vault_indexer.model import Heading, Link, LinkKind, Note
+from vault_indexer.model import FileKind, Heading, Link, LinkKind, Note
 from vault_indexer.parse import VaultPaths, resolve
-from vault_indexer.vault import Decision, FileKind, read_note
+from vault_indexer.vault import Decision, read_note
 
 LEAST_WORDS = 2
 LEAST_WORDS_OF_SENTENCE = 6

@@ -16,8 +16,9 @@ from pathlib import Path
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import NoteError
 from vault_indexer.evals.questions import Edit, Question
+from vault_indexer.model import FileKind
 from vault_indexer.parse.notes import decode
-from vault_indexer.vault import CONTROL_FILES, Decision, FileKind, Scan, load_ignore_rules, read_note, scan
+from vault_indexer.vault import CONTROL_FILES, Decision, Scan, load_ignore_rules, read_note, scan
 
 
 def scan_vault(target: Target) -> Scan:

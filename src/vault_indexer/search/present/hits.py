@@ -12,11 +12,13 @@ from urllib.parse import quote
 from vault_indexer.model import (
     HEADER_SEPARATOR,
     ChunkRow,
+    FileKind,
     FileRow,
     Hit,
     NoteRow,
     Passage,
     Why,
+    kind_of,
     language_of_path,
 )
 from vault_indexer.parse import property_text, stem
@@ -226,7 +228,7 @@ class HitBuilder:
 
 
 def _is_canvas(path: str) -> bool:
-    return path.lower().endswith(".canvas")
+    return kind_of(path) is FileKind.CANVAS
 
 
 def is_obsidian_vault(vault: Path) -> bool:

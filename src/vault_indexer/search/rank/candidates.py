@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,23 @@ class HeldWords(NamedTuple):
     mask: Mask
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """Makes a column without rows; `new` is what a row has there before a stage fills it."""
+
+    new: float | None
+    dtype: type[object] = np.float64
+
+    def __call__(self) -> NDArray[Any]:
+        return np.empty(0, self.dtype)
+
+
+_KEY = _RANK = _Column(0, np.int64)
+_PATHS = _Column(None, object)
+_UNKNOWN, _ZERO, _ONE = map(_Column, (np.nan, 0.0, 1.0))
+
+
+@dataclass(eq=False)
 class Candidates:
     """The candidates of one search. The stages of ranking add rows and fill columns; one thread uses it.
 
@@ -54,35 +72,35 @@ class Candidates:
     `named` is the first chunk of each note whose name is the query, by note. `coverage_weight` is what the
     coverage of a chunk counts beside its BM25F score. `last_cosine` and `last_words` are the scores of the
     last chunk of each ranking. `fusion_order` has the keys of all rows that were fused, best first, of which
-    the first `reranked` stayed (0: all).
+    the first `reranked` stayed (0: all). `evidence` are the columns that reranking adds, by name: what each
+    of its sources says, and their mean, which has the name `evidence`, too.
     """
 
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-        self.coverage_weight = 0.0
-        self.named: dict[int, int] = {}
-        self.last_cosine = 0.0
-        self.last_words = 0.0
-        self.reranked = 0
-        self.fusion_order: Keys = np.empty(0, np.int64)
-        self.held: dict[int, HeldWords] = {}
-        self.key: Keys = np.empty(0, np.int64)
-        self.vector_rank: Ints = np.empty(0, np.int64)
-        self.cosine: Floats = np.empty(0)
-        self.word_rank: Ints = np.empty(0, np.int64)
-        self.words: Floats = np.empty(0)
-        self.link_rank: Ints = np.empty(0, np.int64)
-        self.link: Floats = np.empty(0)
-        self.via: NDArray[np.object_] = np.empty(0, object)
-        self.note_cosine: Floats = np.empty(0)
-        self.note_coverage: Floats = np.empty(0)
-        self.coverage: Floats = np.empty(0)
-        self.fused: Floats = np.empty(0)
-        self.fused_rank: Ints = np.empty(0, np.int64)
-        self.evidence: Floats = np.empty(0)
-        self.age: Floats = np.empty(0)
-        self.title: Floats = np.empty(0)
-        self.score: Floats = np.empty(0)
+    depth: int
+    named: dict[int, int] = field(default_factory=dict)
+    coverage_weight: float = 0.0
+    last_cosine: float = 0.0
+    last_words: float = 0.0
+    reranked: int = 0
+    fusion_order: Keys = field(default_factory=lambda: np.empty(0, np.int64))
+    held: dict[int, HeldWords] = field(default_factory=dict)
+    evidence: dict[str, Floats] = field(default_factory=dict)
+    key: Keys = field(default_factory=_KEY)
+    vector_rank: Ints = field(default_factory=_RANK)
+    cosine: Floats = field(default_factory=_UNKNOWN)
+    word_rank: Ints = field(default_factory=_RANK)
+    words: Floats = field(default_factory=_UNKNOWN)
+    link_rank: Ints = field(default_factory=_RANK)
+    link: Floats = field(default_factory=_UNKNOWN)
+    via: NDArray[np.object_] = field(default_factory=_PATHS)
+    note_cosine: Floats = field(default_factory=_UNKNOWN)
+    note_coverage: Floats = field(default_factory=_UNKNOWN)
+    coverage: Floats = field(default_factory=_UNKNOWN)
+    fused: Floats = field(default_factory=_ZERO)
+    fused_rank: Ints = field(default_factory=_RANK)
+    age: Floats = field(default_factory=_ONE)
+    title: Floats = field(default_factory=_ZERO)
+    score: Floats = field(default_factory=_ZERO)
 
     def __len__(self) -> int:
         return len(self.key)
@@ -129,13 +147,21 @@ class Candidates:
 
     def take(self, rows: Ints | Mask) -> None:
         """Keep these rows, in this order."""
-        for name, _ in _columns():
+        for name in _COLUMNS:
             setattr(self, name, getattr(self, name)[rows])
+        self.evidence = {name: values[rows] for name, values in self.evidence.items()}
 
     def _append(self, keys: Keys) -> None:
-        for name, default in _columns():
-            added = keys if name == "key" else np.full(len(keys), default, getattr(self, name).dtype)
+        for name, column in _COLUMNS.items():
+            added = keys if name == "key" else np.full(len(keys), column.new, column.dtype)
             setattr(self, name, np.concatenate([getattr(self, name), added]))
+        unknown = np.full(len(keys), np.nan)
+        self.evidence = {name: np.concatenate([one, unknown]) for name, one in self.evidence.items()}
+
+
+_COLUMNS: Mapping[str, _Column] = MappingProxyType(
+    {one.name: one.default_factory for one in fields(Candidates) if isinstance(one.default_factory, _Column)}
+)
 
 
 def global_keys(vault: int, keys: Keys) -> Keys:
@@ -146,16 +172,3 @@ def global_keys(vault: int, keys: Keys) -> Keys:
 def local_notes(notes: Ints) -> Ints:
     """The ids of notes in their catalogs."""
     return notes & (_KEYS >> CHUNK_KEY_BITS)
-
-
-def _columns() -> Iterator[tuple[str, Any]]:
-    """The columns, each with what a new row has."""
-    yield "key", 0
-    for name in ("vector_rank", "word_rank", "link_rank", "fused_rank"):
-        yield name, 0
-    for name in ("cosine", "words", "link", "note_cosine", "note_coverage", "coverage", "evidence"):
-        yield name, np.nan
-    yield "via", None
-    for name in ("fused", "title", "score"):
-        yield name, 0.0
-    yield "age", 1.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from math import isnan
 
 import numpy as np
@@ -11,6 +12,8 @@ from vault_indexer.model import GraphReason, KeywordReason, NoteReason, VectorRe
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates
 from vault_indexer.store.keywords import FIELD_WEIGHTS
+
+_FIELDS = frozenset(field.name for field in fields(Why))
 
 
 def reasons_of(
@@ -36,10 +39,10 @@ def _why(query: PreparedQuery, table: Candidates, row: int, keyword: KeywordReas
         recency=float(table.age[row]),
         fused=float(table.fused[row]),
         fused_rank=int(table.fused_rank[row]),
-        evidence=_known(table.evidence[row]),
         title=float(table.title[row]),
         filters=query.filters,
         note=note,
+        **{name: _known(values[row]) for name, values in table.evidence.items() if name in _FIELDS},
     )
 
 

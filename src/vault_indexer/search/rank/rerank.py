@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -33,8 +34,10 @@ def rerank(table: Candidates, request: RankRequest) -> None:
     if not request.settings.rerank:
         table.score = table.fused
         return
-    table.evidence = weighted_mean([read(table, request) for read in EVIDENCE], len(table))
-    table.score = table.evidence
+    parts = {name: read(table, request) for name, read in EVIDENCE.items()}
+    table.score = weighted_mean(list(parts.values()), len(table))
+    known = {name: part.values for name, part in parts.items() if part is not None}
+    table.evidence = known | {"evidence": table.score}
 
 
 def weighted_mean(parts: Sequence[Evidence | None], size: int) -> Floats:
@@ -78,12 +81,15 @@ def _by_links(table: Candidates, request: RankRequest) -> Evidence | None:
     return Evidence(request.settings.weights.graph, _positive(table.link))
 
 
-EVIDENCE: Sequence[Callable[[Candidates, RankRequest], Evidence | None]] = (
-    _by_words,
-    _by_meaning,
-    _by_links,
+EVIDENCE: Mapping[str, Callable[[Candidates, RankRequest], Evidence | None]] = MappingProxyType(
+    {
+        "words": _by_words,
+        "meaning": _by_meaning,
+        "links": _by_links,
+    }
 )
-"""The sources of evidence. A model that reads query and chunk together is one more row."""
+"""The sources of evidence, each a row. Where `Why` has a field of its name, a hit shows there what it says. A
+model that reads query and chunk together is one more row."""
 
 
 def _positive(values: Floats) -> Floats:

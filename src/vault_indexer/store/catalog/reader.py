@@ -20,6 +20,7 @@ from vault_indexer.model import (
     QUARANTINED,
     Chunk,
     ChunkRow,
+    FileKind,
     FileRow,
     Heading,
     IndexCounts,
@@ -27,6 +28,7 @@ from vault_indexer.model import (
     LinkRow,
     NoteRow,
     SkippedFile,
+    kind_of,
 )
 from vault_indexer.parse import Task
 from vault_indexer.store.catalog.attachments import AttachmentNames
@@ -38,7 +40,6 @@ from vault_indexer.store.catalog.sqlite_errors import unusable
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
 from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.system import LruCache, batches
-from vault_indexer.vault import FileKind, kind_of
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys

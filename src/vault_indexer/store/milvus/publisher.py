@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vault_indexer.errors import BackendError
+from vault_indexer.model import kind_of
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store.milvus.connection import Row
 from vault_indexer.store.milvus.expressions import all_of, number_in, text_in, text_literal
@@ -26,7 +27,6 @@ from vault_indexer.store.milvus.vaults import MilvusVaults, VaultState
 from vault_indexer.store.milvus.words import document_text
 from vault_indexer.store.published_note import PublishedNote, pack_note
 from vault_indexer.store.retrieval import tags_above
-from vault_indexer.vault import kind_of
 
 _LAYOUT = CollectionLayout()
 _NOTES_AT_ONCE = 100
