@@ -259,7 +259,8 @@ def test_a_note_that_cannot_be_created_is_said(plugin: PluginPage) -> None:
     plugin.open_search().press_sequentially("tag:#no-such-tag")
     expect(plugin.page.locator(".vault-indexer-create")).to_have_class(re.compile("is-selected"))
     plugin.evaluate(
-        "() => { window.host.app.vault.create = () => Promise.reject(new Error('EACCES: permission denied')); }"
+        "reason => { window.host.app.vault.create = () => Promise.reject(new Error(reason)); }",
+        "EACCES: permission denied",
     )
     plugin.page.keyboard.press("Enter")
     expect(plugin.page.locator(".notice")).to_have_text(
