@@ -1,4 +1,4 @@
-// Built from sources with the digest 990fa48d8fdea4458b8e3cda7891c05b4bc70fee9a0651da48e5ec9d7b9f81ba
+// Built from sources with the digest 0b89d0cccbdd288fca4acf31bddd1e83dbf777f5c1939901eddd71c39932d186
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
