@@ -82,7 +82,6 @@ class TaskScheduler:
         return True
 
     def uninstall(self, name: str) -> bool:
-        """See `Supervisor`."""
         if not self.status(name).installed:
             return False
         ask("schtasks", "/End", "/TN", name)  # fails where it does not run

@@ -25,7 +25,6 @@ class CompactionJob:
     dimension: int
 
     def run(self, _worker: object) -> None:
-        """Implements Runnable."""
         catalog = CatalogReader(self.generation.catalog)
         try:
             made = base_of(catalog, self.model, self.dimension)

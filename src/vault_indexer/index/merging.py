@@ -15,5 +15,4 @@ class MergeJob:
     generation: Generation
 
     def run(self, _worker: object) -> None:
-        """Implements Runnable."""
         KeywordIndex.open(self.generation.keywords, check=False).merge_segments()

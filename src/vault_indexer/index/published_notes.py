@@ -36,7 +36,6 @@ class NotesJob:
     note_ids: tuple[int, ...]
 
     def run(self, _worker: object) -> list[PublishedNote]:
-        """Implements Runnable."""
         with closing(CatalogReader(self.generation.catalog)) as catalog:
             return list(published_notes(catalog, self.model, self.note_ids))
 
@@ -51,7 +50,6 @@ class StatisticsJob:
     dimension: int
 
     def run(self, _worker: object) -> bytes:
-        """Implements Runnable."""
         with closing(CatalogReader(self.generation.catalog)) as catalog:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
 

@@ -37,7 +37,6 @@ class BuildJob:
     better: bool = False
 
     def run(self, owner: _Owner) -> Built:
-        """Implements Runnable."""
         return self.assembly.build_next(
             owner.report, refit=self.refit, newest_only=self.newest_only, better=self.better
         )

@@ -36,14 +36,12 @@ class EmbeddingTask(PortionTask):
         super().__init__(_FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, retry, slot)
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Implements UpkeepTask."""
         if not current.writer.owed:
             self.fault = ""
             return None
         return spare_work(current, current.writer.next_owed(self.size)) if self.retry.is_due else None
 
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
-        """Implements PortionTask."""
         current.writer.put_vectors(vectors)
         if current.writer.owes(job):
             return "the index contains other texts by now"
@@ -52,7 +50,6 @@ class EmbeddingTask(PortionTask):
         return ""
 
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:
-        """Implements PortionTask."""
         current.writer.postpone(job)
 
 

@@ -53,7 +53,6 @@ class PublishTask:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Implements BackgroundTask."""
         return tuple(filter(None, [self.fault]))
 
     def behind(self) -> int:

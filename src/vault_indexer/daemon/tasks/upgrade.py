@@ -98,7 +98,6 @@ class UpgradeTask(PortionTask):
             self._rested_at = self._clock() + _REST_S
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Implements UpkeepTask."""
         if current.upgrade is None:
             self.progress, self.fault = None, ""
             return None
@@ -118,7 +117,6 @@ class UpgradeTask(PortionTask):
         return Work(current.upgrade.pool, EmbedJob(current.generation, keys), lambda: True)
 
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
-        """Implements PortionTask."""
         assert current.upgrade is not None
         current.writer.keep_vectors(vectors, current.upgrade.model.key, job.keys)
         self._take_from_list(len(job.keys))
@@ -129,7 +127,6 @@ class UpgradeTask(PortionTask):
         return ""
 
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:  # noqa: ARG002 - that of the list
-        """Implements PortionTask."""
         self._failed.update(job.keys)
         self._take_from_list(1)
 
