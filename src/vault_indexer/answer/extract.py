@@ -20,7 +20,7 @@ HEADING_SHARE = 0.2
 """What a word of the question counts that only the title or a heading above the sentence holds."""
 
 CODE_SHARE = 0.5
-"""What a line of code counts beside a sentence of prose."""
+"""The weight of a line of code relative to a sentence of prose."""
 
 BEGUN_SHARE = 0.8
 """What a word of the question counts that a sentence holds only with an ending that no stem takes off."""

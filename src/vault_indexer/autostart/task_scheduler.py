@@ -21,7 +21,7 @@ _RESTART = "PT1M"
 """The shortest pause that the schema allows."""
 
 _PRIORITY = "7"
-"""Below normal: 0 is the highest, 10 the lowest; the priority of disk accesses is low, too."""
+"""Below normal: 0 is the highest, 10 the lowest; the priority of disk accesses is also low."""
 
 _SETTINGS = {
     "MultipleInstancesPolicy": "IgnoreNew",

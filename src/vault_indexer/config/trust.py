@@ -75,7 +75,7 @@ gets the text."""
 OPEN_STRATEGIES: tuple[str, ...] = tuple(
     name for name in get_args(StrategyName) if name not in USER_STRATEGIES
 )
-"""All others: a page or an agent may ask for them, too."""
+"""All others: a page or an agent may also ask for them."""
 
 _RULES = "chunking.rules[]."
 """Where the options of a rule stand; a note's choice is checked as if it were one rule."""
@@ -154,7 +154,7 @@ def _is_plain_name(value: str) -> bool:
 
 def pattern_fault(value: object) -> str:
     """Why a vault's file may not hold this regular expression ("": it may). One that is no regular
-    expression is a mistake whoever writes it."""
+    expression is a mistake, whichever file has it."""
     try:
         re.compile(str(value))
         check_linear(str(value))

@@ -35,7 +35,7 @@ Report = Callable[[Progress], None]
 _STOP_S = 1.5
 _SWITCH_S = 0.001
 """A search gives the interpreter away a dozen times, at each call of SQLite or FAISS. While the loop indexes,
-it gets it back after so many seconds; Python's default is five times as long."""
+it gets it back after this number of seconds; Python's default is five times as long."""
 
 
 class DaemonSession:

@@ -119,7 +119,7 @@ class DerivedIndices:
 
     @property
     def worth_compacting(self) -> bool:
-        """Whether a new base of the vectors should be made beside the edits."""
+        """Whether a new base of the vectors should be made while edits go on."""
         return self._vectors.snapshot.worth_compacting
 
     def begin_compaction(self) -> CompactionJob:

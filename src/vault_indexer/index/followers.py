@@ -47,7 +47,7 @@ class VectorFollower:
         self.snapshot = apply_vector_changes(self.snapshot, catalog, changes, self._model)
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """Write a new base file, too."""
+        """Also write a new base file."""
         self.snapshot = rebuild_vectors(self._generation, catalog, self._model, self._dimension)
 
 
@@ -77,7 +77,7 @@ class KeywordFollower:
             self._run(KeywordsJob(self._generation))
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """In this process: whoever repairs an index waits for it."""
+        """In this process: a repair waits for it."""
         rebuild_keywords(self._generation)
         self._applied_seq = self._wanted_seq = catalog.seq
         self.index = KeywordIndex.open(self._generation.keywords)

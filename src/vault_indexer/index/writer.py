@@ -134,7 +134,7 @@ class IndexWriter:
         return len(self.derived.owed)
 
     def next_owed(self, texts: int) -> EmbedJob:
-        """The work on the next so many texts, those edited last first."""
+        """The work on the next `texts` texts, those edited last first."""
         return EmbedJob(self.generation, self.derived.owed.next(texts))
 
     def put_vectors(self, made: Mapping[bytes, bytes]) -> int:

@@ -60,11 +60,11 @@ INSIDE = 0.5
 of thumb."""
 
 _SMALL_VAULT = 10.0
-"""Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing. A rule of
+"""In a vault with this many chunks the rarity of a word counts half: with one note it says nothing. A rule of
 thumb."""
 
 _FEW_VECTORS = 16.0
-"""With so many vectors in the background, a deviation from it counts half. A rule of thumb."""
+"""With this many vectors in the background, a deviation from it counts half. A rule of thumb."""
 
 _NEUTRAL_Z = 3.0
 """The mean deviation of best hits, right and wrong ones: what is assumed where too few vectors are known."""
@@ -86,7 +86,7 @@ that are only a link away from other hits. A rule of thumb."""
 _SMALL_ODDS = 2.7
 _FEW_CHUNKS = 20.0
 """What a small vault adds to the log odds at most, and at how many chunks it adds half of that: rarity and
-background tell little there, and "none" shall not be said of a hit that holds some of the words. A rule of
+background tell little there, so a hit that contains some query words is never rated "none". A rule of
 thumb."""
 
 _FIRST_HITS = 5
@@ -116,7 +116,7 @@ AUROC on near zh from .922 to .928, on far zh from .973 to .976."""
 
 
 def small_vault_odds(chunks: int) -> float:
-    """What a vault of so many chunks adds to the log odds of a hit."""
+    """What a vault with this number of chunks adds to the log odds of a hit."""
     return _SMALL_ODDS * _FEW_CHUNKS / (chunks + _FEW_CHUNKS)
 
 
@@ -129,7 +129,7 @@ class LogisticMap:
     z: float
 
     def relevance(self, share: float, z: float, chunks: int) -> float:
-        """In [0, 1], in a vault of so many chunks; never lower for a larger `share` (in [0, 1]) or `z`."""
+        """In [0, 1], in a vault of `chunks` chunks; never lower for a larger `share` (in [0, 1]) or `z`."""
         odds = self.base + self.share * share + self.z * z + small_vault_odds(chunks)
         return 1.0 / (1.0 + exp(-odds))
 

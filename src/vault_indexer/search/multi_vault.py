@@ -31,8 +31,8 @@ _WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
 
 _WEIGHED = 4
-"""Of vaults of different models the relevance of so many times the hits is looked at: some are copies, or one
-note has too many. A rule of thumb."""
+"""Of vaults of different models the relevance of this many times the hits is looked at: some are copies, or
+one note has too many. A rule of thumb."""
 
 _UNFINISHED = ' "()'
 """A query of these characters alone looks for nothing: while the user types, that needs no notice."""
@@ -71,8 +71,8 @@ class AnswerLimits:
 
 
 class _Place(NamedTuple):
-    """A ranked chunk: its score beside the best one's, the number of its group, and its row there. Of several
-    groups the score is what the relevance counts."""
+    """A ranked chunk: its score relative to the best one's, the number of its group, and its row there. Of
+    several groups the score is what the relevance counts."""
 
     score: float
     group: int
@@ -161,7 +161,7 @@ def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int
 
 
 def _beside_best(shown: Sequence[_Place]) -> list[_Place]:
-    """The places with their scores beside the first one's; 1 for all where that is 0."""
+    """The places with their scores relative to the first one's; 1 for all where that is 0."""
     top = shown[0].score if shown else 0.0
     return [one._replace(score=one.score / top if top else 1.0) for one in shown]
 

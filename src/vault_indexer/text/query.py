@@ -34,7 +34,7 @@ occurrences at most 2.2. On the tuning half of XQuAD vi Hit@1 was .857 with mark
 """
 
 PART_WEIGHT = 0.5
-"""What a part of a compound (`main` of `src/main.rs`) counts beside the whole."""
+"""The weight of a part of a compound (`main` of `src/main.rs`), relative to the whole."""
 
 _ALWAYS_MARKED = frozenset({"vi"})
 """Languages in which nearly every sentence has marks: in a query with some, a word without is meant so."""
@@ -155,7 +155,7 @@ def _word_classes(exact: str, languages: tuple[str, ...], as_written: bool) -> t
 @lru_cache(maxsize=1 << 14)
 def _term_classes(exact: str, language: str, as_written: bool) -> tuple[TermClass, ...]:
     """The exact form and all that stands for it; where marks count, the forms with them are a class of their
-    own in front. `as_written`: they count for a word without marks, too."""
+    own in front. `as_written`: they also count for a word without marks."""
     folded = fold(exact)
     stems = dict.fromkeys((*concepts(exact, language), folded))
     every = TermClass(exact, _variants(stems, exact))

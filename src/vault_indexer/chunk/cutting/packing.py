@@ -76,4 +76,4 @@ def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: in
 
 
 _SLOWEST = 16
-"""Windows to a size: all together hold at most so many times the text."""
+"""Windows to a size: all together hold at most a fixed multiple of the text."""

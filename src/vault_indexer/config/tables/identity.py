@@ -24,7 +24,7 @@ KeysUrl = Annotated[
     Allowed("a URL with https, such as https://id.example.org/keys; with http on loopback only"),
 ]
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Those with a public key alone: with a shared secret, whoever can check a token can make one."""
+"""Those with a public key alone: with a shared secret, a party that can check a token can make one."""
 
 
 _NETWORK = "an address, or a network such as 10.1.2.0/24; not every address"

@@ -76,8 +76,8 @@ class BuilderProcess:
         return None
 
     def hold(self, held: bool) -> None:
-        """Have the build rest, or go on. It rests between two notes, and its workers once their batch is
-        done; nothing is lost, and nothing but memory is taken meanwhile."""
+        """Pause or resume the build. It pauses between two notes, and its workers once their batch is done.
+        A paused build loses nothing and takes only memory."""
         self._held = held
         with contextlib.suppress(OSError):  # it has ended, which `poll` tells
             self._process.send(held)

@@ -1,4 +1,4 @@
-"""Has a new base of the vectors made beside the edits, when many have changed since the last."""
+"""Has a new base of the vectors made while edits go on, when many have changed since the last."""
 
 from __future__ import annotations
 

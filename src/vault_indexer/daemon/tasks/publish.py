@@ -1,4 +1,5 @@
-"""Publishes the index to a Milvus server beside the loop: no edit and no search waits for the server."""
+"""Publishes the index to a Milvus server in a thread of its own: no edit and no search waits for the
+server."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ _PORTION_S = 2.0
 _FIRST_TEXTS = 32
 _MOST_TEXTS = 1024
 _LISTED = 4096
-"""So many chunks are listed at a time, newest notes first: 84,000 chunks are looked through in .1 s."""
+"""At most this number of chunks are listed at a time, newest notes first: 84,000 chunks are looked through in
+.1 s."""
 
 _REST_S = 3.0
 """Edits put it off for so long."""
@@ -79,7 +80,7 @@ class UpgradeTask(PortionTask):
         super().__init__(_FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, retry, slot)
         self.rules = rules
         self.paused = False
-        """Whether whoever runs the daemon wants none made. Any thread sets it."""
+        """Whether the user wants none made. Any thread sets it."""
         self.progress: VectorUpgrade | None = None
         self._complete = complete
         self._clock = clock

@@ -187,7 +187,7 @@ class RemainingTime:
         self._building += self._passed()
 
     def is_asked(self, count: int) -> None:
-        """So many questions were asked since the call before."""
+        """This number of questions was asked since the last call."""
         self._asked += count
         self._asking += self._passed()
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Pattern = TextPattern | RegexMatcher
 
 _WINDOW = 3
-"""A phrase may run over the border between chunks, of so many at most. A rule of thumb."""
+"""A phrase may run over the borders between at most this number of chunks. A rule of thumb."""
 
 _NAME_FIELDS = ("title", "aliases", "tags", "properties")
 _TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")

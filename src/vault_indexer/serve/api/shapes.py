@@ -883,7 +883,7 @@ class GatewayHealthJson(TypedDict):
 
 
 class GatewayReadinessJson(TypedDict):
-    """Whether the gateway can answer searches, and what whoever runs it should look at."""
+    """Whether the gateway can answer searches, and what its administrator should look at."""
 
     ok: bool
     warnings: list[str]

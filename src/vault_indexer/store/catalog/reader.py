@@ -75,7 +75,7 @@ _LINK_COLUMNS = (
 )
 _LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
 _REMEMBERED = 8_192
-"""So many rows of one kind are kept at the most. A rule of thumb."""
+"""At most this number of rows of one kind are kept. A rule of thumb."""
 
 _KEYS_REMEMBERED = 100_000
 """The same for the keys of chunks. A rule of thumb."""
@@ -167,7 +167,7 @@ class CatalogReader:
 
     def _forget_state(self) -> None:
         """Of what can change while a note keeps its id, nothing is known yet."""
-        # Whoever asks for the state asks often, and both look through the whole catalog.
+        # The state is asked for often, and both look through the whole catalog.
         self._counts: IndexCounts | None = None
         self._skipped: tuple[SkippedFile, ...] | None = None
         # Searches ask for the same rows again and again, each for those of a hundred notes.
@@ -452,7 +452,7 @@ class CatalogReader:
         return int(self._one(f"SELECT count(*) FROM chunks c WHERE {_OWED}", (model,))[0])
 
     def owed_newest(self, model: str, limit: int) -> list[int]:
-        """At most so many of these chunks, those of the notes that changed last first."""
+        """At most `limit` of these chunks, those of the notes that changed last first."""
         sql = (
             f"SELECT c.key FROM chunks c JOIN notes n USING (note_id) WHERE {_OWED}"
             " ORDER BY n.mtime_ns DESC, c.key LIMIT ?"

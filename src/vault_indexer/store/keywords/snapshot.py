@@ -33,7 +33,7 @@ PREFIX_WEIGHT = 0.8
 thumb."""
 
 PREFIX_TERMS = 64
-"""So many longer words stand for a beginning, the most frequent ones. A rule of thumb."""
+"""At most this number of longer words stand for a prefix, the most frequent ones. A rule of thumb."""
 
 _COMPLETIONS = 256
 _FREQUENCIES = 4096
