@@ -22,7 +22,7 @@ from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weigh
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.publication_owner import IdentityFile, PublishedVault
-from vault_indexer.index.published_notes import NoteWorker
+from vault_indexer.index.published_notes import PublishingWorker
 from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
 from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model, limits_of
@@ -219,7 +219,7 @@ class Assembly:
         publisher = MilvusPublisher(
             vaults, published.vault, model, store_bodies=milvus.store_bodies, layout=layout
         )
-        source = NoteWorker(opened.generation, limits_of(self.settings.index))
+        source = PublishingWorker(opened.generation, limits_of(self.settings.index))
         number = opened.generation.number
         catalog = CatalogPublisher(vaults, publisher, published, number, model, source)
         return Publication(catalog, PublishedEpoch(opened.generation))

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import CompactJob, KeywordsJob, Outcome, catch_up, rebuild_keywords
+from vault_indexer.index.jobs import KeywordCompactionJob, KeywordsJob, Outcome, catch_up, rebuild_keywords
 from vault_indexer.index.opening import IndexPrefetch, apply_vector_changes, rebuild_vectors
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.store import Generation
@@ -84,7 +84,7 @@ class KeywordFollower:
 
     def compact(self) -> None:
         """Rewrite the index without what was deleted."""
-        self._run(CompactJob(self._generation))
+        self._run(KeywordCompactionJob(self._generation))
 
     def note_result(self, result: Outcome | Died) -> None:
         """What a KeywordsJob gave that was done beside others. Where it failed, the next call makes up."""
@@ -99,7 +99,7 @@ class KeywordFollower:
         finally:
             catalog.close()
 
-    def _run(self, job: KeywordsJob | CompactJob) -> None:
+    def _run(self, job: KeywordsJob | KeywordCompactionJob) -> None:
         died = Died()
         for _ in range(_TRIES):
             for _, result in self._pool.run([job]):

@@ -94,7 +94,7 @@ class KeywordsJob:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactJob:
+class KeywordCompactionJob:
     """Bring the keyword index up to date and rewrite it without what was deleted."""
 
     generation: Generation
@@ -121,7 +121,7 @@ class Embedded:
     seconds: float
 
 
-Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | CompactJob
+Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | KeywordCompactionJob
 Prepared = list[PreparedNote | Skipped]
 Outcome = Prepared | Embedded | Finished | int | Failed
 

@@ -70,7 +70,7 @@ class AnswerLimits:
         )
 
 
-class _Place(NamedTuple):
+class _RankedRow(NamedTuple):
     """A ranked chunk: its score relative to the best one's, the number of its group, and its row there. Of
     several groups the score is what the relevance counts."""
 
@@ -126,8 +126,8 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     places = (one for one in merged if notes[one.group][one.row] not in copies[one.group].shown_note)
     order = first_per_note(places, lambda one: (one.group, notes[one.group][one.row]), limits.per_note)
     shown = _beside_best(list(islice(order, limits.hits)))
-    relevance: dict[_Place, float] = {}
-    hits: dict[_Place, Hit] = {}
+    relevance: dict[_RankedRow, float] = {}
+    hits: dict[_RankedRow, Hit] = {}
     files: list[Hit] = []
     for number, ranked in enumerate(map(_Ranked, groups, tables, copies)):
         for part in _build(ranked, [one for one in shown if one.group == number], request, settings):
@@ -142,7 +142,7 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, _missing_words(groups))
 
 
-def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[_Place]:
+def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[_RankedRow]:
     """The candidates of all groups, best first: by score, or by relevance where there are several.
 
     Scores of different models cannot be compared, and relevance can. Each group keeps its own order: a row
@@ -150,17 +150,17 @@ def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int
     """
     if len(tables) == 1:
         scores = tables[0].normalized_scores().tolist()
-        return [_Place(score, 0, row) for row, score in enumerate(scores)]
+        return [_RankedRow(score, 0, row) for row, score in enumerate(scores)]
     found = []
     for number, (group, table) in enumerate(zip(groups, tables, strict=True)):
         rows = list(range(min(weighed, len(table))))
         known = _relevance_of_rows(group, table, rows)
         worth = [*accumulate((known[row] for row in rows), min), *([0.0] * (len(table) - len(rows)))]
-        found += [_Place(value, number, row) for row, value in enumerate(worth)]
+        found += [_RankedRow(value, number, row) for row, value in enumerate(worth)]
     return sorted(found, key=lambda one: (-one.score, one.row, one.group))
 
 
-def _beside_best(shown: Sequence[_Place]) -> list[_Place]:
+def _beside_best(shown: Sequence[_RankedRow]) -> list[_RankedRow]:
     """The places with their scores relative to the first one's; 1 for all where that is 0."""
     top = shown[0].score if shown else 0.0
     return [one._replace(score=one.score / top if top else 1.0) for one in shown]
@@ -186,13 +186,13 @@ class _Ranked(NamedTuple):
 class _Built(NamedTuple):
     """What one vault gives to the answer."""
 
-    relevance: Mapping[_Place, float]
-    hits: Mapping[_Place, Hit]
+    relevance: Mapping[_RankedRow, float]
+    hits: Mapping[_RankedRow, Hit]
     files: tuple[Hit, ...]
 
 
 def _build(
-    ranked: _Ranked, shown: Sequence[_Place], request: SearchRequest, settings: SearchSettings
+    ranked: _Ranked, shown: Sequence[_RankedRow], request: SearchRequest, settings: SearchSettings
 ) -> Iterator[_Built]:
     limits = AnswerLimits.of(request, settings)
     table, copies = ranked.table, ranked.copies.paths

@@ -14,7 +14,7 @@ HeaderName = Annotated[
     Field(pattern=r"^[A-Za-z0-9-]{1,100}$"),
     Allowed("the name of a header: letters, digits and -"),
 ]
-Claim = Annotated[str, Field(min_length=1, max_length=200), Allowed("the name of a claim")]
+ClaimName = Annotated[str, Field(min_length=1, max_length=200), Allowed("the name of a claim")]
 FileName = Annotated[str, Field(max_length=4096), Allowed("the path of a file")]
 KeysUrl = Annotated[
     str,
@@ -60,10 +60,10 @@ class GatewayOidc(Table):
     algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = Field(
         default=("RS256",), description="signatures that are accepted"
     )
-    user_claim: Claim = Field(
+    user_claim: ClaimName = Field(
         default="sub", description="claim that names the user; one that users cannot choose themselves"
     )
-    groups_claim: Claim = Field(default="groups", description="claim with the groups of the user, a list")
+    groups_claim: ClaimName = Field(default="groups", description="claim with the groups of the user, a list")
     leeway_s: Annotated[float, Field(ge=0, le=300), Unit("seconds")] = Field(
         default=30.0, description="by so much the clock of the provider may differ"
     )

@@ -40,7 +40,7 @@ class PublishTask:
     def __init__(self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault_sync = vault_sync
         self._clock = clock
-        self._follower: _Follower | None = None
+        self._follower: _PublicationThread | None = None
         self._for: tuple[OpenGeneration | None, Settings | None] = (None, None)
         self._refused = ""
 
@@ -95,7 +95,7 @@ class PublishTask:
             log.error("%s", self.fault)
             return
         if publication is not None:
-            self._follower = _Follower(publication, current.writer.holder, current, self._clock)
+            self._follower = _PublicationThread(publication, current.writer.holder, current, self._clock)
             self._follower.start()
 
 
@@ -103,7 +103,7 @@ def _published_by(settings: Settings) -> tuple[object, object]:
     return settings.index.backend, settings.milvus
 
 
-class _Follower:
+class _PublicationThread:
     """The thread that brings the server to the catalog, again and again."""
 
     def __init__(
