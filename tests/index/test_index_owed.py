@@ -336,7 +336,7 @@ def test_the_queue_is_a_list_of_texts_with_their_chunks(
                 owed.put_last(what)
         assert len(owed) == len(model)
         assert {key for key in range(31) if key in owed} == model.keys()
-        assert sorted(owed.among({*model.values(), b"z"})) == sorted(model)
+        assert sorted(owed.waiting_for({*model.values(), b"z"})) == sorted(model)
         named = [model[key] for key in owed.next(99)]
         assert len(set(named)) == len(named) and set(named) == set(model.values())
         if kind == "first" and new:

@@ -72,7 +72,7 @@ class PendingEmbeddings:
             if key in self._digests:
                 self._keys.move_to_end(self._digests[key])
 
-    def among(self, digests: Iterable[bytes]) -> list[int]:
+    def waiting_for(self, digests: Iterable[bytes]) -> list[int]:
         """All waiting chunks with one of these texts."""
         return [key for digest in digests for key in self._keys.get(digest, ())]
 

@@ -141,8 +141,10 @@ class IndexWriter:
         """Commit vectors that were owed, by the digest of their text. Returns how many chunks got theirs.
         A text that no chunk has any more leaves no trace: it may have been excluded."""
         self._follow()
-        wanted = {digest: vector for digest, vector in made.items() if self.derived.owed.among([digest])}
-        keys = self.derived.owed.among(wanted)
+        wanted = {
+            digest: vector for digest, vector in made.items() if self.derived.owed.waiting_for([digest])
+        }
+        keys = self.derived.owed.waiting_for(wanted)
         if keys:
             with self._writer.commit() as writer:
                 writer.put_vectors(wanted, self.model)
@@ -204,7 +206,7 @@ class IndexWriter:
                     self._linker.add(prepared.file.path)
                 for prepared in edit.notes:
                     writer.put_note(prepared, self._linker, self.model)
-                    writer.log_embedded(self.derived.owed.among(prepared.vectors))
+                    writer.log_embedded(self.derived.owed.waiting_for(prepared.vectors))
                 return self._linker.relink(writer)
         except BaseException:
             self._linker = self._fresh_linker()  # it knows of what was not committed

@@ -300,7 +300,7 @@ def _titled(prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
     """Those of the chunks whose note has a word of the query that says something in its title or an alias."""
     words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
     forms = {form for term in words for form in term.forms}
-    found: list[int] = prepared.snapshot.keywords.among(keys, forms, ("title", "aliases")).tolist()
+    found: list[int] = prepared.snapshot.keywords.filter_keys(keys, forms, ("title", "aliases")).tolist()
     return set(found)
 
 
@@ -320,7 +320,7 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
 
     def held(terms: Sequence[QueryTerm]) -> tuple[Mask, Mask]:
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-        found = snapshot.keywords.held(firsts, ends, terms, FIELD_WEIGHTS)
+        found = snapshot.keywords.term_presence(firsts, ends, terms, FIELD_WEIGHTS)
         return found.documents_of(keys), found.ranges[note_of]
 
     of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))

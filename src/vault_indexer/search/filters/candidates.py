@@ -188,7 +188,7 @@ class TextCandidates:
         return self._near[terms]
 
     def _chunks_with(self, terms: Iterable[str], fields: Sequence[str]) -> Mask:
-        found = self._snapshot.keywords.held_by(terms, fields)
+        found = self._snapshot.keywords.mask_containing(terms, fields)
         self._budget.spend(costs.CHUNK * len(found) + costs.POSTING * int(found.sum()))
         return found
 

@@ -33,7 +33,7 @@ def weigh_notes(table: Candidates, request: RankRequest) -> None:
         chunks = table.local_key[rows]
         notes, note_of = np.unique(chunks >> CHUNK_KEY_BITS, return_inverse=True)
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-        held = query.snapshot.keywords.held(firsts, ends, query.terms, FIELD_WEIGHTS)
+        held = query.snapshot.keywords.term_presence(firsts, ends, query.terms, FIELD_WEIGHTS)
         table.note_coverage[rows] = held_weight(held.ranges, query.terms)[note_of]
         if query.vector.any():
             table.note_cosine[rows] = query.snapshot.vectors.note_scores(query.vector, notes)[note_of]
