@@ -16,7 +16,7 @@ from vault_indexer.daemon.assembly import LLM_CACHE, Assembly, OpenGeneration
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
-from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
+from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.errors import (
     DaemonError,
     IndexUnusableError,
@@ -66,7 +66,7 @@ class _AssemblySession:
 class LocalSession(_AssemblySession):
     """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
 
-    `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
+    `open` builds what is missing, applies what has changed, and makes missing vectors. From then
     on the index changes only when a method is called. Any thread may call its methods; those that write the
     index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
     """
@@ -96,7 +96,7 @@ class LocalSession(_AssemblySession):
         if reasons and build and vault_sync.has_unconfirmed_losses():
             self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
         elif reasons and build:
-            self._switch(report, refit=vault_sync.current is None)
+            self._switch(report, recompute_weights=vault_sync.current is None)
             if existed:
                 self._done.append(f"Index rebuilt: {'; '.join(reasons)}")
             if damaged:
@@ -132,10 +132,10 @@ class LocalSession(_AssemblySession):
         """What was done a short while ago, and what is wrong with the vault."""
         vault_sync = self._open()
         done = self._recent.to_show(self._happened(vault_sync))
-        owed = owed_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
+        missing = missing_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
         degraded = f"Warning: {vault_sync.degraded}" if vault_sync.degraded else ""
         faults = (degraded, vault_sync.rules.fault, self._fault)
-        return (*self._notices, *done, *owed, *filter(None, faults))
+        return (*self._notices, *done, *missing, *filter(None, faults))
 
     def _happened(self, vault_sync: VaultSync) -> list[str]:
         current = vault_sync.current
@@ -177,7 +177,7 @@ class LocalSession(_AssemblySession):
         with self._busy, self._index_errors():
             if not options.force:
                 self._open().check_losses()
-            done = self._switch(report, refit=options.refit, better=options.better)
+            done = self._switch(report, recompute_weights=options.refit, better=options.better)
             self._complete(report)
             return done
 
@@ -197,7 +197,7 @@ class LocalSession(_AssemblySession):
                 time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # losses need a second look
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
-                self._switch(_ignore_progress, refit=False)
+                self._switch(_ignore_progress, recompute_weights=False)
             if repair:
                 self._complete(_ignore_progress)
             return found
@@ -216,15 +216,17 @@ class LocalSession(_AssemblySession):
     def _index_errors(self) -> AbstractContextManager[None]:
         return index_errors(self._assembly.index_dir.root)
 
-    def _switch(self, report: Report, *, refit: bool, better: bool = False) -> RebuildReport:
-        generation, result = self._assembly.build_next(report, refit=refit, better=better)
+    def _switch(self, report: Report, *, recompute_weights: bool, better: bool = False) -> RebuildReport:
+        generation, result = self._assembly.build_next(
+            report, recompute_weights=recompute_weights, better=better
+        )
         self._open().activate(generation, result)
         return result
 
     def _complete(self, report: Report) -> None:
-        """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
+        """Make missing vectors. Without them words and links are found: no reason to fail."""
         current, self._fault = self._open().current, ""
-        if current is None or not current.writer.owed:
+        if current is None or not current.writer.missing_vectors:
             return
         started = time.perf_counter()
         with current.writer.holder.lease() as snapshot:
@@ -279,7 +281,10 @@ class ReadOnlySession(_AssemblySession):
 
     def notices(self) -> tuple[str, ...]:
         """Says that changes may be missing, and vectors."""
-        return (f"{self._busy}: the last changes may be missing", *owed_vectors_notice(self._opened.holder))
+        return (
+            f"{self._busy}: the last changes may be missing",
+            *missing_vectors_notice(self._opened.holder),
+        )
 
     @property
     def failure(self) -> VaultIndexerError | None:
@@ -322,7 +327,7 @@ class ReadOnlySession(_AssemblySession):
                 seq=snapshot.seq,
                 pending=0,
                 counts=snapshot.catalog.counts(),
-                vectors_owed=snapshot.owed,
+                vectors_owed=snapshot.missing_vectors,
                 skipped=snapshot.catalog.skipped_files(),
                 detail=str(self._busy),
             )

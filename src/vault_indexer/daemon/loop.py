@@ -104,7 +104,7 @@ class IndexLoop:
         self._publish_task = PublishTask(vault_sync, clock)
         self._rechunk = RechunkTask(vault_sync, clock)
         limits = upkeep_limits(assembly.settings.index)
-        # Vectors may be owed for hours: a note that is to be read again comes first. Merge and compaction
+        # Vectors may be missing for hours: a note that is to be read again comes first. Merge and compaction
         # take a core and much memory each.
         self._upgrade = UpgradeTask(_upgrade_rules(assembly), self._build_upgraded, clock, budget.vectors)
         self._reading = Upkeep(

@@ -19,7 +19,7 @@ from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
-from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
+from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
@@ -125,7 +125,7 @@ class DaemonSession:
         elif state.building:
             notices.append(f"the index is being rebuilt: {self._build_text()}")
         if current is not None:
-            notices.extend(owed_vectors_notice(current.writer.holder))
+            notices.extend(missing_vectors_notice(current.writer.holder))
         notices.extend(self._recent.to_show((*state.happened, self._advice())))
         notices.extend((*state.faults, *state.task_faults, self._stall_text()))
         return tuple(filter(None, notices))

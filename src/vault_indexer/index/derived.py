@@ -1,4 +1,4 @@
-"""The derived indices of a generation: words, vectors, and the vectors that are still owed."""
+"""The derived indices of a generation: words, vectors, and the vectors that are still missing."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class DerivedIndices:
     """Keeps the keyword index and the vectors of one generation in step with its catalog.
 
     IndexWriter owns it and calls it from its thread; any thread may lease snapshots from `holder` and read
-    the length of `owed`. The catalog is the authority: whatever is lost or damaged here is rebuilt from it.
-    Opening repairs: indices that are behind catch up, damaged ones are rebuilt, and `healed` says so. Each
-    snapshot shows catalog, words and vectors of the same commit. Raises IndexUnusableError if the catalog
-    itself cannot be read.
+    the length of `pending_embeddings`. The catalog is the authority: whatever is lost or damaged here is
+    rebuilt from it. Opening repairs: indices that are behind catch up, damaged ones are rebuilt, and `healed`
+    says so. Each snapshot shows catalog, words and vectors of the same commit. Raises IndexUnusableError if
+    the catalog itself cannot be read.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class DerivedIndices:
                 opened = open_vectors(generation, reader, model, dimension, files.base)
             self.healed += filter(None, [opened.healed])
             self._vectors = VectorFollower(generation, model, dimension, opened.vectors)
-            self.owed = PendingEmbeddings(model, opened.owed)
-            self._followers: tuple[Follower, ...] = (self.owed, self._vectors, self.keywords)
+            self.pending_embeddings = PendingEmbeddings(model, opened.missing_vectors)
+            self._followers: tuple[Follower, ...] = (self.pending_embeddings, self._vectors, self.keywords)
             self.publish()
         except BaseException:
             self.holder.publish(None)
@@ -91,7 +91,9 @@ class DerivedIndices:
         catalog = catalog or CatalogReader(self._generation.catalog, self._cache)
         keywords = self.keywords.index.refresh()
         held = self._vectors.snapshot
-        self.holder.publish(snapshot_of(self._generation, catalog, held, keywords, len(self.owed)))
+        self.holder.publish(
+            snapshot_of(self._generation, catalog, held, keywords, len(self.pending_embeddings))
+        )
 
     def take_healed(self) -> list[str]:
         """What was repaired since the last call."""
@@ -106,7 +108,7 @@ class DerivedIndices:
             if "keywords" in stores:
                 self.keywords.rebuild(catalog)
             if "vectors" in stores:
-                self.owed.rebuild(catalog)
+                self.pending_embeddings.rebuild(catalog)
                 self.compact_vectors()
 
     def compact(self) -> None:

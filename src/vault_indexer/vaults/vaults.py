@@ -147,7 +147,7 @@ class Vaults:
         yield from kept.ready(is_cancelled).ask_events(request, kept.answerer)
 
     def status(self, name: str = "") -> StatusReport:
-        """The state of the vault of this name, the problem of the configuration included. Raises as `named`."""
+        """The state of the vault of this name, with the problem of the configuration. Raises as `named`."""
         report, problem = self.service(name).status(), self.problem
         if not problem or problem in report.detail:
             return report

@@ -32,13 +32,16 @@ class BuildJob:
     """Build the next generation, complete and not yet active."""
 
     assembly: Assembly
-    refit: bool
+    recompute_weights: bool
     newest_only: bool
     better: bool = False
 
     def run(self, owner: _Owner) -> Built:
         return self.assembly.build_next(
-            owner.report, refit=self.refit, newest_only=self.newest_only, better=self.better
+            owner.report,
+            recompute_weights=self.recompute_weights,
+            newest_only=self.newest_only,
+            better=self.better,
         )
 
 

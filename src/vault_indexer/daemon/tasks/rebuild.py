@@ -164,11 +164,13 @@ class RebuildTask:
             return
         log.info("building: %s", "; ".join(self.reasons) or "as requested")
         is_first = self._vault_sync.current is None
-        refit = is_first or any(request.options.refit for request in self._started)
+        recompute_weights = is_first or any(request.options.refit for request in self._started)
         better = any(request.options.better for request in self._started)
         soon = is_first and not self._started  # nothing else answers searches meanwhile
         try:
-            self._builder = BuilderProcess(BuildJob(self._vault_sync.assembly, refit, soon, better))
+            self._builder = BuilderProcess(
+                BuildJob(self._vault_sync.assembly, recompute_weights, soon, better)
+            )
         except BaseException:
             self._slot.release(self)
             raise

@@ -137,7 +137,7 @@ class UpgradeTask(PortionTask):
         assert current.upgrade is not None
         self._count(current)
         with current.writer.holder.lease() as snapshot:
-            listed = snapshot.catalog.owed_newest(current.upgrade.model.key, _LISTED + len(self._failed))
+            listed = snapshot.catalog.newest_missing(current.upgrade.model.key, _LISTED + len(self._failed))
         self._listed.extend(key for key in listed if key not in self._failed)
         waits_for = self._reason_to_wait(current.upgrade.pool) if self._listed else ""
         self._show(current, waits_for)
@@ -166,7 +166,7 @@ class UpgradeTask(PortionTask):
         assert current.upgrade is not None
         with current.writer.holder.lease() as snapshot:
             self._total = snapshot.catalog.embedded_count()
-            self._missing = snapshot.catalog.owed_count(current.upgrade.model.key)
+            self._missing = snapshot.catalog.missing_count(current.upgrade.model.key)
 
     def _reason_to_wait(self, pool: Pool) -> str:
         if self._seconds_left() > self.rules.most_s:

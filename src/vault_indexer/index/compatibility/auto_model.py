@@ -37,7 +37,7 @@ def _indexed_texts(generation: Generation) -> IndexedTexts | None:
         return None
     catalog = CatalogReader(generation.catalog)
     try:
-        return IndexedTexts(built.provider, catalog.embedded_count(), catalog.owed_count(better.key))
+        return IndexedTexts(built.provider, catalog.embedded_count(), catalog.missing_count(better.key))
     finally:
         catalog.close()
 

@@ -439,7 +439,7 @@ class CatalogReader:
         """How many chunks there are whose text is to be embedded: no more have a vector."""
         return int(self._one("SELECT count(text_hash) FROM chunks")[0])
 
-    def owed_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
+    def missing_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
         """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
         ordered by key where all."""
         sql = f"SELECT c.key, c.text_hash FROM chunks c WHERE {{keys}} {_OWED}"
@@ -447,11 +447,11 @@ class CatalogReader:
             return dict(self.rows(sql.format(keys="") + " ORDER BY c.key", (model,)))
         return dict(self.rows_in(sql.format(keys="c.key IN (%s) AND"), keys, model))
 
-    def owed_count(self, model: str) -> int:
+    def missing_count(self, model: str) -> int:
         """How many chunks are to have a vector and have none of this model."""
         return int(self._one(f"SELECT count(*) FROM chunks c WHERE {_OWED}", (model,))[0])
 
-    def owed_newest(self, model: str, limit: int) -> list[int]:
+    def newest_missing(self, model: str, limit: int) -> list[int]:
         """At most `limit` of these chunks, those of the notes that changed last first."""
         sql = (
             f"SELECT c.key FROM chunks c JOIN notes n USING (note_id) WHERE {_OWED}"

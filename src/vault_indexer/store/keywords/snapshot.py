@@ -239,7 +239,8 @@ class KeywordSnapshot:
         return self._order.in_order(found)
 
     def filter_keys(self, keys: Keys, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
-        """Those of `keys` (of live documents) that `keys_containing` would find: for few keys this is quicker."""
+        """Those of `keys` (of live documents) that `keys_containing` would find: for few keys this is
+        quicker."""
         wanted = [FIELDS.index(field) for field in fields]
         positions = self._order.positions_of(keys)
         held = np.zeros(len(keys), bool)
