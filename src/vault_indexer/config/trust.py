@@ -4,7 +4,7 @@ Vaults are cloned and shared, so whoever wrote that file is not the person at th
 this vault is split, found and watched, and leave out files. It may not name code to import, a model or a
 server that gets the text, a folder to write to, what may call the API, or what the machine spends.
 
-The settings say it beside each key: a mark of the field, else the `trust` of its table, else `Trust.USER`
+The settings say it at each key: a mark of the field, else the `trust` of its table, else `Trust.USER`
 (see `fields.Table`). A new strategy's options: sizes are `VAULT`, regular expressions `PATTERN`; whatever may
 be `module:function` or a path is `USER`, and so is the table of a strategy that imports code or asks a model.
 """

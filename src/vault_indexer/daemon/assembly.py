@@ -67,8 +67,8 @@ class OpenGeneration:
     """A generation open for edits and searches. `settings` are those it was built with.
 
     `reasons` tell why it no longer fits the configuration (empty: it does). `advice` tells how to get a model
-    that suits the notes better (empty: none is needed). `spare` is one worker process for what is done beside
-    edits. `upgrade` is what `auto` will change it to (None: it has the best model there is).
+    that suits the notes better (empty: none is needed). `spare` is one worker process for what is done
+    besides edits. `upgrade` is what `auto` will change it to (None: it has the best model there is).
     """
 
     generation: Generation

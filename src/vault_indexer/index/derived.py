@@ -71,7 +71,7 @@ class DerivedIndices:
 
     def follow(self) -> None:
         """Apply the commits since the last call, then publish the state they made. A new vector base is made
-        here only where nobody has made one beside for a long time."""
+        here only where nobody has made one in the background for a long time."""
         if not self.is_behind:
             return
         catalog = CatalogReader(self._generation.catalog, self._cache)
@@ -158,7 +158,7 @@ class DerivedIndices:
 
     def compact_vectors(self) -> None:
         """Write all vectors as a new base here and now, and shorten the catalog's list of changes. A base
-        that is being made beside is dropped."""
+        that is being made in the background is dropped."""
         self._compacted = None
         discard_next_base(self._generation)
         with self._reading() as catalog:

@@ -87,7 +87,8 @@ class KeywordFollower:
         self._run(KeywordCompactionJob(self._generation))
 
     def note_result(self, result: Outcome | Died) -> None:
-        """What a KeywordsJob gave that was done beside others. Where it failed, the next call makes up."""
+        """What a KeywordsJob gave that was done along with others. Where it failed, the next call makes
+        up."""
         if isinstance(result, int):
             self._applied_seq = result
 

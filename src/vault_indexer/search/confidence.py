@@ -107,7 +107,7 @@ cuál cuáles cuándo dónde quién quiénes cuánto cuánta cuántos cuántas n
 каковы сколько когда где куда откуда почему зачем чего чему чем называется который которая которые
 """
 QUESTION_WORDS = frozenset(fold(normalize(word)) for word in _QUESTION_WORDS.split())
-"""Folded words that ask: a note that answers seldom holds them. Beside the function words."""
+"""Folded words that ask: a note that answers seldom holds them. In addition to the function words."""
 
 QUESTION_CHARACTERS = frozenset("什么甚麼谁誰哪何吗嗎呢怎")
 FUNCTION_CHARACTERS = frozenset("的了是在有和与與及或被把从從于於对對就都也而以为為之其")

@@ -85,9 +85,9 @@ def search_vaults(
     """The best chunks of all the vaults, ranked by `settings`; each hit has the name of its vault.
 
     Where the vaults have one model, the answer is nearly that of one index over all of them: statistics of
-    words are summed, scores by word count beside the best one of all, and what was found in one vault counts
-    for the others. Hits of vaults of different models are ordered by their relevance, and a notice says so.
-    The verdict is that of one vault: the first hits decide.
+    words are summed, scores by word count relative to the best one of all, and what was found in one vault
+    counts for the others. Hits of vaults of different models are ordered by their relevance, and a notice
+    says so. The verdict is that of one vault: the first hits decide.
 
     Raises QueryTimeoutError or QueryCancelledError when the deadline ends the query. Raises QueryError for a
     wrong query; while the user types, a query may only be unfinished, so the answer is empty then and has the

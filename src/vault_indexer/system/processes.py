@@ -59,7 +59,7 @@ if sys.platform == "win32":
         )
 
     ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM, signal.SIGBREAK)
-    """What asks this process to end, beside Ctrl-C."""
+    """What asks this process to end, other than Ctrl-C."""
 
 else:
 
@@ -90,4 +90,4 @@ else:
         )
 
     ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM,)
-    """What asks this process to end, beside Ctrl-C."""
+    """What asks this process to end, other than Ctrl-C."""

@@ -1,4 +1,4 @@
-"""How a gateway knows who asks, beside tokens of its own, and where it writes down who asked."""
+"""How a gateway identifies users other than by its own tokens, and where it logs them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _TEXTS_PER_S = 90.0
 _RETRY_S, _RETRY_LATEST_S = 5.0, 600.0
 _LOOK_AGAIN_S = 300.0
 _NEEDED_MB = 250
-"""Free memory, before the process that makes the vectors starts: it takes 180 MB, and edits need some beside
+"""Free memory, before the process that makes the vectors starts: it takes 180 MB, and edits need some as well
 it (`benchmarks/embed_speed.py`)."""
 
 PAUSED = "paused: indexer embed --resume goes on"

@@ -340,7 +340,7 @@ def _letters_in(folded: str) -> Iterator[str]:
 
 @cache
 def _folding() -> re.Pattern[str]:
-    """Characters beside ASCII that may stand for letters of ASCII."""
+    """Characters outside ASCII that may stand for letters of ASCII."""
     chars = {char for folded, own in _spellings().items() if folded.isascii() for char in own}
     return re.compile(
         f"[{re.escape(''.join(sorted(char for char in chars if not char.isascii())))}{_ACCENTS}\u200c]"

@@ -1,7 +1,7 @@
 """Which segments are written again as one, and by whom, so that there are few and nobody waits for it.
 
 Segments stand in tiers by size, each eight times the one before. A commit, which somebody waits for, merges
-small ones only. The rest is done beside the edits (`KeywordIndex.tidy`): a tier that holds more than
+small ones only. The rest is done between edits (`KeywordIndex.tidy`): a tier that holds more than
 `PER_TIER` becomes one segment of the next, and what is mostly deleted is rewritten; the largest are left
 alone. A document is thus rewritten at most once a tier. Where nobody tidies (commands without a daemon), a
 commit also does that, but late: when it is either much overdue or little work.

@@ -41,7 +41,7 @@ class RowChanges(NamedTuple):
 
 
 class MilvusPublisher:
-    """Writes one vault's notes and chunks: changes in place, or all of them beside, as a new edition.
+    """Writes one vault's notes and chunks: changes in place, or all of them, as a new edition.
 
     One thread at a time uses it, and one daemon writes a vault. Every write can be repeated: rows have the
     primary key of their edition and chunk, and `VaultState` is written after the rows it stands for. So a
