@@ -28,7 +28,7 @@ from vault_indexer.config.gateway import GatewayUser
 from vault_indexer.gateway.search import GatewaySearch, SearchOrder
 from vault_indexer.gateway.server import GatewayFile, gateway_parts
 from vault_indexer.index.publication_owner import PublishedVault
-from vault_indexer.index.published_notes import NoteWorker
+from vault_indexer.index.published_notes import PublishingWorker
 from vault_indexer.index.publishing import CatalogPublisher
 from vault_indexer.model import Hit
 from vault_indexer.store import IndexDir
@@ -65,7 +65,7 @@ def publish(one: QuerySet, of: OpenSet, vaults: MilvusVaults, index: Path) -> No
     name = one.vault.name
     publisher = MilvusPublisher(vaults, name, model, store_bodies=True)
     identity = PublishedVault(name, name, "benchmark", name, "owner")
-    source = NoteWorker(generation, ProcessLimits())
+    source = PublishingWorker(generation, ProcessLimits())
     catalog = CatalogPublisher(vaults, publisher, identity, generation.number, model, source)
     catalog.publish_all(of.snapshot.catalog)
     catalog.rest()

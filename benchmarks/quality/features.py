@@ -56,7 +56,7 @@ def features(
     share = 0.0
     if key is not None:
         own = np.array([key], np.int64)
-        held = snapshot.keywords.held(own, own + 1, terms, weights)
+        held = snapshot.keywords.term_presence(own, own + 1, terms, weights)
         share = float(held_weight(held.documents, terms)[0])
     cosine, z = _cosine(open_set, prepared, background, key)
     by_words = snapshot.keywords.search(prepared.terms, weights, _TOP)

@@ -1,4 +1,4 @@
-// Built from sources with the digest c1f8b4a2cd56c678ffce5b1129ae2e835914bc4ed753e6d23bcc98cdc014c890
+// Built from sources with the digest 193c66e6dbfd464d3162511477f18e5195e1bc755f8170762f676515ea1cdbd2
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

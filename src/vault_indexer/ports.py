@@ -51,7 +51,7 @@ class Chunker(Protocol):
 
 
 class WordVectors(Protocol):
-    """The words for which there is a vector each, whatever stands beside them, known by number. They say
+    """The words for which there is a vector each, whatever the context, known by number. They say
     which words are alike, whichever model embeds the chunks."""
 
     def numbers(self, text: str) -> WordNumbers:

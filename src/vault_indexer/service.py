@@ -197,8 +197,8 @@ class IndexSession(Protocol):
 class VaultService:
     """The use cases of one vault's index.
 
-    `bootstrap` makes it around a session: that of a daemon, or that of one command. Whoever opened it closes
-    it. All methods may be called from any thread. A read leases the current snapshot, so its answer is
+    `bootstrap` makes it around a session: that of a daemon, or that of one command. The caller that opened it
+    closes it. All methods may be called from any thread. A read leases the current snapshot, so its answer is
     consistent whatever is indexed or rebuilt meanwhile.
     """
 
@@ -562,8 +562,8 @@ class VaultService:
     def rebuild(
         self, report: Callable[[Progress], None], options: RebuildOptions = _AS_USUAL
     ) -> RebuildReport:
-        """Rebuild the index beside the active one, then activate it. Raises VaultError where the vault has
-        suddenly lost its notes, unless `options.force` is true."""
+        """Build a new index while the active one answers, then activate it. Raises VaultError where the vault
+        has suddenly lost its notes, unless `options.force` is true."""
         provider = self.settings.embedding.provider
         if options.better and provider != "auto":
             raise UsageError(f'embedding.provider is "{provider}": only "auto" changes to a better model')

@@ -63,7 +63,7 @@ def main(vault: Path, index: Path) -> None:
     options = {"index.workers": 1, "index.nice": 0}
     assembly = Assembly.of(resolve_target(vault, index, None, environ={}, options=options))
     assembly.index_dir.prepare()
-    generation, _ = assembly.build_next(lambda _progress: None, refit=True)
+    generation, _ = assembly.build_next(lambda _progress: None, recompute_weights=True)
     assembly.index_dir.publish(generation)
     listed = index / "listed"
 

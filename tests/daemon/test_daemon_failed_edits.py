@@ -102,7 +102,7 @@ def test_a_new_note_that_a_scan_could_not_read_is_missing_until_it_is_read(kept:
 
 
 def test_a_save_during_a_build_that_cannot_be_read_after_it_stays_pending(kept: LoopByHand) -> None:
-    built = kept.vault_sync.assembly.build_next(silent, refit=False)
+    built = kept.vault_sync.assembly.build_next(silent, recompute_weights=False)
     kept.where.write("New.md", "Contains cerium.\n")
     kept.faults.poison = {"New.md"}
     with pytest.raises(ProviderError):
@@ -204,11 +204,11 @@ def test_owed_vectors_and_a_note_that_was_set_aside_share_a_process(built: Place
         for n in range(60):
             kept.save(f"Many/Note {n:02}.md", f"Note {n} is one of a great many notes.\n")
         kept.run(1.0, tick_s=1.0)
-        owed = writer.owed
+        owed = writer.missing_vectors
         assert owed > 0
         kept.faults.deadly.clear()
         kept.run(10.0)
-        assert writer.owed == 0
+        assert writer.missing_vectors == 0
         assert kept.holding("cerium") == {"Hostile.md"}
         assert kept.loop.pending() == 0
         assert not kept.notices

@@ -95,7 +95,7 @@ def test_a_part_that_an_ended_daemon_left_is_told_as_before(tmp_path: Path) -> N
     date_notes(where.vault)
     assembly = held_assembly(where.target(), gates)
     assembly.index_dir.prepare()
-    part, _ = assembly.build_next(silent, refit=True, newest_only=True)
+    part, _ = assembly.build_next(silent, recompute_weights=True, newest_only=True)
     assembly.index_dir.publish(part)
     gates.close(LATER)
     with held_daemon(where, gates) as service:

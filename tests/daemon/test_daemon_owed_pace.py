@@ -78,7 +78,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Assembly:
 def current(built: Assembly) -> Iterator[OpenGeneration]:
     shutil.rmtree(built.root / "generations")  # it would know all vectors
     built.index_dir.prepare()
-    generation, _ = built.build_next(unheard, refit=True, newest_only=True)
+    generation, _ = built.build_next(unheard, recompute_weights=True, newest_only=True)
     built.index_dir.publish(generation)
     opened = built.open_generation(generation)
     yield replace(opened, spare=cast(Pool, ScriptedPool(cast(InProcessPool, opened.spare))))
@@ -100,11 +100,15 @@ def worked_off(embedding: Upkeep, current: OpenGeneration, clock: Clock) -> list
     """Steps until nothing is owed; the seconds that were waited between portions."""
     waited: list[float] = []
     for _ in range(400):
-        if not current.writer.owed:
+        if not current.writer.missing_vectors:
             return waited
         begun = len(scripted(current).sizes)
         embedding.step(is_idle=True)
-        if current.writer.owed and len(scripted(current).sizes) == begun and embedding.doing is None:
+        if (
+            current.writer.missing_vectors
+            and len(scripted(current).sizes) == begun
+            and embedding.doing is None
+        ):
             waited.append(0.5)
             clock.now += 0.5
     raise AssertionError("it does not come to an end")
@@ -133,15 +137,15 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
     source: VaultSync, current: OpenGeneration, failure: Failed | Died
 ) -> None:
     pool, clock = scripted(current), Clock()
-    owed, bad = current.writer.owed, current.writer.next_owed(1).keys[0]
+    owed, bad = current.writer.missing_vectors, current.writer.next_embed_job(1).keys[0]
     pool.poison, pool.failure = {bad}, failure
     task = EmbeddingTask(clock)
     embedding = Upkeep(source, [task])
     for _ in range(200):
         embedding.step(is_idle=True)
         clock.now += 0.5
-    assert current.writer.owed == 1 < owed
-    assert current.writer.next_owed(9).keys == (bad,)
+    assert current.writer.missing_vectors == 1 < owed
+    assert current.writer.next_embed_job(9).keys == (bad,)
     assert "will retry" in task.fault
     assert failure.reason in task.fault
     pool.poison = set()
@@ -152,13 +156,13 @@ def test_one_text_that_the_model_cannot_take_holds_up_no_other(
 
 def test_a_model_that_is_down_is_asked_ever_more_rarely(source: VaultSync, current: OpenGeneration) -> None:
     pool, clock = scripted(current), Clock()
-    pool.poison = set(current.writer.next_owed(999).keys)
-    embedding, before = Upkeep(source, [EmbeddingTask(clock)]), current.writer.owed
+    pool.poison = set(current.writer.next_embed_job(999).keys)
+    embedding, before = Upkeep(source, [EmbeddingTask(clock)]), current.writer.missing_vectors
     for _ in range(3600):
         embedding.step(is_idle=True)
         clock.now += 1.0
     assert 10 <= len(pool.sizes) <= 24, "an hour"
-    assert current.writer.owed == before
+    assert current.writer.missing_vectors == before
 
 
 def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(
@@ -170,9 +174,9 @@ def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(
     assert (pool.sizes, embedding.doing) == ([], None)
     embedding.step(is_idle=True)
     assert (pool.sizes, embedding.doing) == ([16], task)
-    owed = current.writer.owed
+    owed = current.writer.missing_vectors
     embedding.step(is_idle=False)
-    assert (current.writer.owed, embedding.doing) == (owed - 16, None)
+    assert (current.writer.missing_vectors, embedding.doing) == (owed - 16, None)
 
 
 def test_a_generation_that_is_replaced_takes_its_portion_along(source: VaultSync) -> None:

@@ -147,7 +147,7 @@ def test_unchanged_notes_are_not_embedded_again_when_the_chunking_changes(where:
     where.configure("[chunking]\nmax_chunk_chars = 400\nmin_chunk_chars = 100\n")
     target = where.target()
 
-    _, report = Assembly.of(target).build_next(silent, refit=False)
+    _, report = Assembly.of(target).build_next(silent, recompute_weights=False)
     assert report.reused >= 3, "the short notes are cut as before"
     assert report.embedded > 0, "the long one is not"
 

@@ -67,7 +67,7 @@ def missing(where: Place) -> int:
     assert model is not None
     catalog = CatalogReader(generation.catalog)
     try:
-        return catalog.owed_count(model.key)
+        return catalog.missing_count(model.key)
     finally:
         catalog.close()
 
@@ -105,7 +105,7 @@ def test_an_index_whose_chunks_have_no_words_is_built_again_with_the_vectors_it_
     expected = words_of_chunks(where)
     make_older(where)
     assert not any(words_of_chunks(where).values())
-    _, report = in_one_process(where.target()).build_next(lambda _: None, refit=False)
+    _, report = in_one_process(where.target()).build_next(lambda _: None, recompute_weights=False)
     assert (report.embedded, report.reused) == (0, len(NOTES))
     with opened(where) as service:
         assert service.status().generation > 1

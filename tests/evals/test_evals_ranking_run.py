@@ -162,7 +162,7 @@ def test_known_vectors_of_the_vaults_own_index_are_used_again(target: Target, tm
         pass
     other = replace(Assembly.of(target_of(target.vault, tmp_path / "index")), shared_root=target.index_dir)
     other.index_dir.prepare()
-    _, report = other.build_next(lambda _: None, refit=False)
+    _, report = other.build_next(lambda _: None, recompute_weights=False)
     assert (report.embedded, report.reused > 0) == (0, True)
 
 

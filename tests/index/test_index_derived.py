@@ -36,7 +36,7 @@ def test_a_worker_that_keeps_dying_is_an_error_with_its_last_reason(tmp_path: Pa
     (vault / "Bread.md").write_text("# Bread\n\nFlour and water.\n", "utf-8")
     assembly = assembly_of(vault, tmp_path / "index")
     assembly.index_dir.prepare()
-    generation, _ = assembly.build_next(unheard, refit=True)
+    generation, _ = assembly.build_next(unheard, recompute_weights=True)
     pool = DyingPool()
     writer = CatalogWriter(generation.catalog)
     derived = DerivedIndices(generation, "m", 4, cast(Pool, pool), writer, IndexPrefetch(generation))

@@ -46,7 +46,7 @@ def words_first(vault: Path, index: Path) -> None:
     """As the daemon makes its first index."""
     assembly = slow_assembly(vault, index)
     assembly.index_dir.prepare()
-    generation, report = assembly.build_next(unheard, refit=True, newest_only=True)
+    generation, report = assembly.build_next(unheard, recompute_weights=True, newest_only=True)
     assert (report.embedded, report.reused) == (0, 0)
     assembly.index_dir.publish(generation)
 
@@ -68,7 +68,7 @@ def a_portion(session: LocalSession, texts: int) -> int:
     kept = session._vault_sync
     assert kept is not None and kept.current is not None
     live = kept.current.writer
-    ((_, result),) = kept.current.spare.run([live.next_owed(texts)])
+    ((_, result),) = kept.current.spare.run([live.next_embed_job(texts)])
     assert isinstance(result, Embedded)
     return live.put_vectors(result.vectors)
 
@@ -77,7 +77,7 @@ def consistent(live: IndexWriter) -> None:
     """What the vector index holds and what is owed are all chunks, and the catalog says the same."""
     with live.holder.lease() as snapshot:
         catalog = snapshot.catalog
-        assert snapshot.owed == live.owed == len(catalog.owed_vectors(live.model))
+        assert snapshot.missing_vectors == live.missing_vectors == len(catalog.missing_vectors(live.model))
         assert snapshot.vectors.live_keys() == set(catalog.nonzero_vector_keys(live.model))
         assert set(snapshot.keywords.keys.tolist()) == catalog.chunk_keys()
         held = snapshot.vectors
@@ -97,7 +97,7 @@ def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) 
             chunks = snapshot.catalog.counts().chunks
             assert snapshot.vectors.size == 0
             assert len(snapshot.keywords.keys_containing(["kestrel"])) > 0
-        assert live.owed == session.status().vectors_owed == chunks
+        assert live.missing_vectors == session.status().vectors_owed == chunks
         (notice,) = session.notices()
         assert notice == (f"semantic search is incomplete: {chunks} of {chunks} chunks have no embedding yet")
         assert session.verify(repair=False) == ()
@@ -107,11 +107,11 @@ def test_words_are_found_before_any_vector_is_made(vault: Path, tmp_path: Path) 
 def test_portion_by_portion_it_becomes_a_fresh_build(vault: Path, tmp_path: Path) -> None:
     words_first(vault, tmp_path / "index")
     with as_it_is(vault, tmp_path / "index") as (session, live):
-        before = live.owed
+        before = live.missing_vectors
         with live.holder.lease() as snapshot:
             seq = snapshot.keywords.seq
-        while live.owed:
-            left = live.owed
+        while live.missing_vectors:
+            left = live.missing_vectors
             assert a_portion(session, 5) >= min(5, left)
             consistent(live)
         assert before > 10
@@ -126,10 +126,10 @@ def test_opening_goes_on_where_it_stood_and_one_command_completes_it(vault: Path
     words_first(vault, tmp_path / "index")
     with as_it_is(vault, tmp_path / "index") as (session, live):
         a_portion(session, 7)
-        left = live.owed
+        left = live.missing_vectors
     with as_it_is(vault, tmp_path / "index") as (session, live):
         consistent(live)
-        assert live.owed == left > 0
+        assert live.missing_vectors == left > 0
     told = []
     session = LocalSession(slow_assembly(vault, tmp_path / "index"))
     try:
@@ -160,24 +160,24 @@ def test_a_small_edit_has_its_vectors_at_once_and_a_large_one_owes_them(vault: P
         live = kept.current.writer
         (vault / "small.md").write_text("# Small\n\nOne zirconium crystal in a drawer.\n")
         kept.sync([""])
-        assert live.owed == 0
+        assert live.missing_vectors == 0
         for number in range(AT_ONCE):
             (vault / f"many {number}.md").write_text(
                 f"# Many\n\nNote {number} of hafnium and what it is good for.\n"
             )
         kept.sync([""])
-        assert live.owed == AT_ONCE
+        assert live.missing_vectors == AT_ONCE
         (vault / "small.md").write_text("# Small\n\nTwo zirconium crystals in a drawer.\n")
         kept.sync([""])
-        assert live.owed == AT_ONCE + 1, "while others wait, no edit waits for the model"
+        assert live.missing_vectors == AT_ONCE + 1, "while others wait, no edit waits for the model"
         consistent(live)
         with live.holder.lease() as snapshot:
-            (key,) = live.next_owed(1).keys
+            (key,) = live.next_embed_job(1).keys
             assert "Two zirconium" in snapshot.catalog.chunks([key])[key].chunk.body, (
                 "what was edited comes first"
             )
         session.wait_fresh(0)
-        assert live.owed == 0
+        assert live.missing_vectors == 0
         assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
     finally:
         session.close()
@@ -190,11 +190,11 @@ def test_one_vector_serves_all_chunks_with_its_text(vault: Path, tmp_path: Path)
     words_first(vault, tmp_path / "index")
     with as_it_is(vault, tmp_path / "index") as (_, live):
         text = "The same text of rhenium."
-        before = live.owed
+        before = live.missing_vectors
         with live.holder.lease() as snapshot:
             vector = bytes(2 * snapshot.vectors.dimension - 2) + b"\x00\x3c"
         assert live.put_vectors({text_digest(text): vector}) == 2
-        assert live.owed == before - 2
+        assert live.missing_vectors == before - 2
         consistent(live)
         assert live.put_vectors({text_digest("excluded meanwhile"): vector}) == 0
         with live.holder.lease() as snapshot:
@@ -205,11 +205,11 @@ def test_an_edit_gives_waiting_chunks_with_its_text_their_vector(vault: Path, tm
     (vault / "one.md").write_text("The same text of rhenium.\n")
     words_first(vault, tmp_path / "index")
     with as_it_is(vault, tmp_path / "index", slow=False) as (session, live):
-        before = live.owed
+        before = live.missing_vectors
         (vault / "two.md").write_text("The same text of rhenium.\n")
         assert session._vault_sync is not None
         session._vault_sync.sync([""])
-        assert live.owed == before - 1
+        assert live.missing_vectors == before - 1
         consistent(live)
 
 
@@ -224,9 +224,9 @@ def test_a_lost_vector_is_found_and_made_again(vault: Path, tmp_path: Path) -> N
         writer._db.execute("DELETE FROM vectors WHERE rowid IN (SELECT min(rowid) FROM vectors)")
     writer.close()
     with as_it_is(vault, index) as (session, live):
-        assert live.owed >= 1
+        assert live.missing_vectors >= 1
         assert [problem.store for problem in session.verify(repair=True)] == ["vectors"]
-        assert live.owed == 0
+        assert live.missing_vectors == 0
         assert session.verify(repair=False) == ()
         assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
@@ -253,7 +253,7 @@ def test_any_history_ends_in_a_fresh_build(seed: int, tmp_path: Path) -> None:
     with as_it_is(vault, index) as (session, live):
         session.wait_fresh(0)
         consistent(live)
-        assert live.owed == 0
+        assert live.missing_vectors == 0
         assert session.verify(repair=False) == ()
         assert_equal(told_by(session), told_by_a_fresh_build(vault, tmp_path / "fresh"))
 
@@ -297,7 +297,7 @@ def test_the_catalog_gives_the_text_that_was_to_be_embedded(
     writer.close()
     catalog = CatalogReader(tmp_path / "catalog.db")
     try:
-        owed = catalog.owed_vectors(MODEL)
+        owed = catalog.missing_vectors(MODEL)
         rows = catalog.chunks(owed)
         assert {key: text_digest(row.chunk.embedding_text) for key, row in rows.items()} == owed
         assert len(owed) == embedded > 0
@@ -336,7 +336,7 @@ def test_the_queue_is_a_list_of_texts_with_their_chunks(
                 owed.put_last(what)
         assert len(owed) == len(model)
         assert {key for key in range(31) if key in owed} == model.keys()
-        assert sorted(owed.among({*model.values(), b"z"})) == sorted(model)
+        assert sorted(owed.waiting_for({*model.values(), b"z"})) == sorted(model)
         named = [model[key] for key in owed.next(99)]
         assert len(set(named)) == len(named) and set(named) == set(model.values())
         if kind == "first" and new:

@@ -11,7 +11,7 @@ from notes_here import NotesHere
 from vault_at_work import NOTES, StartedProcesses, opened, place
 
 from vault_indexer.errors import UnavailableError
-from vault_indexer.index.published_notes import NoteWorker, published_notes
+from vault_indexer.index.published_notes import PublishingWorker, published_notes
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import ProcessLimits
@@ -26,7 +26,7 @@ def test_they_are_the_same_as_made_here_and_their_process_ends_when_told(tmp_pat
     generation = IndexDir(where.index_dir).current()
     assert generation is not None
     started = StartedProcesses()
-    worker = NoteWorker(generation, ProcessLimits())
+    worker = PublishingWorker(generation, ProcessLimits())
     with closing(CatalogReader(generation.catalog)) as catalog:
         ids = catalog.note_ids()
         expected = list(published_notes(catalog, model, ids))

@@ -64,7 +64,7 @@ def prepared(reader: IndexReader, snapshot: Snapshot, query: str, *, typing: boo
 def held_by(asked: PreparedQuery, keys: list[int]) -> np.ndarray:
     """Which terms each of the chunks holds; shape (chunks, terms)."""
     ranges = np.array(keys, np.int64)
-    held = asked.snapshot.keywords.held(ranges, ranges + 1, asked.terms, FIELD_WEIGHTS)
+    held = asked.snapshot.keywords.term_presence(ranges, ranges + 1, asked.terms, FIELD_WEIGHTS)
     return held.documents_of(ranges)
 
 
@@ -174,7 +174,9 @@ def test_each_word_counts_by_its_nearest_word_of_the_chunk(reader: IndexReader, 
                 likeness = _nearest(vectors, term.word, text)
                 if likeness is None:
                     one = np.array([key], np.int64)
-                    likeness = float(snapshot.keywords.held(one, one + 1, [term], FIELD_WEIGHTS).ranges[0, 0])
+                    likeness = float(
+                        snapshot.keywords.term_presence(one, one + 1, [term], FIELD_WEIGHTS).ranges[0, 0]
+                    )
                 said += term.weight * likeness
             assert share == pytest.approx(said / total, abs=1e-5)
             assert 0.0 <= share <= 1.0 + 1e-6

@@ -102,7 +102,7 @@ def test_scores_of_single_documents_and_their_shares_are_those_of_the_search(
             held = sum(term.weight for term in terms if term.word in {match.word for match in matches})
             whole = sum(term.weight for term in terms)
             own = np.array([key], np.int64)
-            share = held_weight(snapshot.held(own, own + 1, terms, WEIGHTS).ranges, terms)
+            share = held_weight(snapshot.term_presence(own, own + 1, terms, WEIGHTS).ranges, terms)
             assert share.tolist() == pytest.approx([held / whole])
 
 
@@ -156,8 +156,8 @@ def test_rounded_scores_find_what_exact_ones_find_to_the_last_bit(
         assert found.keys.tolist() == wanted.keys.tolist()
         assert found.scores.tobytes() == wanted.scores.tobytes()
     assert rounded.scores(keys, terms, WEIGHTS).tobytes() == exact.scores(keys, terms, WEIGHTS).tobytes()
-    held = exact.held(keys, keys + 1, terms, WEIGHTS).ranges
-    assert rounded.held(keys, keys + 1, terms, WEIGHTS).ranges.tolist() == held.tolist()
+    held = exact.term_presence(keys, keys + 1, terms, WEIGHTS).ranges
+    assert rounded.term_presence(keys, keys + 1, terms, WEIGHTS).ranges.tolist() == held.tolist()
     for term in terms:
         assert rounded.knows(term, WEIGHTS) == exact.knows(term, WEIGHTS)
 

@@ -70,7 +70,7 @@ def test_changes_lead_from_any_state_to_the_last(steps: list[tuple[str, str]]) -
         with closing(CatalogWriter(path)) as writer:
             for kind, name in steps:
                 with reading(path) as catalog:
-                    owed = catalog.owed_vectors(MODEL)
+                    owed = catalog.missing_vectors(MODEL)
                     states.append((catalog.seq, catalog.chunk_keys(), set(owed)))
                 with writer.commit():
                     if kind in ("vectors", "words"):
@@ -81,7 +81,7 @@ def test_changes_lead_from_any_state_to_the_last(steps: list[tuple[str, str]]) -
                         writer.put_vectors(dict.fromkeys(owed.values(), VECTOR), MODEL)
                         writer.log_embedded(owed)
         with reading(path) as catalog:
-            keys, owed_now = catalog.chunk_keys(), set(catalog.owed_vectors(MODEL))
+            keys, owed_now = catalog.chunk_keys(), set(catalog.missing_vectors(MODEL))
             for seq, before, owed_before in states:
                 changes = catalog.changes(seq)
                 assert changes is not None

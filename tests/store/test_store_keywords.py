@@ -324,7 +324,7 @@ def test_documents_with_words_that_may_be_cut_off(index: KeywordIndex) -> None:
     assert snapshot.keys.tolist() == [1, 2, 3, 4]
     assert snapshot.keys[snapshot.with_longest_words(["content"])].tolist() == [1, 4]
     assert not snapshot.with_longest_words(["title"]).any()
-    assert snapshot.held_by(["red", "hen"], ["content"]).tolist() == [True, False, False, True]
+    assert snapshot.mask_containing(["red", "hen"], ["content"]).tolist() == [True, False, False, True]
 
 
 def test_of_some_keys_those_that_hold_a_term(index: KeywordIndex) -> None:
@@ -334,9 +334,9 @@ def test_of_some_keys_those_that_hold_a_term(index: KeywordIndex) -> None:
     for terms in (["red"], ["fox", "hen"], ["cow", "nothing"], []):
         held = snapshot.keys_containing(terms, ["content"])
         for keys in ([1, 2, 3, 4], [2, 4], []):
-            among = snapshot.among(np.array(keys, np.int64), terms, ["content"])
+            among = snapshot.filter_keys(np.array(keys, np.int64), terms, ["content"])
             assert among.tolist() == [key for key in keys if key in held]
-    assert snapshot.among(np.array([1, 2]), ["red"], ["title"]).tolist() == []
+    assert snapshot.filter_keys(np.array([1, 2]), ["red"], ["title"]).tolist() == []
 
 
 def test_long_lists_of_postings_are_read_as_they_were_written_by_whoosh_too(

@@ -103,7 +103,7 @@ def test_coverage_is_what_the_documents_of_a_range_hold_together(
     index.apply([KeywordDocument(key, content=words) for key, words in later.items()], [3 << 20], 2)
     terms = analyze_query("apple pear", ("en",))
     firsts, ends = borders(len(texts))
-    held = index.snapshot().held(firsts, ends, terms, FieldWeights())
+    held = index.snapshot().term_presence(firsts, ends, terms, FieldWeights())
     apple, pear, neither = [True, False], [False, True], [False, False]
     assert held.ranges.tolist() == [apple, [True, True], neither, neither]
     of_documents = {

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.vault import Changes, FileStat, diff
+from vault_indexer.vault import FileChanges, FileStat, diff
 
 STATS = st.builds(
     FileStat,
@@ -38,7 +38,7 @@ def test_applying_the_changes_gives_what_was_found(known: list[FileStat], found:
 
 @given(LISTINGS)
 def test_nothing_changed_is_no_change(listing: list[FileStat]) -> None:
-    assert diff(listing, listing) == Changes()
+    assert diff(listing, listing) == FileChanges()
 
 
 @given(LISTINGS, LISTINGS)

@@ -763,7 +763,7 @@ export interface GatewayHealth {
   ok: boolean;
 }
 
-/** Whether the gateway can answer searches, and what whoever runs it should look at. */
+/** Whether the gateway can answer searches, and what its administrator should look at. */
 export interface GatewayReadiness {
   ok: boolean;
   warnings: string[];

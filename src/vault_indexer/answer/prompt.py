@@ -16,7 +16,7 @@ VERSION = 2
 """Raised whenever the prompt or the reading of its answer changes, so that kept answers no longer count."""
 
 INSTRUCTIONS_TOKENS = 600
-"""Room for the instructions and the question beside the sentences."""
+"""Tokens reserved for the instructions and the question."""
 
 MOST_CLAIMS = 20
 """Sentences of an answer; one with more cannot be used."""

@@ -61,7 +61,7 @@ class Writer:
     def write(
         self, question: str, passages: Sequence[PromptPassage], stream: StreamOptions
     ) -> Generator[AnswerSentence, None, list[AnswerSentence]]:
-        """Yields each sentence that passes the check, and returns all in order, the dropped ones, too.
+        """Yields each sentence that passes the check, and returns all in order, also the dropped ones.
 
         What is yielded counts only as far as it is returned: the model may break off, or end in another form,
         after a sentence that is right. Raises ProviderError where the model does not answer,

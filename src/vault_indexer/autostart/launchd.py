@@ -67,7 +67,6 @@ class Launchd:
         return plistlib.dumps(keys, sort_keys=False).decode()
 
     def install(self, spec: ServiceSpec) -> bool:
-        """See `Supervisor`."""
         name, text = self.name_of(spec.vault), self.definition(spec).encode()
         domain, file = _domain(), Path(self.place(name))
         changed = not file.is_file() or file.read_bytes() != text
@@ -87,7 +86,6 @@ class Launchd:
         return changed
 
     def uninstall(self, name: str) -> bool:
-        """See `Supervisor`."""
         file, service = Path(self.place(name)), f"{_domain()}/{name}"
         is_loaded = ask("launchctl", "print", service).status == 0
         if is_loaded:

@@ -68,7 +68,6 @@ class Systemd:
         self._user = environment.user
 
     def name_of(self, vault: Path | None) -> str:
-        """See `Supervisor`."""
         return f"{unit_name(vault)}.service"
 
     def place(self, name: str) -> str:
@@ -109,7 +108,6 @@ class Systemd:
         return changed
 
     def uninstall(self, name: str) -> bool:
-        """See `Supervisor`."""
         file = self._units / name
         if not file.exists():
             return False
@@ -121,7 +119,6 @@ class Systemd:
         return True
 
     def status(self, name: str) -> ServiceStatus:
-        """See `Supervisor`."""
         self._check_reachable()
         lines = ask(*_SYSTEMCTL, "show", name, f"--property={_SHOWN}").output.splitlines()
         found = dict(line.partition("=")[::2] for line in lines)

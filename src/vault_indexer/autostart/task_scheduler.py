@@ -21,7 +21,7 @@ _RESTART = "PT1M"
 """The shortest pause that the schema allows."""
 
 _PRIORITY = "7"
-"""Below normal: 0 is the highest, 10 the lowest; the priority of disk accesses is low, too."""
+"""Below normal: 0 is the highest, 10 the lowest; the priority of disk accesses is also low."""
 
 _SETTINGS = {
     "MultipleInstancesPolicy": "IgnoreNew",
@@ -82,7 +82,6 @@ class TaskScheduler:
         return True
 
     def uninstall(self, name: str) -> bool:
-        """See `Supervisor`."""
         if not self.status(name).installed:
             return False
         ask("schtasks", "/End", "/TN", name)  # fails where it does not run

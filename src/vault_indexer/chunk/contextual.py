@@ -64,7 +64,7 @@ class _Preamble:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _PreambleGroup:
     """Chunks that share a preamble: where the first begins, and the text that the model is shown."""
 
     start: int
@@ -146,20 +146,20 @@ class ContextualChunker:
 
     def _groups(
         self, note: Note, chunks: Sequence[Chunk], keys: Sequence[Hashable | None]
-    ) -> dict[Hashable, _Group]:
-        groups: dict[Hashable, _Group] = {}
+    ) -> dict[Hashable, _PreambleGroup]:
+        groups: dict[Hashable, _PreambleGroup] = {}
         for chunk, key in zip(chunks, keys, strict=True):
             if key is None:
                 continue
             if self._group_by is None and isinstance(key, tuple):
-                groups.setdefault(key, _Group(key[0], note.text[slice(*key)]))
+                groups.setdefault(key, _PreambleGroup(key[0], note.text[slice(*key)]))
             elif key in groups:
                 groups[key] = replace(groups[key], text=f"{groups[key].text}\n\n{chunk.body}")
             else:
-                groups[key] = _Group(chunk.start_pos, chunk.body)
+                groups[key] = _PreambleGroup(chunk.start_pos, chunk.body)
         return groups
 
-    def _preambles(self, note: Note, groups: Mapping[Hashable, _Group]) -> dict[Hashable, _Preamble]:
+    def _preambles(self, note: Note, groups: Mapping[Hashable, _PreambleGroup]) -> dict[Hashable, _Preamble]:
         """The preambles of all groups, `max_workers` of them at a time. When the model gives no answer, the
         groups that it was not asked about yet have none, either."""
         limit = self._options.max_api_calls
@@ -170,7 +170,7 @@ class ContextualChunker:
         questions = _Prompts(note, self._options)
         down: list[_Preamble] = []
 
-        def ask(group: _Group) -> _Preamble:
+        def ask(group: _PreambleGroup) -> _Preamble:
             if down:
                 return down[0]
             prompt = questions.prompt(group)
@@ -210,7 +210,7 @@ class _Prompts:
         self._is_whole = len(body) <= options.max_document_chars
         self._document = body if self._is_whole else excerpt(body, max(options.max_document_chars, 100))
 
-    def prompt(self, group: _Group) -> str:
+    def prompt(self, group: _PreambleGroup) -> str:
         """The prompt for one group."""
         own, text = self._options.user_template, excerpt(group.text, _TEXT_CHARS)
         asked = (
@@ -218,7 +218,7 @@ class _Prompts:
         )
         return join_context(self._options.system_prompt, asked)
 
-    def _built_in(self, group: _Group, text: str) -> str:
+    def _built_in(self, group: _PreambleGroup, text: str) -> str:
         note, start = self._note, group.start
         before = note.text[max(note.body_start, start - _BEFORE_CHARS) : start]
         return _PROMPT.format(

@@ -305,7 +305,7 @@ def _words_to_complete(environ: Mapping[str, str]) -> list[str]:
 
 
 def _report_unforeseen(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """One line instead of a traceback, with the place for whoever reports it."""
+    """One line instead of a traceback, with the location, for a bug report."""
     frames = traceback.extract_tb(trace)
     where = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
     print(f"indexer: internal error: {kind.__name__}: {clean(str(error))}{where}", file=sys.stderr)  # noqa: T201

@@ -1,6 +1,6 @@
 """What a field of the settings says about itself beyond its type: unit, bounds in words, who may set it.
 
-These marks stand in `Annotated[...]` beside pydantic's own constraints. `schema` reads the unit and the
+These marks are in `Annotated[...]`, next to pydantic's own constraints. `schema` reads the unit and the
 words, `trust` reads who may set a key, and `documents` writes all of it down for people.
 """
 
@@ -33,7 +33,7 @@ class Trust(Enum):
     """Who may set a key; a mark of a field, or the `trust` of a whole table."""
 
     VAULT = "vault"
-    """Anyone: the vault's own file, too."""
+    """Anyone, also the vault's own file."""
 
     NAME = "name"
     """The vault's file only where the value is the plain name of something built in: no `module:function`, no

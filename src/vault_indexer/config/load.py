@@ -67,7 +67,7 @@ def load(
     ConfigError.
 
     `config_file` is what `--config` names; `options` holds dotted keys from the command line, None for
-    those not used. The error holds every mistake of every source, those of values that lose, too.
+    those not used. The error holds every mistake of every source, also those of values that lose.
     """
     named_vault = environ.get(VAULT_VARIABLE, "")
     if vault is None and named_vault:
@@ -171,7 +171,7 @@ class _ActiveValue:
 def _check_values(
     parsed: Iterable[RawValue | ConfigProblem],
 ) -> tuple[dict[str, _ActiveValue], list[ConfigProblem]]:
-    """Checks every value, those that lose, too; of each key the last one (the strongest source) stays."""
+    """Checks every value, also those that lose; of each key the last one (the strongest source) stays."""
     active: dict[str, _ActiveValue] = {}
     problems: list[ConfigProblem] = []
     for item in parsed:

@@ -126,7 +126,7 @@ class FilesSettings(Table):
         return self._of_vault
 
     def with_vault(self, patterns: VaultPatterns) -> FilesSettings:
-        """The same with the lists of the vault's own file beside the user's."""
+        """The same with the lists of the vault's own file in addition to the user's."""
         settings = self.model_copy()
         settings._of_vault = patterns
         return settings

@@ -4,7 +4,7 @@ Vaults are cloned and shared, so whoever wrote that file is not the person at th
 this vault is split, found and watched, and leave out files. It may not name code to import, a model or a
 server that gets the text, a folder to write to, what may call the API, or what the machine spends.
 
-The settings say it beside each key: a mark of the field, else the `trust` of its table, else `Trust.USER`
+The settings say it at each key: a mark of the field, else the `trust` of its table, else `Trust.USER`
 (see `fields.Table`). A new strategy's options: sizes are `VAULT`, regular expressions `PATTERN`; whatever may
 be `module:function` or a path is `USER`, and so is the table of a strategy that imports code or asks a model.
 """
@@ -75,7 +75,7 @@ gets the text."""
 OPEN_STRATEGIES: tuple[str, ...] = tuple(
     name for name in get_args(StrategyName) if name not in USER_STRATEGIES
 )
-"""All others: a page or an agent may ask for them, too."""
+"""All others: a page or an agent may also ask for them."""
 
 _RULES = "chunking.rules[]."
 """Where the options of a rule stand; a note's choice is checked as if it were one rule."""
@@ -154,7 +154,7 @@ def _is_plain_name(value: str) -> bool:
 
 def pattern_fault(value: object) -> str:
     """Why a vault's file may not hold this regular expression ("": it may). One that is no regular
-    expression is a mistake whoever writes it."""
+    expression is a mistake, whichever file has it."""
     try:
         re.compile(str(value))
         check_linear(str(value))

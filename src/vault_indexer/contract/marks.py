@@ -1,4 +1,4 @@
-"""What the JSON of a field needs beside its type. It stands in `Annotated`, beside the field."""
+"""What the JSON of a field needs in addition to its type. It is in the field's `Annotated`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneTy
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """A number is rounded to so many digits after the point, and kept within bounds where they are given."""
+    """A number is rounded to `digits` digits after the point, and kept within bounds where they are given."""
 
     digits: int
     bounds: tuple[float, float] | None = None

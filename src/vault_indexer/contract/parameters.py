@@ -24,7 +24,7 @@ Value = str | int | float | bool | None
 Request = TypeVar("Request")
 
 ALIASES: Mapping[str, str] = MappingProxyType({"query": "q", "q": "query"})
-"""Names that are understood beside the parameter's own: other servers of searches call it so."""
+"""Names that are understood in addition to the parameter's own: other servers of searches call it so."""
 
 _VALUE_CHARS = 60
 _TRUE = frozenset({"1", "on", "t", "true", "y", "yes"})
@@ -81,7 +81,7 @@ class Parameter:
     @property
     def schema(self) -> Json:
         """The JSON schema of its values. It counts characters: a text within its bound in bytes is within it
-        in characters, too."""
+        also in characters."""
         own_minimum = 1 if self.max_bytes and self.required else None
         bounds = {
             "minimum": self.minimum,

@@ -1,6 +1,6 @@
 """The requests: a dataclass for each row of the table of endpoints.
 
-What a parameter means, its bounds and its name over HTTP stand beside the field.
+What a parameter means, its bounds and its name over HTTP are marks of the field.
 From these come the checks of HTTP, `/openapi.json`, the schemas of tools, the client and the options of
 commands. The module is light: a command imports it before it asks a daemon.
 """

@@ -22,7 +22,7 @@ from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weigh
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
 from vault_indexer.index.opening import open_to_read
 from vault_indexer.index.publication_owner import IdentityFile, PublishedVault
-from vault_indexer.index.published_notes import NoteWorker
+from vault_indexer.index.published_notes import PublishingWorker
 from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
 from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model, limits_of
@@ -67,8 +67,8 @@ class OpenGeneration:
     """A generation open for edits and searches. `settings` are those it was built with.
 
     `reasons` tell why it no longer fits the configuration (empty: it does). `advice` tells how to get a model
-    that suits the notes better (empty: none is needed). `spare` is one worker process for what is done beside
-    edits. `upgrade` is what `auto` will change it to (None: it has the best model there is).
+    that suits the notes better (empty: none is needed). `spare` is one worker process for what is done
+    besides edits. `upgrade` is what `auto` will change it to (None: it has the best model there is).
     """
 
     generation: Generation
@@ -219,7 +219,7 @@ class Assembly:
         publisher = MilvusPublisher(
             vaults, published.vault, model, store_bodies=milvus.store_bodies, layout=layout
         )
-        source = NoteWorker(opened.generation, limits_of(self.settings.index))
+        source = PublishingWorker(opened.generation, limits_of(self.settings.index))
         number = opened.generation.number
         catalog = CatalogPublisher(vaults, publisher, published, number, model, source)
         return Publication(catalog, PublishedEpoch(opened.generation))
@@ -233,14 +233,14 @@ class Assembly:
         return IndexReader(holder, Searcher(embedder, self.settings.search), embedder.model.key)
 
     def build_next(
-        self, report: Report, *, refit: bool, newest_only: bool = False, better: bool = False
+        self, report: Report, *, recompute_weights: bool, newest_only: bool = False, better: bool = False
     ) -> tuple[Generation, RebuildReport]:
         """Build in this process and its workers; known vectors come from the generations that exist. With
         `better` it has the better model of `auto`, however long that takes."""
         rules = self._rules()
         found = self._scan(rules)
         generation, done = self._with_model_for(found, better=better)._build(
-            found, report, refit=refit, newest_only=newest_only
+            found, report, recompute_weights=recompute_weights, newest_only=newest_only
         )
         problems = (
             SkippedFile(one.source, str(one).removeprefix(f"{one.source}: ")) for one in rules.problems
@@ -248,14 +248,14 @@ class Assembly:
         return generation, replace(done, skipped=(*problems, *done.skipped))
 
     def _build(
-        self, found: Scan, report: Report, *, refit: bool, newest_only: bool
+        self, found: Scan, report: Report, *, recompute_weights: bool, newest_only: bool
     ) -> tuple[Generation, RebuildReport]:
         index_dir = self.index_dir
         known = [*reversed(index_dir.complete())]
         if self._predecessor.root != index_dir.root:
             known += reversed(self._predecessor.complete())
         caches = [one.catalog for one in known if is_sound(one.catalog)]
-        weights = self._weights(found, refit=refit)
+        weights = self._weights(found, recompute_weights=recompute_weights)
         model = make_embedder(self.settings, weights).model
         slow = self.is_slow(self.settings.embedding)
         spec = self._spec(model, weights, words_first=newest_only and slow)
@@ -267,7 +267,7 @@ class Assembly:
         """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
         found = self._scan(self._rules())
         assembly = self._with_model_for(found)
-        return make_embedder(assembly.settings, assembly._weights(found, refit=False))
+        return make_embedder(assembly.settings, assembly._weights(found, recompute_weights=False))
 
     def _with_model_for(self, found: Scan, *, better: bool = False) -> Assembly:
         """The same, with a model for the languages of the vault where the configuration says `auto`."""
@@ -310,11 +310,11 @@ class Assembly:
         calls = self.root / LLM_CALLS
         return WorkerSpec(self.vault, settings, model, weights, caches, self.llm_cache, calls)
 
-    def _weights(self, found: Scan, *, refit: bool) -> bytes | None:
+    def _weights(self, found: Scan, *, recompute_weights: bool) -> bytes | None:
         if not self.settings.embedding.weighting:
             return None
         fit = partial(_fit_weights, self.vault, found)
-        return weights_for_build(found, self._predecessor, fit, refit=refit)
+        return weights_for_build(found, self._predecessor, fit, recompute_weights=recompute_weights)
 
     @property
     def _predecessor(self) -> IndexDir:

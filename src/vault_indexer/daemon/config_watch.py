@@ -10,7 +10,7 @@ _LOOK_EVERY_S = 0.5
 """As often as a vault looks at its own state. A look is one call of the system for each file."""
 
 _MOST_LOOKS = 4
-"""After so many looks a file is read though it changes with each one."""
+"""After this number of checks a file is read although it still changes."""
 
 Stamp = tuple[int, ...]
 
@@ -37,7 +37,7 @@ class ConfigWatch:
 class ConfigFollower:
     """Calls `read_again`, in a thread of its own, after the files of a configuration have changed.
 
-    Files that have just changed are read at the next look, since whoever writes them may not be done. Whoever
+    Files that have just changed are read at the next look, since they may still be being written. Whoever
     uses the configuration owns it; `read_again` handles its errors itself.
     """
 

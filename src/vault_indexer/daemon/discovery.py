@@ -1,6 +1,6 @@
 """`daemon.json`: how a client finds the daemon of an index, and the token that lets it in.
 
-`start.json` beside it holds the command that starts the daemon, and stays when the daemon has ended: a GUI
+`start.json` next to it holds the command that starts the daemon, and stays when the daemon has ended: a GUI
 program has another PATH than a shell, and cannot look the command up.
 
 `address.json` holds the port and the token for the next daemon of the index, so that bookmarks and open tabs

@@ -16,10 +16,10 @@ _ONCE_IN_S = 3600.0
 
 
 class IndexFolderGuard:
-    """Looks whether the files of the index are still there, and makes the folder again, once.
+    """Detects that the index folder was deleted, and recreates it once per hour at most.
 
-    A deleted file stays open: without this look, edits would go into files that nobody can find. The daemon's
-    loop owns it. `clock` gives seconds.
+    A deleted file stays open: without this check, edits would go into files that nobody can find. The
+    daemon's loop owns it. `clock` gives seconds.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class IndexFolderGuard:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether it exists. One that cannot be looked at does: whoever uses it says what is wrong."""
+    """Whether it exists. One that cannot be checked does: its user reports what is wrong."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

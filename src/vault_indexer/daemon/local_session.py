@@ -16,7 +16,7 @@ from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
-from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
+from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.errors import (
     DaemonError,
     IndexUnusableError,
@@ -90,7 +90,7 @@ class _SessionWithoutLoop:
 class LocalSession(_SessionWithoutLoop):
     """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
 
-    `open` builds what is missing, applies what has changed, and makes the vectors that are owed. From then
+    `open` builds what is missing, applies what has changed, and makes missing vectors. From then
     on the index changes only when a method is called. Any thread may call its methods; those that write the
     index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
     """
@@ -120,7 +120,7 @@ class LocalSession(_SessionWithoutLoop):
         if reasons and build and vault_sync.has_unconfirmed_losses():
             self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
         elif reasons and build:
-            self._switch(report, refit=vault_sync.current is None)
+            self._switch(report, recompute_weights=vault_sync.current is None)
             if existed:
                 self._done.append(f"Index rebuilt: {'; '.join(reasons)}")
             if damaged:
@@ -156,10 +156,10 @@ class LocalSession(_SessionWithoutLoop):
         """What was done a short while ago, and what is wrong with the vault."""
         vault_sync = self._open()
         done = self._recent.to_show(self._happened(vault_sync))
-        owed = owed_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
+        missing = missing_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
         degraded = f"Warning: {vault_sync.degraded}" if vault_sync.degraded else ""
         faults = (degraded, vault_sync.rules.fault, self._fault)
-        return (*self._notices, *done, *owed, *filter(None, faults))
+        return (*self._notices, *done, *missing, *filter(None, faults))
 
     def _happened(self, vault_sync: VaultSync) -> list[str]:
         current = vault_sync.current
@@ -179,7 +179,7 @@ class LocalSession(_SessionWithoutLoop):
         with self._busy, self._index_errors():
             if not options.force:
                 self._open().check_losses()
-            done = self._switch(report, refit=options.refit, better=options.better)
+            done = self._switch(report, recompute_weights=options.refit, better=options.better)
             self._complete(report)
             return done
 
@@ -199,7 +199,7 @@ class LocalSession(_SessionWithoutLoop):
                 time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # losses need a second look
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
-                self._switch(lambda _progress: None, refit=False)
+                self._switch(lambda _progress: None, recompute_weights=False)
             if repair:
                 self._complete()
             return found
@@ -218,15 +218,17 @@ class LocalSession(_SessionWithoutLoop):
     def _index_errors(self) -> AbstractContextManager[None]:
         return index_errors(self._assembly.index_dir.root)
 
-    def _switch(self, report: Report, *, refit: bool, better: bool = False) -> RebuildReport:
-        generation, result = self._assembly.build_next(report, refit=refit, better=better)
+    def _switch(self, report: Report, *, recompute_weights: bool, better: bool = False) -> RebuildReport:
+        generation, result = self._assembly.build_next(
+            report, recompute_weights=recompute_weights, better=better
+        )
         self._open().activate(generation, result)
         return result
 
     def _complete(self, report: Report = lambda _progress: None) -> None:
         """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
         current, self._fault = self._open().current, ""
-        if current is None or not current.writer.owed:
+        if current is None or not current.writer.missing_vectors:
             return
         started = time.perf_counter()
         with current.writer.holder.lease() as snapshot:
@@ -278,7 +280,7 @@ class ReadOnlySession(_SessionWithoutLoop):
         """Says that changes may be missing, and vectors."""
         return (
             f"{self._refusal}: the last changes may be missing",
-            *owed_vectors_notice(self._opened.holder),
+            *missing_vectors_notice(self._opened.holder),
         )
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
@@ -300,7 +302,7 @@ class ReadOnlySession(_SessionWithoutLoop):
                 seq=snapshot.seq,
                 pending=0,
                 counts=snapshot.catalog.counts(),
-                vectors_owed=snapshot.owed,
+                vectors_owed=snapshot.missing_vectors,
                 skipped=snapshot.catalog.skipped_files(),
                 detail=str(self._refusal),
             )

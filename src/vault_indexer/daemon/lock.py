@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class IndexLock:
-    """The right to write one index folder, held until `release`. Who holds it stands beside it."""
+    """The right to write one index folder, held until `release`. A file next to it names the holder."""
 
     def __init__(self, root: Path, purpose: str) -> None:
         self._file = root / "lock"
@@ -46,7 +46,7 @@ class IndexLock:
     @property
     def is_current(self) -> bool:
         """Whether the file that is locked is still the one that others would lock. It is not where the folder
-        was deleted: then whoever makes a new one gets a lock beside this one."""
+        was deleted: another process that makes a new file would then get a second lock."""
         return self._lock is not None and self._identity() == self._locked
 
     def _identity(self) -> tuple[int, int] | None:

@@ -143,7 +143,7 @@ class RepeatCollapser(logging.Handler):
 
 class RotatingLog(logging.handlers.RotatingFileHandler):
     """A file of at most `FILE_BYTES` and its older parts. One whose file was deleted is opened again as soon
-    as its folder is there; what cannot be written (a full disk) is lost without a word."""
+    as its folder is there. Records that cannot be written (a full disk) are dropped silently."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)

@@ -104,7 +104,7 @@ class IndexLoop:
         self._publish_task = PublishTask(vault_sync, clock)
         self._rechunk = RechunkTask(vault_sync, clock)
         limits = upkeep_limits(assembly.settings.index)
-        # Vectors may be owed for hours: a note that is to be read again comes first. Merge and compaction
+        # Vectors may be missing for hours: a note that is to be read again comes first. Merge and compaction
         # take a core and much memory each.
         self._upgrade = UpgradeTask(_upgrade_rules(assembly), self._build_upgraded, clock, budget.vectors)
         self._reading = Upkeep(
@@ -383,7 +383,7 @@ class IndexLoop:
         self._rebuild.hold(False)
 
     def _end_rewriting(self) -> None:
-        """End what writes parts of the index again, beside: what it reads may no longer be wanted."""
+        """End the tasks that rewrite parts of the index: what they read may no longer be wanted."""
         self._rewriting.end()
 
     def _refuse_requests(self) -> None:
@@ -447,7 +447,7 @@ class IndexLoop:
 
     def _between_notes(self, _left: int) -> None:
         """Called after each note that was read, before anything of its part is written: so a pause holds
-        within a long batch, too."""
+        also within a long batch."""
         if self._stopping:
             raise UnavailableError(STOPPED)
         self._step_began = self._clock()
@@ -461,7 +461,7 @@ class IndexLoop:
             return
         if result.report is not None:
             self._use_new_generation(result)
-        self._publish()  # whoever requested the build reads the state when it is answered
+        self._publish()  # the caller that requested the build then reads the state
         self._rebuild.answer(result)
 
     def _use_new_generation(self, result: RebuildResult) -> None:
@@ -482,7 +482,7 @@ class IndexLoop:
             try:
                 with index_errors(self._root):
                     self._check(request)
-            except Exception as error:  # noqa: BLE001 - whoever waits for the answer gets it
+            except Exception as error:  # noqa: BLE001 - the waiting caller gets it
                 request.answer.set_exception(error)
 
     def _check(self, request: CheckRequest) -> None:

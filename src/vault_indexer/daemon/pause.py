@@ -1,4 +1,4 @@
-"""Whether indexing rests because the user wants the machine to themselves."""
+"""Pauses of indexing that the user requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PAUSED = "indexing is paused: run `indexer resume` first"
 class Pause:
     """A pause that begins and ends at a word, or ends by itself when its time is over. Thread-safe.
 
-    It lives as long as its process: whoever starts a daemon wants an index that is kept.
+    It ends with its process: a daemon that starts again indexes.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

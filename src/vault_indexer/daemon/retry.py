@@ -43,7 +43,7 @@ class Retry:
         self.wait(max(self._first_s, self._wait_s))
 
     def wait(self, seconds: float) -> None:
-        """Try again after so many seconds."""
+        """Try again after `seconds` seconds."""
         self._wait_s, self._full_at = seconds, None
         self._not_before = self._clock() + seconds
 

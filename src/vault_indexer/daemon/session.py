@@ -18,7 +18,7 @@ from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
-from vault_indexer.daemon.tasks.embedding import owed_vectors_notice
+from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
@@ -35,7 +35,7 @@ Report = Callable[[Progress], None]
 _STOP_S = 1.5
 _SWITCH_S = 0.001
 """A search gives the interpreter away a dozen times, at each call of SQLite or FAISS. While the loop indexes,
-it gets it back after so many seconds; Python's default is five times as long."""
+it gets it back after this number of seconds; Python's default is five times as long."""
 
 
 class DaemonSession:
@@ -125,7 +125,7 @@ class DaemonSession:
         elif state.building:
             notices.append(f"the index is being rebuilt: {self._build_text()}")
         if current is not None:
-            notices.extend(owed_vectors_notice(current.writer.holder))
+            notices.extend(missing_vectors_notice(current.writer.holder))
         notices.extend(self._recent.to_show((*state.happened, self._advice())))
         notices.extend((*state.faults, *state.task_faults, self._stall_text()))
         return tuple(filter(None, notices))

@@ -23,7 +23,7 @@ class StallWatch:
         self._since = clock()
 
     def observe(self, pending: int, *, resting: bool = False) -> None:
-        """So many changes are pending now. While indexing is `resting` none has to move."""
+        """Note how many changes are pending now. While indexing is `resting` none has to move."""
         if resting or not pending or pending < self._last:
             self._since = self._clock()
         self._last = pending

@@ -433,7 +433,7 @@ def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
             generation=snapshot.generation,
             seq=snapshot.seq,
             counts=snapshot.catalog.counts(),
-            vectors_owed=snapshot.owed,
+            vectors_owed=snapshot.missing_vectors,
             skipped=snapshot.catalog.skipped_files(),
             manifest=current.manifest.model_dump(mode="json"),
         )

@@ -69,7 +69,7 @@ class AgentAnswer:
 
 
 class Agents(Protocol):
-    """Whoever answers the questions of cases."""
+    """What answers the questions of cases: the index, or functions of the user."""
 
     def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
         """The answer of an agent. Raises VaultIndexerError."""
@@ -110,7 +110,7 @@ class EvalService(Protocol):
 
 @runtime_checkable
 class AnswersQuestions(Protocol):
-    """A service that answers questions, too."""
+    """A service that also answers questions."""
 
     def ask(self, request: AskRequest) -> AskAnswer:
         """The answer to a question, with its citations."""

@@ -32,7 +32,7 @@ Layer = Literal[1, 2, 3]
 LAYERS: tuple[Layer, ...] = (1, 2, 3)
 LAYER_FOLDERS: Mapping[str, Layer] = {"l1": 1, "l2": 2, "l3": 3}
 OTHER_FOLDERS = frozenset({"snapshots", "ranking"})
-"""Folders beside `l1`, `l2` and `l3` whose files are not cases."""
+"""Folders, next to `l1`, `l2` and `l3`, whose files are not cases."""
 
 SUFFIXES = frozenset({".yaml", ".yml"})
 

@@ -1,4 +1,4 @@
-"""What the faces keep for `indexer eval`: grades that a person gives in the page, and clicks on hits.
+"""User feedback for `indexer eval`: grades given on the web page, and clicks on hits.
 
 All of it lies in one folder of cases: that of `evals.folder`, or the folder `evals` of the index.
 """

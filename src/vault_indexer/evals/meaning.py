@@ -85,7 +85,7 @@ class MeaningCheck:
         vectors = self._embed([expected.golden_answer, answer.text])
         cosine = round(float(vectors[0] @ vectors[1]), 4)
         least = self._bounds.fails_below
-        if not cosine >= least:  # so that a cosine that is no number fails, too
+        if not cosine >= least:  # so that NaN fails as well
             return Outcome("fail", cosine, (f"cosine {cosine:.2f}, below {least}",))
         doubt = difference(expected.golden_answer, answer.text, language)
         if not doubt and cosine < self._bounds.passes_from:

@@ -41,10 +41,10 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class BuildSpec:
-    """What a generation is built with. `manifest` says it, given the strategies that split the notes.
-    `blobs` are kept in its catalog (such as token weights). With `words_first` it is complete but for
-    the vectors that no earlier generation knows: those are owed. `first_bytes` bounds the part of a large
-    vault that is built first, where only that is wanted."""
+    """What a generation is built with. `manifest` says it, given the strategies that split the notes. `blobs`
+    are kept in its catalog (such as token weights). With `words_first` it is complete but for the vectors
+    that no earlier generation knows: those are made later. `first_bytes` bounds the part of a large vault
+    that is built first, where only that is wanted."""
 
     manifest: Callable[[Iterable[str]], Manifest]
     model: str

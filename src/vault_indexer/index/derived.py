@@ -1,4 +1,4 @@
-"""The derived indices of a generation: words, vectors, and the vectors that are still owed."""
+"""The derived indices of a generation: words, vectors, and the vectors that are still missing."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class DerivedIndices:
     """Keeps the keyword index and the vectors of one generation in step with its catalog.
 
     IndexWriter owns it and calls it from its thread; any thread may lease snapshots from `holder` and read
-    the length of `owed`. The catalog is the authority: whatever is lost or damaged here is rebuilt from it.
-    Opening repairs: indices that are behind catch up, damaged ones are rebuilt, and `healed` says so. Each
-    snapshot shows catalog, words and vectors of the same commit. Raises IndexUnusableError if the catalog
-    itself cannot be read.
+    the length of `pending_embeddings`. The catalog is the authority: whatever is lost or damaged here is
+    rebuilt from it. Opening repairs: indices that are behind catch up, damaged ones are rebuilt, and `healed`
+    says so. Each snapshot shows catalog, words and vectors of the same commit. Raises IndexUnusableError if
+    the catalog itself cannot be read.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class DerivedIndices:
                 opened = open_vectors(generation, reader, model, dimension, files.base)
             self.healed += filter(None, [opened.healed])
             self._vectors = VectorFollower(generation, model, dimension, opened.vectors)
-            self.owed = PendingEmbeddings(model, opened.owed)
-            self._followers: tuple[Follower, ...] = (self.owed, self._vectors, self.keywords)
+            self.pending_embeddings = PendingEmbeddings(model, opened.missing_vectors)
+            self._followers: tuple[Follower, ...] = (self.pending_embeddings, self._vectors, self.keywords)
             self.publish()
         except BaseException:
             self.holder.publish(None)
@@ -70,7 +70,7 @@ class DerivedIndices:
 
     def follow(self) -> None:
         """Apply the commits since the last call, then publish the state they made. A new vector base is made
-        here only where nobody has made one beside for a long time."""
+        here only where nobody has made one in the background for a long time."""
         if not self.is_behind:
             return
         catalog = self._read()
@@ -90,7 +90,9 @@ class DerivedIndices:
         catalog = catalog or self._read()
         keywords = self.keywords.index.refresh()
         held = self._vectors.snapshot
-        self.holder.publish(snapshot_of(self._generation, catalog, held, keywords, len(self.owed)))
+        self.holder.publish(
+            snapshot_of(self._generation, catalog, held, keywords, len(self.pending_embeddings))
+        )
 
     def take_healed(self) -> list[str]:
         """What was repaired since the last call."""
@@ -105,7 +107,7 @@ class DerivedIndices:
             if "keywords" in stores:
                 self.keywords.rebuild(catalog)
             if "vectors" in stores:
-                self.owed.rebuild(catalog)
+                self.pending_embeddings.rebuild(catalog)
                 self.compact_vectors()
 
     def compact(self) -> None:
@@ -118,7 +120,7 @@ class DerivedIndices:
 
     @property
     def worth_compacting(self) -> bool:
-        """Whether a new base of the vectors should be made beside the edits."""
+        """Whether a new base of the vectors should be made while edits go on."""
         return self._vectors.snapshot.worth_compacting
 
     def begin_compaction(self) -> CompactionJob:
@@ -155,7 +157,7 @@ class DerivedIndices:
 
     def compact_vectors(self) -> None:
         """Write all vectors as a new base here and now, and shorten the catalog's list of changes. A base
-        that is being made beside is dropped."""
+        that is being made in the background is dropped."""
         self._compacted = None
         discard_next_base(self._generation)
         with self._read() as catalog:

@@ -10,7 +10,7 @@ from typing import Protocol
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import (
-    CompactJob,
+    KeywordCompactionJob,
     KeywordsApplied,
     KeywordsJob,
     Outcome,
@@ -55,7 +55,7 @@ class VectorFollower:
         self.snapshot = apply_vector_changes(self.snapshot, catalog, changes, self._model)
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """Write a new base file, too."""
+        """Also write a new base file."""
         self.snapshot = rebuild_vectors(self._generation, catalog, self._model, self._dimension)
 
 
@@ -85,14 +85,14 @@ class KeywordFollower:
             self._run(KeywordsJob(self._generation))
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """In this process: whoever repairs an index waits for it."""
+        """In this process: a repair waits for it."""
         rebuild_keywords(self._generation)
         self._applied_seq = self._wanted_seq = catalog.seq
         self.index = KeywordIndex.open(self._generation.keywords)
 
     def compact(self) -> None:
         """Rewrite the index without what was deleted."""
-        self._run(CompactJob(self._generation))
+        self._run(KeywordCompactionJob(self._generation))
 
     def note_result(self, result: Outcome | Died) -> None:
         """What a KeywordsJob gave that was done beside others. Where it failed, the next call makes up."""
@@ -104,7 +104,7 @@ class KeywordFollower:
         with CatalogReader(self._generation.catalog) as catalog:
             self.rebuild(catalog)
 
-    def _run(self, job: KeywordsJob | CompactJob) -> None:
+    def _run(self, job: KeywordsJob | KeywordCompactionJob) -> None:
         result = run_until_done(self._pool, job, _TRIES)
         self.note_result(result)
         if isinstance(result, Failed):

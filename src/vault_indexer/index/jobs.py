@@ -49,7 +49,6 @@ class PrepareJob:
     ask: bool = True
 
     def run(self, worker: NoteWorker) -> Prepared:
-        """Implements Runnable."""
         return worker.prepare(self)
 
 
@@ -60,7 +59,6 @@ class WarmJob:
     model: bool = True
 
     def run(self, worker: NoteWorker) -> Prepared:
-        """Implements Runnable."""
         worker.warm(model=self.model)
         return []
 
@@ -73,7 +71,6 @@ class EmbedJob:
     keys: tuple[int, ...]
 
     def run(self, worker: NoteWorker) -> Embedded:
-        """Implements Runnable."""
         return worker.embed(self)
 
 
@@ -82,7 +79,6 @@ class FinishJob:
     """Write out the worker's segments."""
 
     def run(self, worker: NoteWorker) -> Finished:
-        """Implements Runnable."""
         return worker.finish()
 
 
@@ -98,7 +94,7 @@ class KeywordsJob:
 
 
 @dataclass(frozen=True, slots=True)
-class CompactJob:
+class KeywordCompactionJob:
     """Bring the keyword index up to date and rewrite it without what was deleted."""
 
     generation: Generation
@@ -132,7 +128,7 @@ class Embedded:
     seconds: float
 
 
-Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | CompactJob
+Job = PrepareJob | WarmJob | EmbedJob | FinishJob | KeywordsJob | KeywordCompactionJob
 Prepared = list[PreparedNote | Skipped]
 Outcome = Prepared | Embedded | Finished | KeywordsApplied | Failed
 
@@ -153,7 +149,6 @@ class NoteWorker:
         return run_job(job, self)
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:
-        """Implements workers.NoteReader."""
         self._meter.report = report
 
     def warm(self, *, model: bool) -> None:

@@ -26,21 +26,21 @@ def snapshot_of(
     catalog: CatalogReader,
     held: VectorSnapshot,
     keywords: KeywordSnapshot,
-    owed: int,
+    missing_vectors: int,
 ) -> Snapshot:
     """Catalog and derived indices as one state."""
     graph, languages = LinkGraph(catalog), catalog.languages().in_order
-    return Snapshot(generation.number, catalog, graph, held, keywords, languages, owed)
+    return Snapshot(generation.number, catalog, graph, held, keywords, languages, missing_vectors)
 
 
 @dataclass(frozen=True, slots=True)
 class OpenVectors:
     """The vectors of a generation at its catalog's seq; what of them was `healed` ("" for nothing); and the
-    chunks that are owed one, by key, with the digest of their text."""
+    chunks without one, by key, with the digest of their text."""
 
     vectors: VectorSnapshot
     healed: str
-    owed: Mapping[int, bytes]
+    missing_vectors: Mapping[int, bytes]
 
 
 def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot:
@@ -49,7 +49,7 @@ def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot
     catalog = CatalogReader(generation.catalog)
     opened = open_vectors(generation, catalog, model, dimension, repair=False)
     keywords = KeywordIndex.open(generation.keywords, check=False).snapshot()
-    return snapshot_of(generation, catalog, opened.vectors, keywords, len(opened.owed))
+    return snapshot_of(generation, catalog, opened.vectors, keywords, len(opened.missing_vectors))
 
 
 class IndexPrefetch:
@@ -106,7 +106,7 @@ def open_vectors(
 
 def _owed(generation: Generation, model: str) -> Mapping[int, bytes]:
     with CatalogReader(generation.catalog) as catalog:
-        return catalog.owed_vectors(model)
+        return catalog.missing_vectors(model)
 
 
 def _are_among(keys: Keys, known: Keys) -> bool:
@@ -121,8 +121,8 @@ def _are_among(keys: Keys, known: Keys) -> bool:
 def apply_vector_changes(
     held: VectorSnapshot, catalog: CatalogReader, changes: Changes, model: str
 ) -> VectorSnapshot:
-    """The vectors of this state of the catalog, from those before the `changes`. A vector that was owed and
-    came counts as gone and come, so that none can be there twice."""
+    """The vectors of this state of the catalog, from those before the `changes`. A vector that was missing
+    and came counts as gone and come, so that none can be there twice."""
     rows = catalog.chunk_vectors(model, changes.added | changes.embedded)
     return held.with_changes(catalog.seq, changes.removed | changes.embedded, rows)
 

@@ -37,11 +37,11 @@ class PendingEmbeddings:
     def follow(self, catalog: CatalogReader, changes: Changes) -> None:
         """The chunks that came without a vector are the first."""
         self.drop(changes.removed | changes.embedded)
-        self.put_first(catalog.owed_vectors(self._model, changes.added))
+        self.put_first(catalog.missing_vectors(self._model, changes.added))
 
     def rebuild(self, catalog: CatalogReader) -> None:
         """In the order of the keys."""
-        self._use(catalog.owed_vectors(self._model))
+        self._use(catalog.missing_vectors(self._model))
 
     def put_first(self, chunks: Mapping[int, bytes]) -> None:
         """Chunks that were edited just now: they are what the user works on."""
@@ -72,7 +72,7 @@ class PendingEmbeddings:
             if key in self._digests:
                 self._keys.move_to_end(self._digests[key])
 
-    def among(self, digests: Iterable[bytes]) -> list[int]:
+    def waiting_for(self, digests: Iterable[bytes]) -> list[int]:
         """All waiting chunks with one of these texts."""
         return [key for digest in digests for key in self._keys.get(digest, ())]
 

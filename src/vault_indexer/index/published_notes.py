@@ -78,7 +78,7 @@ class NoteSource(Protocol):
         ...
 
 
-class NoteWorker:
+class PublishingWorker:
     """Implements NoteSource in a worker process, which starts with the first call.
 
     A CatalogPublisher owns one. The process reads the catalog as it is then: of a note that was removed

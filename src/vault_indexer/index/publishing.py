@@ -29,7 +29,8 @@ _PROBED = 50
 
 
 _FEW_CHUNKS, _PART = 20, 20
-"""So many chunks more or less, or a twentieth of all, and the words are counted again. A rule of thumb."""
+"""With this number of chunks more or less, or a twentieth of all, words are counted again. A rule of
+thumb."""
 
 _RECOUNT_MS = 600_000
 """After so long they are counted again with the next change. A rule of thumb."""
@@ -95,7 +96,7 @@ class CatalogPublisher:
         return self._publisher.has(state, catalog.chunk_key_array()[-_LOOKED_UP:].tolist())
 
     def publish_all(self, catalog: CatalogReader) -> Change:
-        """Write everything beside what is there, and switch."""
+        """Write everything as a new edition, and switch to it."""
         self._vaults.create()
         require_owner(self._vaults, self._published)
         weights = catalog.blob(WEIGHTS_BLOB)

@@ -40,8 +40,8 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
         problems.extend(_links(catalog, Linker(snapshot.graph.linkable())))
         held, wanted = snapshot.vectors.live_keys(), set(catalog.nonzero_vector_keys(live.model))
         problems.extend(_keys("vectors", held, wanted))
-        forgotten = len(catalog.owed_vectors(live.model)) - live.owed
-        if forgotten:  # what is owed is on its way, and no disagreement
+        forgotten = len(catalog.missing_vectors(live.model)) - live.missing_vectors
+        if forgotten:  # a missing vector is on its way, and no disagreement
             problems.append(Problem("vectors", "missing", f"{forgotten} chunks without a vector"))
         problems.extend(_keys("keywords", snapshot.keywords.keys.tolist(), catalog.chunk_keys()))
     problems.extend(_files(live))

@@ -42,12 +42,13 @@ class IndexWriter:
     """Writes one generation: carries out plans as transactions on the catalog, and has DerivedIndices follow.
 
     An OpenGeneration owns one. One thread calls it and `derived`; any thread may lease snapshots from
-    `holder`, and read `owed`. `pool` reads and splits notes in worker processes. After each commit a snapshot
-    of the same state is published; a crash between the two is repaired at the next opening, and
+    `holder`, and read `missing_vectors`. `pool` reads and splits notes in worker processes. After each commit
+    a snapshot of the same state is published; a crash between the two is repaired at the next opening, and
     `derived.healed` says so. Raises IndexUnusableError if the catalog itself cannot be used.
 
     With a `slow` model words do not wait for vectors: of what a large edit needs, or any while others wait,
-    the vectors are owed. The caller gets `next_owed`, has it done, and stores the result with `put_vectors`.
+    the vectors are made later. The caller gets `next_embed_job`, has it done, and stores the result with
+    `put_vectors`.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class IndexWriter:
         """Load here and in the worker what the first edit would have to wait for, until `stop`."""
         self._linker.load()
         with suppress(UnavailableError):  # an edit will say what is wrong
-            for job in (WarmJob(model=not self.owed), KeywordsJob(self.generation)):
+            for job in (WarmJob(model=not self.missing_vectors), KeywordsJob(self.generation)):
                 list(self._pool.run([job]))
 
     def apply(
@@ -130,20 +131,24 @@ class IndexWriter:
         )
 
     @property
-    def owed(self) -> int:
+    def missing_vectors(self) -> int:
         """How many chunks have no vector yet. Any thread."""
-        return len(self.derived.owed)
+        return len(self.derived.pending_embeddings)
 
-    def next_owed(self, texts: int) -> EmbedJob:
-        """The work on the next so many texts, those edited last first."""
-        return EmbedJob(self.generation, self.derived.owed.next(texts))
+    def next_embed_job(self, texts: int) -> EmbedJob:
+        """The work on the next `texts` texts, those edited last first."""
+        return EmbedJob(self.generation, self.derived.pending_embeddings.next(texts))
 
     def put_vectors(self, made: Mapping[bytes, bytes]) -> int:
-        """Commit vectors that were owed, by the digest of their text. Returns how many chunks got theirs.
+        """Commit vectors that were missing, by the digest of their text. Returns how many chunks got theirs.
         A text that no chunk has any more leaves no trace: it may have been excluded."""
         self._follow()
-        wanted = {digest: vector for digest, vector in made.items() if self.derived.owed.among([digest])}
-        keys = self.derived.owed.among(wanted)
+        wanted = {
+            digest: vector
+            for digest, vector in made.items()
+            if self.derived.pending_embeddings.waiting_for([digest])
+        }
+        keys = self.derived.pending_embeddings.waiting_for(wanted)
         if keys:
             with self._writer.commit() as writer:
                 writer.put_vectors(wanted, self.model)
@@ -155,31 +160,31 @@ class IndexWriter:
         """Commit vectors of another model, for the chunks with these keys as far as they are still there: a
         build with that model will find them. Searches do not change."""
         with self.holder.lease() as snapshot:
-            wanted = set(snapshot.catalog.owed_vectors(model, keys).values())
+            wanted = set(snapshot.catalog.missing_vectors(model, keys).values())
         with self._writer.commit() as writer:
             writer.put_vectors({text: vector for text, vector in made.items() if text in wanted}, model)
         self._follow()
 
-    def owes(self, job: EmbedJob) -> bool:
+    def is_waiting_for(self, job: EmbedJob) -> bool:
         """Whether any chunk that the job was for still has no vector."""
-        return any(key in self.derived.owed for key in job.keys)
+        return any(key in self.derived.pending_embeddings for key in job.keys)
 
     def postpone(self, job: EmbedJob) -> None:
         """Move the texts of a job that failed to the end."""
-        self.derived.owed.put_last(job.keys)
+        self.derived.pending_embeddings.put_last(job.keys)
 
     def complete(self, on_progress: Callable[[int], None] = lambda _left: None) -> None:
-        """Make all vectors that are owed, here and now, on all cores. `on_progress` is told how many chunks
+        """Make all missing vectors, here and now, on all cores. `on_progress` is told how many chunks
         are left. Raises ProviderError: what was made until then is kept."""
         self._follow()
-        owed = self.derived.owed.next(self.owed)
-        jobs: list[Job] = [EmbedJob(self.generation, keys) for keys in batches(owed, _BATCH_TEXTS)]
+        missing = self.derived.pending_embeddings.next(self.missing_vectors)
+        jobs: list[Job] = [EmbedJob(self.generation, keys) for keys in batches(missing, _BATCH_TEXTS)]
         for last in (False, True):
             again: list[Job] = []
             for job, result in self._pool.run(jobs):
                 if isinstance(result, Embedded):
                     self.put_vectors(result.vectors)
-                    on_progress(self.owed)
+                    on_progress(self.missing_vectors)
                 elif isinstance(result, Died) and not last:
                     again.append(job)
                 else:
@@ -202,7 +207,7 @@ class IndexWriter:
                     self._linker.add(prepared.file.path)
                 for prepared in edit.notes:
                     writer.put_note(prepared, self._linker, self.model)
-                    writer.log_embedded(self.derived.owed.among(prepared.vectors))
+                    writer.log_embedded(self.derived.pending_embeddings.waiting_for(prepared.vectors))
                 return self._linker.relink(writer)
         except BaseException:
             self._linker = self._fresh_linker()  # it knows of what was not committed
@@ -289,7 +294,7 @@ class IndexWriter:
         """How many texts of an edit of so many notes are embedded before it is found (None: all)."""
         if not self._slow:
             return None
-        return 0 if notes > _BATCH_NOTES or self.owed else AT_ONCE
+        return 0 if notes > _BATCH_NOTES or self.missing_vectors else AT_ONCE
 
     def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
         """A file without a note (any more). It stays a link target as long as it is there."""

@@ -16,7 +16,7 @@ MAX_NODES = 300
 MAX_DEPTH = 3
 _RELATED_CENTRES = 5
 _RELATED = 8
-"""Of the first centres, so many related notes each."""
+"""At most this number of related notes of each of the first centres."""
 
 
 def neighbourhood(

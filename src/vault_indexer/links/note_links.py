@@ -23,10 +23,10 @@ from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import Arrival, LinkPlaces
 
 _CANDIDATES = 10
-"""So many files that an ambiguous link could mean are named."""
+"""At most this number of the files that an ambiguous link could mean are named."""
 
 _SNIPPETS = 500
-"""So many backlinks get a snippet: each needs the text of its note."""
+"""At most this number of backlinks get a snippet: each needs the text of its note."""
 
 
 def links_of(snapshot: Snapshot, path: str) -> LinksAnswer:

@@ -91,7 +91,7 @@ class NotesRead:
 
 @dataclass(frozen=True, slots=True)
 class FetchedMetadata:
-    """What a connector may show beside a note. `headings` are there where the text was cut: an id may end
+    """What a connector may show with a note. `headings` are there where the text was cut: an id may end
     with `#` and one of them."""
 
     path: str

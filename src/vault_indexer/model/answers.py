@@ -294,7 +294,7 @@ class LinksAnswer:
     more: bool = False
 
     def first(self, limit: int | None) -> LinksAnswer:
-        """The same with at most so many entries in each list; None means all."""
+        """The same with at most `limit` entries in each list; None means all."""
         lists = (self.outgoing, self.backlinks, self.unresolved, self.diagnostics)
         return replace(
             self,
@@ -336,7 +336,7 @@ class UnresolvedLinks:
 
     @classmethod
     def of(cls, found: Sequence[UnresolvedTarget], limit: int | None) -> UnresolvedLinks:
-        """At most so many of the targets that were found."""
+        """At most this number of the targets that were found."""
         more = limit is not None and len(found) > limit
         return cls(sum(one.count for one in found), len(found), more, tuple(found[:limit]))
 
@@ -359,7 +359,7 @@ class Orphans:
 
     @classmethod
     def of(cls, found: Sequence[Orphan], limit: int | None) -> Orphans:
-        """At most so many of the notes that were found."""
+        """At most this number of the notes that were found."""
         return cls(tuple(found[:limit]), len(found), limit is not None and len(found) > limit)
 
 

@@ -56,7 +56,8 @@ class Chunk:
 
     @property
     def is_context(self) -> bool:
-        """Whether it is a parent that takes part in no ranking, and is only read beside its children."""
+        """Whether it is a parent that takes part in no ranking, and is only read together with its
+        children."""
         return self.level == 0 and not self.embed
 
     @property

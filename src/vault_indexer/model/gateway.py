@@ -92,7 +92,7 @@ class GatewayHealth:
 
 @dataclass(frozen=True, slots=True)
 class GatewayReadiness:
-    """Whether the gateway can answer searches, and what whoever runs it should look at."""
+    """Whether the gateway can answer searches, and what its administrator should look at."""
 
     ok: bool
     warnings: tuple[str, ...]

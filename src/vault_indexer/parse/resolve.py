@@ -153,7 +153,7 @@ def resolve(target: str, source: str, paths: VaultPaths) -> Resolution:
 
 
 def _in_own_folder(form: str, source: str, ranked: tuple[str, ...], paths: VaultPaths) -> str | None:
-    """The candidate beside the source, or at the target's path below its folder."""
+    """The candidate in the folder of the source, or at the target's path below its folder."""
     if len(ranked) == 1:
         return None
     folder = unicodedata.normalize("NFC", source).rpartition("/")[0]

@@ -1,7 +1,7 @@
 """What `embedding.provider = "auto"` stands for: the static model at once, the sentence model when it can.
 
-The sentence model finds more (on seven unseen collections nDCG@5 .747 beside .689, for queries in another
-language .607 beside .181) and takes 35 times as long a text. So a vault that it embeds within seconds has it
+The sentence model finds more (on seven unseen collections nDCG@5 .747, not .689, for queries in another
+language .607, not .181) and takes 35 times as long a text. So a vault that it embeds within seconds has it
 from the first build on; a larger one is built with the static model, gets the better vectors while the daemon
 is idle, and is built again when all are there.
 """

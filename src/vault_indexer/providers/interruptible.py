@@ -21,7 +21,7 @@ def interruptible(
     The work is cancelled, and with it what it waits for, such as an answer over the network: when the
     iterator is closed, after `timeout_s` seconds, and soon after `is_cancelled` says that nobody waits any
     more. Raises what the work raises, TimeoutError, or QueryCancelledError. The thread need not be the one
-    that began to read, and may have an event loop, too.
+    that began to read; the thread may have an event loop.
     """
     running = _Running(work, timeout_s)
     try:

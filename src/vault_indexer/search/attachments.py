@@ -39,7 +39,7 @@ from vault_indexer.search.query import (
 from vault_indexer.store.catalog import AttachmentNames, fold_path
 
 BY_WORDS = 3
-"""At most so many attachments answer a query that has neither `file:` nor `path:`. A rule of thumb."""
+"""At most this number of attachments answer a query that has neither `file:` nor `path:`. A rule of thumb."""
 
 _MOST_WORDS = 16
 """No name holds more words; a longer query is a question. A rule of thumb."""

@@ -56,11 +56,11 @@ INSIDE = 0.5
 of thumb."""
 
 _SMALL_VAULT = 10.0
-"""Of so many chunks the rarity of a word counts half: in a vault of one note it says nothing. A rule of
+"""In a vault with this many chunks the rarity of a word counts half: with one note it says nothing. A rule of
 thumb."""
 
 _FEW_VECTORS = 16.0
-"""With so many vectors in the background, a deviation from it counts half. A rule of thumb."""
+"""With this many vectors in the background, a deviation from it counts half. A rule of thumb."""
 
 _NEUTRAL_Z = 3.0
 """The mean deviation of best hits, right and wrong ones: what is assumed where too few vectors are known."""
@@ -82,7 +82,7 @@ that are only a link away from other hits. A rule of thumb."""
 _SMALL_ODDS = 2.7
 _FEW_CHUNKS = 20.0
 """What a small vault adds to the log odds at most, and at how many chunks it adds half of that: rarity and
-background tell little there, and "none" shall not be said of a hit that holds some of the words. A rule of
+background tell little there, so a hit that contains some query words is never rated "none". A rule of
 thumb."""
 
 _FIRST_HITS = 5
@@ -103,7 +103,7 @@ cuál cuáles cuándo dónde quién quiénes cuánto cuánta cuántos cuántas n
 каковы сколько когда где куда откуда почему зачем чего чему чем называется который которая которые
 """
 QUESTION_WORDS = frozenset(fold(normalize(word)) for word in _QUESTION_WORDS.split())
-"""Folded words that ask: a note that answers seldom holds them. Beside the function words."""
+"""Folded words that ask: a note that answers seldom holds them. In addition to the function words."""
 
 QUESTION_CHARACTERS = frozenset("什么甚麼谁誰哪何吗嗎呢怎")
 FUNCTION_CHARACTERS = frozenset("的了是在有和与與及或被把从從于於对對就都也而以为為之其")
@@ -112,7 +112,7 @@ AUROC on near zh from .922 to .928, on far zh from .973 to .976."""
 
 
 def small_vault_odds(chunks: int) -> float:
-    """What a vault of so many chunks adds to the log odds of a hit."""
+    """What a vault with this number of chunks adds to the log odds of a hit."""
     return _SMALL_ODDS * _FEW_CHUNKS / (chunks + _FEW_CHUNKS)
 
 
@@ -125,7 +125,7 @@ class LogisticMap:
     z: float
 
     def relevance(self, share: float, z: float, chunks: int) -> float:
-        """In [0, 1], in a vault of so many chunks; never lower for a larger `share` (in [0, 1]) or `z`."""
+        """In [0, 1], in a vault of `chunks` chunks; never lower for a larger `share` (in [0, 1]) or `z`."""
         odds = self.base + self.share * share + self.z * z + small_vault_odds(chunks)
         return 1.0 / (1.0 + exp(-odds))
 
@@ -296,7 +296,7 @@ def _titled(prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
     """Those of the chunks whose note has a word of the query that says something in its title or an alias."""
     words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
     forms = {form for term in words for form in term.forms}
-    found: list[int] = prepared.snapshot.keywords.among(keys, forms, ("title", "aliases")).tolist()
+    found: list[int] = prepared.snapshot.keywords.filter_keys(keys, forms, ("title", "aliases")).tolist()
     return set(found)
 
 
@@ -316,7 +316,7 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
 
     def held(terms: Sequence[QueryTerm]) -> tuple[Mask, Mask]:
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-        found = snapshot.keywords.held(firsts, ends, terms, FIELD_WEIGHTS)
+        found = snapshot.keywords.term_presence(firsts, ends, terms, FIELD_WEIGHTS)
         return found.documents_of(keys), found.ranges[note_of]
 
     of_chunk, of_note = (mask.astype(np.float64) for mask in held(prepared.words))

@@ -31,8 +31,8 @@ _WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
 
 _WEIGHED = 4
-"""Of vaults of different models the relevance of so many times the hits is looked at: some are copies, or one
-note has too many. A rule of thumb."""
+"""Of vaults of different models the relevance of this many times the hits is looked at: some are copies, or
+one note has too many. A rule of thumb."""
 
 _UNFINISHED = ' "()'
 """A query of these characters alone looks for nothing: while the user types, that needs no notice."""
@@ -85,9 +85,9 @@ def search_vaults(
     """The best chunks of all the vaults, ranked by `settings`; each hit has the name of its vault.
 
     Where the vaults have one model, the answer is nearly that of one index over all of them: statistics of
-    words are summed, scores by word count beside the best one of all, and what was found in one vault counts
-    for the others. Hits of vaults of different models are ordered by their relevance, and a notice says so.
-    The verdict is that of one vault: the first hits decide.
+    words are summed, scores by word count relative to the best one of all, and what was found in one vault
+    counts for the others. Hits of vaults of different models are ordered by their relevance, and a notice
+    says so. The verdict is that of one vault: the first hits decide.
 
     Raises QueryTimeoutError or QueryCancelledError when the deadline ends the query. Raises QueryError for a
     wrong query; while the user types, a query may only be unfinished, so the answer is empty then and has the

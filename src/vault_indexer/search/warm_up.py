@@ -15,8 +15,8 @@ from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.text.query import analyze_query
 
 COMMON_WORDS = 1500
-"""So many of the vault's most frequent words: their postings are the long ones, and most queries hold some.
-With 400 a query that was not asked before took a tenth longer."""
+"""This number of the vault's most frequent words: their postings are the long ones, and most queries hold
+some. With 400 a query that was not asked before took a tenth longer."""
 
 _CHUNKS = 100_000
 _FEWEST_WORDS = 400
@@ -50,7 +50,7 @@ def _words_worth(snapshot: Snapshot) -> int:
 
 def load_words(holder: SnapshotHolder) -> None:
     """Read the words of all segments that nobody has read yet, one segment after the other: those that are
-    committed meanwhile, too."""
+    committed meanwhile."""
     left = True
     while left:
         with holder.lease() as snapshot:

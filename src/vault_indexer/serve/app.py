@@ -60,8 +60,8 @@ _EVENT_STREAM: Json = {
 
 @dataclass(frozen=True, slots=True)
 class ServerParts:
-    """What the server offers beyond asking the service, given by whoever wires it: `actions` are what tools
-    of agents may do, `feedback` keeps grades and clicks; None: nothing does."""
+    """What the server offers beyond asking the service, given when it is made: `actions` are what
+    tools of agents may do, `feedback` keeps grades and clicks; None: nothing does."""
 
     actions: AgentActions = NO_ACTIONS
     feedback: FeedbackStore | None = None
@@ -191,7 +191,7 @@ def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
 
 
 def _lines(first: AskLine, events: Iterator[AskLine]) -> Iterator[str]:
-    """Each event as a line of JSON; an error after the first is a line, too."""
+    """Each event as a line of JSON; so is an error after the first."""
     yield _line(first)
     try:
         yield from map(_line, events)

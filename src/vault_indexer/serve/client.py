@@ -41,7 +41,7 @@ class NotListeningError(DaemonError):
 class DaemonClient:
     """The endpoints of one running daemon, over HTTP.
 
-    Whoever has read the daemon's address and token (`daemon.discovery`) makes one. It keeps no connection and
+    Made by code that has read the daemon's address and token (`daemon.discovery`). It keeps no connection and
     no state, so any thread may use it. Each request has a time limit, except those of long-lived endpoints.
     Every method raises DaemonError if the daemon does not answer, else the error that it reported.
     """

@@ -48,7 +48,7 @@ class Generation:
 
     @property
     def next_vectors(self) -> Path:
-        """A base that is written beside the one in use; of no use to anybody who opens the generation."""
+        """A base being written while another is in use; readers of the generation ignore it."""
         return self.folder / "vectors.faiss.next"
 
     @property

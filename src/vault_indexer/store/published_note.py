@@ -27,7 +27,7 @@ FORMAT = 1
 _COMPRESSION = 6
 _HEADER = struct.Struct("<BI")
 _MOST_BYTES = 64 << 20
-"""A note has at most so many bytes of JSON."""
+"""A note has at most this number of bytes of JSON."""
 
 _VISIBLE = re.compile(r"[^\n]")
 _OVERLAP, _CONTEXT, _PREAMBLE, _DIGEST = 8, 9, 10, 12  # columns of a chunk's row

@@ -21,8 +21,8 @@ class Snapshot:
 
     An `IndexWriter` makes one after each commit and publishes it through a `SnapshotHolder`. No later edit
     changes it; any thread may read it while it holds a lease. `languages` are those of the notes, most
-    frequent first. `owed` counts the chunks that still lack their vector. `statistics` are those of a vault
-    of which the snapshot holds some notes alone (None: it holds all of them).
+    frequent first. `missing_vectors` counts the chunks that still lack their vector. `statistics` are those
+    of a vault of which the snapshot holds some notes alone (None: it holds all of them).
     """
 
     generation: int
@@ -31,7 +31,7 @@ class Snapshot:
     vectors: VectorSnapshot
     keywords: KeywordSnapshot
     languages: tuple[str, ...]
-    owed: int = 0
+    missing_vectors: int = 0
     statistics: VaultStatistics | None = None
 
     @property

@@ -33,7 +33,7 @@ def limit_malloc_arenas() -> None:
 
 
 def trim_heap() -> None:
-    """Free pages go back to the system: for the moment after something large was let go."""
+    """Return free pages to the system, after something large was freed."""
     trim = c_function("malloc_trim")
     if trim is not None:
         trim(0)
@@ -41,8 +41,8 @@ def trim_heap() -> None:
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Python looks for cycles after so many new objects, and through all of them now and then. Where a block
-    makes a million that all live until it ends, and no cycles, that is a third of its time."""
+    """Disables the cyclic garbage collector. A block that allocates a million long-lived, acyclic objects
+    otherwise spends a third of its time in it."""
     was_on = gc.isenabled()
     gc.disable()
     try:

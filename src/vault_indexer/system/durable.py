@@ -151,7 +151,7 @@ def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 
 def temporary_prefix(path: Path) -> str:
-    """How the names of temporary files begin that `atomic_file` makes beside `path`."""
+    """How the names of temporary files begin that `atomic_file` makes next to `path`."""
     return f".{os.fsencode(path.name)[:_STEM_BYTES].decode(errors='ignore')}."
 
 

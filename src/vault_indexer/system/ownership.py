@@ -30,7 +30,7 @@ else:
     def owner_fault(path: Path | int) -> str:
         """Why a file, by its path or open, is another user's; "" if it is one's own or root's, or missing."""
         try:
-            owner = os.stat(path).st_uid  # noqa: PTH116 - a descriptor, too
+            owner = os.stat(path).st_uid  # noqa: PTH116 - also a descriptor
         except OSError:
             return ""
         return "" if owner in (os.geteuid(), 0) else f"it belongs to the user with the number {owner}"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
     """The command that runs this Python with the arguments. Every command of the package that starts Python
-    comes from here: `-P` keeps it from importing what lies in its working folder or beside its script, which
+    comes from here: `-P` keeps it from importing what lies in its working folder or next to its script, which
     may be files of a stranger's vault."""
     return [program, "-P", *arguments]
 
@@ -35,7 +35,7 @@ if sys.platform == "win32":
         except (OverflowError, ValueError):
             return False
         try:
-            # A process that has ended is signalled. Its exit status would not tell: 259 is one, too.
+            # A process that has ended is signalled. Its exit status would not tell: 259 is also one.
             return _winapi.WaitForSingleObject(handle, 0) == _winapi.WAIT_TIMEOUT
         finally:
             _winapi.CloseHandle(handle)
@@ -59,7 +59,7 @@ if sys.platform == "win32":
         )
 
     ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM, signal.SIGBREAK)
-    """What asks this process to end, beside Ctrl-C."""
+    """What asks this process to end, other than Ctrl-C."""
 
 else:
 
@@ -90,4 +90,4 @@ else:
         )
 
     ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM,)
-    """What asks this process to end, beside Ctrl-C."""
+    """What asks this process to end, other than Ctrl-C."""

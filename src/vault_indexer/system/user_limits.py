@@ -11,7 +11,7 @@ NEEDED_FILES = 128
 """A daemon of one vault holds 24 open files when it is idle, and up to 91 under edits and searches."""
 
 _ENOUGH_FILES = 4096
-"""For many vaults; a process asks for so many where its limit is lower and may be raised."""
+"""For many vaults; a process asks for this number where its limit is lower and may be raised."""
 
 NEEDED_MB = 1024
 """Address space. With 173 notes a daemon takes 618 MB of it, of which 190 MB are in memory; each thread that

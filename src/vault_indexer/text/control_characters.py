@@ -10,7 +10,7 @@ import json
 import re
 
 _REORDERING = "\u202a-\u202e\u2066-\u206f"
-"""Bidirectional controls with a scope, and the deprecated format characters beside them (Unicode UAX #9)."""
+"""Bidirectional controls with a scope, and the deprecated format characters (Unicode UAX #9)."""
 
 _UNSAFE = re.compile(f"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]|([{_REORDERING}])")
 """C0 and C1 controls, line and paragraph separators, lone surrogates, bidirectional controls with a scope."""

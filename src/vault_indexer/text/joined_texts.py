@@ -20,7 +20,7 @@ class JoinedTexts(Generic[AnyStr]):
         """`line_break` has the type of the texts: it is "\\n" or b"\\n"."""
         self._line_break: AnyStr = line_break
         ended = list(texts)
-        ended.append(line_break[:0])  # so that the last one has its line break, too
+        ended.append(line_break[:0])  # so that the last one also has its line break
         self.text: AnyStr = line_break.join(ended)
         ends = accumulate((len(text) + 1 for text in texts), initial=-1)
         self.ends = array("I", islice(ends, 1, None))

@@ -23,10 +23,10 @@ _LETTER_WORTH = 0.25
 
 _CLEAR_SHARE = 0.1
 _CLEARER = 2.0
-"""A query is in a language that the vault does not have only if so many of its words say so, and twice as
-many as for any language of the vault; it is in a rarer language of the vault only if twice as many say so as
-for the main one. English questions hold words that are Czech ("a", "do", "by"), and a vault of many English
-notes may have a few Czech ones, or some that were taken for it."""
+"""A query is in a language that the vault does not have only if at least this share of its words says so, and
+twice as many as for any language of the vault; it is in a rarer language of the vault only if twice as many
+say so as for the main one. English questions hold words that are Czech ("a", "do", "by"), and a vault of many
+English notes may have a few Czech ones, or some that were taken for it."""
 
 _SCRIPTS = {
     "ja": re.compile("[\u3041-\u30fa\uff66-\uff9f]"),

@@ -16,7 +16,7 @@ from vault_indexer.text.terms import VARIANT_MARK, QueryTerm, TermClass
 from vault_indexer.text.tokens import LONGEST_TERM, RUN, WORD, compound_parts, concepts, run_terms
 
 VARIANT_WEIGHT = 0.7
-"""What one occurrence of another form counts beside one of the exact form.
+"""The weight of an occurrence of another form, relative to the exact form.
 
 On XQuAD (question to paragraph, BM25F alone) Hit@1 in en, es, ru was .924 .917 .891 at 0.3, .924 .920 .908 at
 0.7, .921 .913 .907 at 1.0, and .913 .895 .795 without stems.
@@ -34,7 +34,7 @@ occurrences at most 2.2. On the tuning half of XQuAD vi Hit@1 was .857 with mark
 """
 
 PART_WEIGHT = 0.5
-"""What a part of a compound (`main` of `src/main.rs`) counts beside the whole."""
+"""The weight of a part of a compound (`main` of `src/main.rs`), relative to the whole."""
 
 _ALWAYS_MARKED = frozenset({"vi"})
 """Languages in which nearly every sentence has marks: in a query with some, a word without is meant so."""
@@ -155,7 +155,7 @@ def _word_classes(exact: str, languages: tuple[str, ...], as_written: bool) -> t
 @lru_cache(maxsize=1 << 14)
 def _term_classes(exact: str, language: str, as_written: bool) -> tuple[TermClass, ...]:
     """The exact form and all that stands for it; where marks count, the forms with them are a class of their
-    own in front. `as_written`: they count for a word without marks, too."""
+    own in front. `as_written`: they also count for a word without marks."""
     folded = fold(exact)
     stems = dict.fromkeys((*concepts(exact, language), folded))
     every = TermClass(exact, _variants(stems, exact))

@@ -1,6 +1,6 @@
 """What a word is: which characters make one up, by script, as pieces of regular expressions.
 
-Whoever divides text into words takes the pieces from here, so that search, snippets, filters, checks of
+All code that divides text into words takes the pieces from here, so that search, snippets, filters, checks of
 answers and evaluation agree on letters.
 """
 

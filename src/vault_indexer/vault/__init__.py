@@ -8,7 +8,7 @@ from vault_indexer.vault.deletion import (
     VaultObservation,
     assess_deletions,
 )
-from vault_indexer.vault.diff import Changes, KnownFile, diff
+from vault_indexer.vault.diff import FileChanges, KnownFile, diff
 from vault_indexer.vault.dirty import DirtySet, Reading
 from vault_indexer.vault.files import FileStat, RootIdentity, is_sync_conflict
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
@@ -23,11 +23,11 @@ __all__ = [
     "CONTROL_FILES",
     "MAX_PICTURE_BYTES",
     "Batch",
-    "Changes",
     "Decision",
     "DeleteHold",
     "DeletionDecision",
     "DirtySet",
+    "FileChanges",
     "FileStat",
     "IgnoreRules",
     "KnownFile",

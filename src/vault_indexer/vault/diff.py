@@ -42,7 +42,7 @@ File = TypeVar("File", bound=KnownFile)
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class FileChanges:
     """`modified` means "look at it": any part of the stat differs, and the content hash decides."""
 
     added: tuple[FileStat, ...] = ()
@@ -54,7 +54,7 @@ def diff(
     known: Iterable[KnownFile],
     found: Iterable[FileStat],
     covers: Callable[[str], bool] = lambda _path: True,
-) -> Changes:
+) -> FileChanges:
     """Merges two streams that ascend strictly by path (code points, as SQLite's BINARY order of UTF-8).
 
     A known path that is not found counts as removed only if `covers(path)` (see Scan.covers).
@@ -78,7 +78,7 @@ def diff(
             if not _is_same(old, new):
                 modified.append(new)
             old, new = next(olds, None), next(news, None)
-    return Changes(tuple(added), tuple(modified), tuple(removed))
+    return FileChanges(tuple(added), tuple(modified), tuple(removed))
 
 
 def _is_same(old: KnownFile, new: FileStat) -> bool:

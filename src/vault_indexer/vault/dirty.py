@@ -210,7 +210,7 @@ class DirtySet:
 
     def wait_for_scan(self, number: int, seconds: float, is_given_up: Callable[[], bool]) -> bool:
         """Wait until what this scan found is in the index, or the vault cannot be read. False if that takes
-        longer, or once `is_given_up`: whoever gives up calls `wake`."""
+        longer, or once `is_given_up`: a caller that gives up calls `wake`."""
         with self.news:
             self.news.wait_for(lambda: self._scans_done >= number or is_given_up(), seconds)
             return self._scans_done >= number

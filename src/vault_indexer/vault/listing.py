@@ -20,17 +20,11 @@ class Entry(Protocol):
         """As the listing spells it."""
         ...
 
-    def is_symlink(self) -> bool:
-        """See os.DirEntry."""
-        ...
+    def is_symlink(self) -> bool: ...
 
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        """See os.DirEntry."""
-        ...
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool: ...
 
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        """See os.DirEntry."""
-        ...
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result: ...
 
 
 class VaultFiles(Protocol):
@@ -64,12 +58,10 @@ if sys.platform == "win32":
         """The file system of this machine."""
 
         def lstat(self, path: str) -> os.stat_result:
-            """See `VaultFiles`."""
             return os.lstat(long_path(path))
 
         @contextmanager
         def scandir(self, path: str) -> Iterator[Iterator[Entry]]:
-            """See `VaultFiles`."""
             with os.scandir(long_path(path)) as entries:
                 yield (_WindowsEntry(entry) for entry in entries)
 
@@ -79,9 +71,7 @@ else:
         """The file system of this machine."""
 
         def lstat(self, path: str) -> os.stat_result:
-            """See `VaultFiles`."""
             return os.lstat(path)
 
         def scandir(self, path: str) -> AbstractContextManager[Iterator[Entry]]:
-            """See `VaultFiles`."""
             return os.scandir(path)

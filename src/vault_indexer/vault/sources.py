@@ -107,7 +107,6 @@ class InotifySource:
         self._lock = threading.RLock()
 
     def start(self) -> None:
-        """See `Source`."""
         from watchdog.observers.inotify_c import InotifyFD
 
         self._descriptor = InotifyFD()
@@ -123,7 +122,6 @@ class InotifySource:
             raise
 
     def stop(self) -> None:
-        """See `Source`."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             descriptor.stop()
@@ -131,7 +129,6 @@ class InotifySource:
                 descriptor.join(_JOIN_S)
 
     def fault(self) -> str:
-        """See `Source`."""
         if self._fault:
             return self._fault
         descriptor = self._descriptor
@@ -243,7 +240,6 @@ class ObserverSource:
         self._observer: BaseObserver | None = None
 
     def start(self) -> None:
-        """See `Source`."""
         from watchdog import events
         from watchdog.observers import Observer
 
@@ -275,7 +271,6 @@ class ObserverSource:
         return Handler()
 
     def stop(self) -> None:
-        """See `Source`."""
         observer, self._observer = self._observer, None
         if observer is not None:
             observer.stop()
@@ -283,7 +278,6 @@ class ObserverSource:
                 observer.join(_JOIN_S)
 
     def fault(self) -> str:
-        """See `Source`."""
         observer = self._observer
         alive = observer is not None and observer.is_alive()
         if observer is None or not alive or not all(emitter.is_alive() for emitter in observer.emitters):

@@ -1,4 +1,4 @@
-"""Several vaults beside each other: each with its own service, all answered for by one server."""
+"""Several vaults in one server, each with its own service."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ _LOG = logging.getLogger("vault_indexer.vaults")
 
 _LOOK_EVERY_S = 0.5
 _RETRY_S = 2.0
-"""After so many seconds a vault that could not be opened is tried again: a disk that was plugged in is there
-within this time."""
+"""A vault that could not be opened is tried again after this number of seconds: a disk that was plugged in is
+there within this time."""
 
 _RETRY_LATEST_S = 60.0
 """A vault whose index fails again and again is tried as seldom as this. One whose folder is missing, or whose

@@ -30,8 +30,8 @@ class VaultSupervisor:
     those that were removed, each in the vault's own thread.
 
     The command `serve` owns it. As a context manager it keeps the vaults for the time of the block; at its
-    end they close beside each other. A thread of its own looks at the files of the configuration. One that
-    has just changed is read at the next look, since whoever writes it may not be done. A configuration that
+    end they close in parallel. A thread of its own looks at the files of the configuration. One that
+    has just changed is read at the next look, since it may still be being written. A configuration that
     cannot be read, or whose vaults would share a folder, changes nothing: `Vaults.problem` says so until it
     is corrected. A vault whose folder or index folder changes is another vault.
     """

@@ -108,7 +108,7 @@ class Vaults:
         return self.holder(name).service()
 
     def holder(self, name: str = "") -> VaultRuntime:
-        """As `one`, without its service."""
+        """The vault of this name; without a name, the only one. Raises UsageError as `service`."""
         holders = self._kept.holders
         if name:
             return self.named(name)
@@ -145,7 +145,7 @@ class Vaults:
         yield from kept.ready(is_cancelled).ask_events(request, kept.answerer)
 
     def status(self, name: str = "") -> StatusReport:
-        """The state of the vault of this name, the problem of the configuration included. Raises as `one`."""
+        """The state of the vault of this name, with the problem of the configuration. Raises as `named`."""
         report, problem = self.service(name).status(), self.problem
         if not problem or problem in report.detail:
             return report

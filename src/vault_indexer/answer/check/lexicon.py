@@ -70,7 +70,7 @@ def tokens(text: str, language: str) -> list[Token]:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Words and phrases of one class. `is_inflected`: other forms of a single word count, too."""
+    """Words and phrases of one class. `is_inflected`: other forms of a single word also count."""
 
     phrases: frozenset[tuple[str, ...]]
     stems: frozenset[str]

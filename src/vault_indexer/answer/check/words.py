@@ -15,7 +15,7 @@ from vault_indexer.text.tokens import RUN
 _LEAST_SHARED = 4
 _LONGEST_ENDING = 4
 """An inflected or derived form ("Germany", "German") shares at least 4 letters, and the longer word has at
-most 4 more: so it shares half of that, too."""
+most 4 more: so it also shares half of that."""
 
 _LEAST_PART = 5
 _LANGUAGES_OF_COMPOUNDS = ("de", "nl", "sv", "da", "nb", "no")

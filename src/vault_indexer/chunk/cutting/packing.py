@@ -54,7 +54,7 @@ def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: in
     """Windows over touching spans: each holds at most `size`, of which at most `overlap` repeats.
 
     The repeated part begins where a span begins, or at a word where the last span is longer than the overlap.
-    It gives way where the next span would not fit beside it, and is never more than fifteen sixteenths of the
+    It gives way where the next span would not fit with it, and is never more than fifteen sixteenths of the
     size, so that every window gets on. A span alone above `size` is a window of its own.
     """
     windows: list[Window] = []
@@ -76,4 +76,4 @@ def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: in
 
 
 _SLOWEST = 16
-"""Windows to a size: all together hold at most so many times the text."""
+"""Windows to a size: all together hold at most a fixed multiple of the text."""

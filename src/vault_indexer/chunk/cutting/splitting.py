@@ -64,7 +64,7 @@ class Splitter:
         return drafts
 
     def _limit(self, unit: Unit) -> int:
-        """What is left of the limit for the unit's own text beside the longest of its contexts."""
+        """What is left of the limit for the unit's own text next to the longest of its contexts."""
         ruler, limit = self.block_splitter.ruler, self.block_splitter.limit
         if not isinstance(ruler, Tokens):
             return limit

@@ -78,7 +78,7 @@ class KeptAnswers:
         for answer in answers:
             if size <= self._max_bytes * 3 // 4:
                 break
-            with suppress(OSError):  # another process is at it, too
+            with suppress(OSError):  # another process removes it as well
                 Path(answer.path).unlink()
             size -= answer.size
 

@@ -156,8 +156,8 @@ def reason_of(error: Exception) -> str:
 
 
 def unreached_by(error: Exception) -> dict[str, JsonValue]:
-    """What a chunk's `extra` says beside its reason: that the model gave no answer at all. Asked another
-    time, it may; an answer that could not be used would be the same again."""
+    """What a chunk's `extra` says in addition to its reason: that the model gave no answer at all. Asked
+    another time, it may; an answer that could not be used would be the same again."""
     return {MODEL_UNREACHED: True} if isinstance(error, ProviderError) else {}
 
 

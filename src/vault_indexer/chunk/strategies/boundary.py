@@ -80,7 +80,7 @@ class BoundaryChunker:
 
     def _pieces(self, note: Note, ruler: Ruler, units: list[Span]) -> list[Span]:
         """The units packed and split, so that each piece is within the maximum. What packing leaves below the
-        minimum beside a unit that was split joins a neighbour."""
+        minimum next to a unit that was split joins a neighbour."""
         limit = self._limit(ruler)
         block_splitter = BlockSplitter(note.text, ruler, limit)
         blocks = blocks_of(note)

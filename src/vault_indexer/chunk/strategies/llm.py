@@ -265,7 +265,7 @@ def _excerpt_of(value: JsonValue) -> str:
 
 
 def _add_fallback(extra: dict[str, JsonValue], why: dict[str, JsonValue] | None) -> None:
-    """Beside what `discourse` itself had to say."""
+    """In addition to what `discourse` itself reports."""
     if why is None:
         return
     own = f"{extra['reason']}; " if "reason" in extra else ""

@@ -1,4 +1,4 @@
-"""`token`: a window of so many tokens slides over the note."""
+"""`token`: a window of a fixed number of tokens slides over the note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`word`: a window of so many words slides over the note."""
+"""`word`: a window of a fixed number of words slides over the note."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _formatted(markdown: str) -> str:
 
 
 def _fitted(text: str, width: int) -> str:
-    """The list of pages in so many columns: what is said of a page is wrapped below itself."""
+    """The list of pages, `width` columns wide: descriptions are wrapped in a column of their own."""
     blocks = []
     for block in text.strip("\n").split("\n\n"):
         lines = block.split("\n") if block.startswith(" ") else [" ".join(block.split("\n"))]

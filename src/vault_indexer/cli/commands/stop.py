@@ -58,7 +58,7 @@ def _folders_of_all(selection: VaultSelection) -> list[Path]:
 
 
 def _refuse_to_stop_others(selection: VaultSelection, info: DaemonInfo | None) -> None:
-    """Raises UsageError where one vault is named and its daemon keeps others, too."""
+    """Raises UsageError where one vault is named and its daemon also keeps others."""
     if info is None or not names_one(selection, os.environ):
         return
     kept = _vaults_of(info)

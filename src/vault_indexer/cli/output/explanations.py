@@ -56,7 +56,8 @@ def _evidence(query: str, why: WhyJson) -> Iterator[tuple[str, str]]:
 
 
 def _words(query: str, keyword: KeywordReasonJson) -> str:
-    """The words that the note has, those that tell most first; then the ones searched beside the query's."""
+    """The words that the note has, those that tell most first; then the ones searched in addition to the
+    query's."""
     ordered = [word for word, _ in sorted(keyword["terms"].items(), key=lambda one: -one[1])]
     own = [word for word in ordered if word.casefold() in query.casefold()]
     others = [word for word in ordered if word not in own]

@@ -20,7 +20,7 @@ class TerminalStream:
     """A standard stream at a terminal: it shows text and line feeds, and nothing that the terminal obeys.
 
     So no command has to clean what it prints. `styled` is the stream beneath, for rich and for moves of the
-    cursor; whoever writes to it cleans the texts. Everything but writing is done by that stream.
+    cursor; callers clean the texts. Everything but writing is done by that stream.
     """
 
     def __init__(self, styled: TextIO) -> None:

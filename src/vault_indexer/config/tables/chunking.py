@@ -115,7 +115,7 @@ class ChunkingRule(Options):
     def _options_exist(self) -> Self:
         if "rules" in self.choice:
             raise ValueError("a rule cannot have rules")
-        # Options of the strategy that `[chunking]` chooses can be judged only beside that choice.
+        # Options of the strategy that `[chunking]` chooses can be checked only together with that choice.
         if self.strategy is not None or not self._has_foreign_options():
             ChunkingSettings.model_validate(self.choice)
         return self

@@ -1,4 +1,4 @@
-"""How a gateway knows who asks, beside tokens of its own, and where it writes down who asked."""
+"""How a gateway identifies users other than by its own tokens, and where it logs them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HeaderName = Annotated[
     Field(pattern=r"^[A-Za-z0-9-]{1,100}$"),
     Allowed("the name of a header: letters, digits and -"),
 ]
-Claim = Annotated[str, Field(min_length=1, max_length=200), Allowed("the name of a claim")]
+ClaimName = Annotated[str, Field(min_length=1, max_length=200), Allowed("the name of a claim")]
 FileName = Annotated[str, Field(max_length=4096), Allowed("the path of a file")]
 KeysUrl = Annotated[
     str,
@@ -24,7 +24,7 @@ KeysUrl = Annotated[
     Allowed("a URL with https, such as https://id.example.org/keys; with http on loopback only"),
 ]
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Those with a public key alone: with a shared secret, whoever can check a token can make one."""
+"""Those with a public key alone: with a shared secret, a party that can check a token can make one."""
 
 
 _NETWORK = "an address, or a network such as 10.1.2.0/24; not every address"
@@ -60,10 +60,10 @@ class GatewayOidc(Table):
     algorithms: Annotated[tuple[Algorithm, ...], Field(min_length=1)] = Field(
         default=("RS256",), description="signatures that are accepted"
     )
-    user_claim: Claim = Field(
+    user_claim: ClaimName = Field(
         default="sub", description="claim that names the user; one that users cannot choose themselves"
     )
-    groups_claim: Claim = Field(default="groups", description="claim with the groups of the user, a list")
+    groups_claim: ClaimName = Field(default="groups", description="claim with the groups of the user, a list")
     leeway_s: Annotated[float, Field(ge=0, le=300), Unit("seconds")] = Field(
         default=30.0, description="by so much the clock of the provider may differ"
     )

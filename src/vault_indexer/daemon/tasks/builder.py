@@ -32,14 +32,16 @@ class BuildJob:
     """Build the next generation, complete and not yet active."""
 
     assembly: Assembly
-    refit: bool
+    recompute_weights: bool
     newest_only: bool
     better: bool = False
 
     def run(self, owner: _Owner) -> Built:
-        """Implements Runnable."""
         return self.assembly.build_next(
-            owner.report, refit=self.refit, newest_only=self.newest_only, better=self.better
+            owner.report,
+            recompute_weights=self.recompute_weights,
+            newest_only=self.newest_only,
+            better=self.better,
         )
 
 
@@ -77,8 +79,8 @@ class BuilderProcess:
         return None
 
     def hold(self, held: bool) -> None:
-        """Have the build rest, or go on. It rests between two notes, and its workers once their batch is
-        done; nothing is lost, and nothing but memory is taken meanwhile."""
+        """Pause or resume the build. It pauses between two notes, and its workers once their batch is done.
+        A paused build loses nothing and takes only memory."""
         self._held = held
         with contextlib.suppress(OSError):  # it has ended, which `poll` tells
             self._process.send(held)

@@ -1,4 +1,4 @@
-"""Has a new base of the vectors made beside the edits, when many have changed since the last."""
+"""Has a new base of the vectors made while edits go on, when many have changed since the last."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
         self._retry = Retry(_RETRY_S, _RETRY_S, clock)
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Implements UpkeepTask."""
         if not self._retry.is_due or not self._is_due(current.writer):
             return None
         return _Compaction(self._pool, current.writer.derived)
@@ -59,7 +58,6 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
         current.writer.derived.adopt_base(result)
 
     def fail(self, _current: OpenGeneration, _job: CompactionJob, reason: str) -> None:
-        """Implements UpkeepTask."""
         log.info("vectors could not be compacted, and will be later: %s", reason)
         self._retry.record_failure()
 

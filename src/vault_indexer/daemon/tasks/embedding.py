@@ -1,4 +1,4 @@
-"""Makes the vectors that are owed in small portions, while nothing else is to be done."""
+"""Makes missing vectors in small portions, while nothing else is to be done."""
 
 from __future__ import annotations
 
@@ -36,30 +36,28 @@ class EmbeddingTask(PortionTask):
         super().__init__(_FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, retry, slot)
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Implements UpkeepTask."""
-        if not current.writer.owed:
+        if not current.writer.missing_vectors:
             self.fault = ""
             return None
-        return spare_work(current, current.writer.next_owed(self.size)) if self.retry.is_due else None
+        return spare_work(current, current.writer.next_embed_job(self.size)) if self.retry.is_due else None
 
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
-        """Implements PortionTask."""
         current.writer.put_vectors(vectors)
-        if current.writer.owes(job):
+        if current.writer.is_waiting_for(job):
             return "the index contains other texts by now"
-        if not current.writer.owed:
+        if not current.writer.missing_vectors:
             log.info("all chunks have their vectors")
         return ""
 
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:
-        """Implements PortionTask."""
         current.writer.postpone(job)
 
 
-def owed_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
+def missing_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
     """What a search should say while chunks have no vector yet; nothing once all have."""
     with holder.lease() as snapshot:
-        if not snapshot.owed:
+        if not snapshot.missing_vectors:
             return ()
-        total = max(len(snapshot.keywords), snapshot.owed)
-    return (f"semantic search is incomplete: {snapshot.owed:,} of {total:,} chunks have no embedding yet",)
+        missing = snapshot.missing_vectors
+        total = max(len(snapshot.keywords), missing)
+    return (f"semantic search is incomplete: {missing:,} of {total:,} chunks have no embedding yet",)

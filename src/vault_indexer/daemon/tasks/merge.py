@@ -44,7 +44,6 @@ class MergeTask(UpkeepTask[MergeJob, None]):
             self._rested_at = max(self._rested_at, rested)
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Implements UpkeepTask."""
         if self._clock() < self._rested_at or not self._retry.is_due:
             return None
         self._restless_since = None
@@ -57,6 +56,5 @@ class MergeTask(UpkeepTask[MergeJob, None]):
         current.writer.derived.publish()
 
     def fail(self, _current: OpenGeneration, _job: MergeJob, reason: str) -> None:
-        """Implements UpkeepTask."""
         log.info("keyword segments could not be merged, and will be later: %s", reason)
         self._retry.record_failure()

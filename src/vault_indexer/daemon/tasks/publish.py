@@ -1,4 +1,5 @@
-"""Publishes the index to a Milvus server beside the loop: no edit and no search waits for the server."""
+"""Publishes the index to a Milvus server in a thread of its own: no edit and no search waits for the
+server."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class PublishTask:
     def __init__(self, vault_sync: VaultSync, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault_sync = vault_sync
         self._clock = clock
-        self._follower: _Follower | None = None
+        self._follower: _PublicationThread | None = None
         self._for: tuple[OpenGeneration | None, Settings | None] = (None, None)
         self._refused = ""
 
@@ -53,7 +54,6 @@ class PublishTask:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Implements BackgroundTask."""
         return tuple(filter(None, [self.fault]))
 
     def behind(self) -> int:
@@ -95,7 +95,7 @@ class PublishTask:
             log.error("%s", self.fault)
             return
         if publication is not None:
-            self._follower = _Follower(publication, current.writer.holder, current, self._clock)
+            self._follower = _PublicationThread(publication, current.writer.holder, current, self._clock)
             self._follower.start()
 
 
@@ -103,7 +103,7 @@ def _published_by(settings: Settings) -> tuple[object, object]:
     return settings.index.backend, settings.milvus
 
 
-class _Follower:
+class _PublicationThread:
     """The thread that brings the server to the catalog, again and again."""
 
     def __init__(

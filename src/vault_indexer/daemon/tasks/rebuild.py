@@ -36,7 +36,7 @@ class RebuildResult:
 
 
 class RebuildTask:
-    """One build at a time in a process of its own, for whoever requests it and for `reasons`.
+    """One build at a time in a process of its own, on request and for `reasons`.
 
     The daemon's loop owns it and calls it from its thread. A build that fails leaves the active generation as
     it is, and is tried again later while there are `reasons`. `step` gives the result; the requests are
@@ -124,7 +124,7 @@ class RebuildTask:
                 answer.set_exception(error)
 
     def hold(self, held: bool) -> None:
-        """Have the build rest, or go on. While it rests, other vaults may build."""
+        """Pause or resume the build. A paused build lets other vaults build."""
         if self._builder is not None:
             self._builder.hold(held)
         if held:
@@ -164,11 +164,13 @@ class RebuildTask:
             return
         log.info("building: %s", "; ".join(self.reasons) or "as requested")
         is_first = self._vault_sync.current is None
-        refit = is_first or any(request.options.refit for request in self._started)
+        recompute_weights = is_first or any(request.options.refit for request in self._started)
         better = any(request.options.better for request in self._started)
         soon = is_first and not self._started  # nothing else answers searches meanwhile
         try:
-            self._builder = BuilderProcess(BuildJob(self._vault_sync.assembly, refit, soon, better))
+            self._builder = BuilderProcess(
+                BuildJob(self._vault_sync.assembly, recompute_weights, soon, better)
+            )
         except BaseException:
             self._slot.release(self)
             raise

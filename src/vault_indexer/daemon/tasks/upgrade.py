@@ -27,7 +27,8 @@ _PORTION_S = 2.0
 _FIRST_TEXTS = 32
 _MOST_TEXTS = 1024
 _LISTED = 4096
-"""So many chunks are listed at a time, newest notes first: 84,000 chunks are looked through in .1 s."""
+"""At most this number of chunks are listed at a time, newest notes first: 84,000 chunks are looked through in
+.1 s."""
 
 _REST_S = 3.0
 """Edits put it off for so long."""
@@ -38,7 +39,7 @@ _TEXTS_PER_S = 90.0
 _RETRY_S, _RETRY_LATEST_S = 5.0, 600.0
 _LOOK_AGAIN_S = 300.0
 _NEEDED_MB = 250
-"""Free memory, before the process that makes the vectors starts: it takes 180 MB, and edits need some beside
+"""Free memory, before the process that makes the vectors starts: it takes 180 MB, and edits need some as well
 it (`benchmarks/embed_speed.py`)."""
 
 PAUSED = "paused: indexer embed --resume goes on"
@@ -79,7 +80,7 @@ class UpgradeTask(PortionTask):
         super().__init__(_FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, retry, slot)
         self.rules = rules
         self.paused = False
-        """Whether whoever runs the daemon wants none made. Any thread sets it."""
+        """Whether the user wants none made. Any thread sets it."""
         self.progress: VectorUpgrade | None = None
         self._complete = complete
         self._clock = clock
@@ -98,7 +99,6 @@ class UpgradeTask(PortionTask):
             self._rested_at = self._clock() + _REST_S
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Implements UpkeepTask."""
         if current.upgrade is None:
             self.progress, self.fault = None, ""
             return None
@@ -118,7 +118,6 @@ class UpgradeTask(PortionTask):
         return Work(current.upgrade.pool, EmbedJob(current.generation, keys), lambda: True)
 
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
-        """Implements PortionTask."""
         assert current.upgrade is not None
         current.writer.keep_vectors(vectors, current.upgrade.model.key, job.keys)
         self._take_from_list(len(job.keys))
@@ -129,7 +128,6 @@ class UpgradeTask(PortionTask):
         return ""
 
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:  # noqa: ARG002 - that of the list
-        """Implements PortionTask."""
         self._failed.update(job.keys)
         self._take_from_list(1)
 
@@ -139,7 +137,7 @@ class UpgradeTask(PortionTask):
         assert current.upgrade is not None
         self._count(current)
         with current.writer.holder.lease() as snapshot:
-            listed = snapshot.catalog.owed_newest(current.upgrade.model.key, _LISTED + len(self._failed))
+            listed = snapshot.catalog.newest_missing(current.upgrade.model.key, _LISTED + len(self._failed))
         self._listed.extend(key for key in listed if key not in self._failed)
         waits_for = self._reason_to_wait(current.upgrade.pool) if self._listed else ""
         self._show(current, waits_for)
@@ -168,7 +166,7 @@ class UpgradeTask(PortionTask):
         assert current.upgrade is not None
         with current.writer.holder.lease() as snapshot:
             self._total = snapshot.catalog.embedded_count()
-            self._missing = snapshot.catalog.owed_count(current.upgrade.model.key)
+            self._missing = snapshot.catalog.missing_count(current.upgrade.model.key)
 
     def _reason_to_wait(self, pool: Pool) -> str:
         if self._seconds_left() > self.rules.most_s:

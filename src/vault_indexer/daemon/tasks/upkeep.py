@@ -153,4 +153,4 @@ class Upkeep:
 
 def spare_work(current: OpenGeneration, job: Job) -> NextWork:
     """A job in the generation's spare process, which may have its model loaded."""
-    return Work(current.spare, job, lambda: current.writer.owed > 0)
+    return Work(current.spare, job, lambda: current.writer.missing_vectors > 0)

@@ -44,7 +44,7 @@ MAX_QUERY_CHARS = 500
 """Longer sentences are lists or tables in disguise."""
 
 LEAST_SENTENCES_LEFT = 2
-"""A note that loses a sentence must still hold so many others, or nothing could find it."""
+"""A note that loses a sentence must still have this number of others, or nothing could find it."""
 
 LANGUAGES: Mapping[str, QuestionForms] = MappingProxyType(
     {"de": GERMAN, "en": ENGLISH, "es": SPANISH, "": ENGLISH}

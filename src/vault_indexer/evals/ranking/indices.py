@@ -49,7 +49,7 @@ def built_index(target: Target, report: Report, shared: Path | None) -> Iterator
     """
     assembly = replace(Assembly.of(target), shared_root=shared)
     assembly.index_dir.prepare()
-    generation, _ = assembly.build_next(report, refit=False)
+    generation, _ = assembly.build_next(report, recompute_weights=False)
     reader = assembly.open_to_read(generation)
     try:
         yield reader

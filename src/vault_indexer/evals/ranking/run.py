@@ -97,7 +97,7 @@ def run_ranking(
         if by_person:
             _ask_all(
                 collected,
-                _Place(target, target.vault, folder / "own", True, report, say),
+                _EvaluatedVault(target, target.vault, folder / "own", True, report, say),
                 by_person,
                 variants,
                 k,
@@ -105,7 +105,7 @@ def run_ranking(
         if generated:
             say(f"hiding the text of {len(generated)} questions in a shadow of the vault")
             with shadow_vault(target, generated, folder / "vault") as vault:
-                place = _Place(target, vault, folder / "shadow", False, report, say)
+                place = _EvaluatedVault(target, vault, folder / "shadow", False, report, say)
                 _ask_all(collected, place, generated, variants, k)
     asked = (*by_person, *generated)
     return RankingRun(
@@ -128,7 +128,7 @@ def is_stale(question: Question, hashes: Mapping[str, str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _EvaluatedVault:
     """Which vault is asked, and where its indices are built."""
 
     target: Target
@@ -140,7 +140,11 @@ class _Place:
 
 
 def _ask_all(
-    collected: _Collected, place: _Place, questions: Sequence[Question], variants: Sequence[Variant], k: int
+    collected: _Collected,
+    place: _EvaluatedVault,
+    questions: Sequence[Question],
+    variants: Sequence[Variant],
+    k: int,
 ) -> None:
     """Variants that share an index are asked together: each index is built once, and what their settings do
     not change is made once for each question."""
@@ -187,7 +191,7 @@ class RemainingTime:
         self._building += self._passed()
 
     def is_asked(self, count: int) -> None:
-        """So many questions were asked since the call before."""
+        """This number of questions was asked since the last call."""
         self._asked += count
         self._asking += self._passed()
 
@@ -211,7 +215,7 @@ class RemainingTime:
 
 
 @contextmanager
-def _index_of(place: _Place, variant: Variant, number: int) -> Iterator[IndexReader]:
+def _index_of(place: _EvaluatedVault, variant: Variant, number: int) -> Iterator[IndexReader]:
     target = place.target
     if place.has_index and not variant.index_options:
         with own_index(target, place.report) as reader:

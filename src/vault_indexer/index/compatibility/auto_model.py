@@ -36,7 +36,7 @@ def _indexed_texts(generation: Generation) -> IndexedTexts | None:
     except (ManifestError, OSError, UnicodeDecodeError):
         return None
     with CatalogReader(generation.catalog) as catalog:
-        return IndexedTexts(built.provider, catalog.embedded_count(), catalog.owed_count(better.key))
+        return IndexedTexts(built.provider, catalog.embedded_count(), catalog.missing_count(better.key))
 
 
 def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:

@@ -19,18 +19,20 @@ def stored_weights(generation: Generation) -> bytes | None:
         return catalog.blob(WEIGHTS_BLOB)
 
 
-def weights_for_build(found: Scan, index_dir: IndexDir, fit: Callable[[], bytes], *, refit: bool) -> bytes:
+def weights_for_build(
+    found: Scan, index_dir: IndexDir, fit: Callable[[], bytes], *, recompute_weights: bool
+) -> bytes:
     """The token weights of the next generation.
 
-    They are those of the active generation, so that known vectors stay good. `fit` makes new ones where
-    there are none, where the catalog is damaged, or where `refit` asks for them and the vault has changed
-    much in size.
+    They are those of the active generation, so that known vectors stay good. `fit` makes new ones where there
+    are none, where the catalog is damaged, or where `recompute_weights` asks for them and the vault has
+    changed much in size.
     """
     current = index_dir.current()
     if current is None or not is_sound(current.catalog):
         return fit()
     stored = stored_weights(current)
-    if stored is None or (refit and _has_outgrown(current, found)):
+    if stored is None or (recompute_weights and _has_outgrown(current, found)):
         return fit()
     return stored
 

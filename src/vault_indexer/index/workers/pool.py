@@ -24,7 +24,7 @@ from vault_indexer.system import MemoryWatch, ProcessLimits
 
 _LOOK_S = 0.1
 _STARTS = 5
-"""So many workers in a row may end before they have begun: more is no accident."""
+"""At most this number of workers in a row may end before they have begun: more is no accident."""
 
 Job = TypeVar("Job")
 Result = TypeVar("Result", covariant=True)
@@ -83,7 +83,7 @@ class _Member(Generic[Job]):
 class WorkerPool(Generic[Job, Result]):
     """`size` worker processes that do jobs and may die over them.
 
-    Whoever opens a generation or builds one owns a pool, and closes it; one thread at a time may call it.
+    The code that opens or builds a generation owns a pool, and closes it; one thread at a time may call it.
     `start` is pickled: it runs in the worker and makes its Worker. Every job gets a result or `Died`, and no
     call waits for ever. A worker that dies is replaced with the next job. One that outgrows its share of
     memory is replaced after its job; before, it does `final_job`, whose result `each` gives. The processes
@@ -125,7 +125,7 @@ class WorkerPool(Generic[Job, Result]):
                 while waiting and (self._idle or len(self._busy) < self._size):
                     self._give(waiting.popleft(), fresh=fresh)
                 yield from self._results(_LOOK_S)
-        finally:  # whoever stopped listening must not hear these results as those of other jobs
+        finally:  # a caller that stopped listening must not get these results as those of other jobs
             while self._busy:
                 self._busy.popitem()[1].process.end()
 

@@ -97,7 +97,7 @@ else:
         lifeline = others[0]
 
         def watch() -> None:
-            # A process forked from the parent without an exec holds the pipe, too: hence the look.
+            # A process forked from the parent without an exec also holds the pipe: hence the check.
             while not wait([lifeline], _LOOK_FOR_PARENT_S) and os.getppid() == parent:
                 pass
             os._exit(1)

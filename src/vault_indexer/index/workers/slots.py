@@ -1,4 +1,4 @@
-"""What only so many may do at once, because they share memory and cores."""
+"""Limits how many do the same work at once, because they share memory and cores."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _LOOK_S = 0.1
 
 
 class Slots:
-    """So many owners at work at once, and so many with workers alive. Thread-safe.
+    """Limits how many owners work at once, and how many keep workers alive. Thread-safe.
 
-    `try_acquire` never waits: whoever is refused asks again. A pool that begins to work waits in `at_work`
-    while all slots are taken. Where there are more pools with workers than slots, those that rest longest
-    end theirs.
+    `try_acquire` never waits: a caller that is refused tries again later. A pool that begins to work waits in
+    `at_work` while all slots are taken. Where there are more pools with workers than slots, those that rest
+    longest end theirs.
     """
 
     def __init__(self, count: int = 1) -> None:

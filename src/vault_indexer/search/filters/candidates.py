@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Pattern = TextPattern | RegexMatcher
 
 _WINDOW = 3
-"""A phrase may run over the border between chunks, of so many at most. A rule of thumb."""
+"""A phrase may run over the borders between at most this number of chunks. A rule of thumb."""
 
 _NAME_FIELDS = ("title", "aliases", "tags", "properties")
 _TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
@@ -185,7 +185,7 @@ class TextCandidates:
         return self._near[terms]
 
     def _chunks_with(self, terms: Iterable[str], fields: Sequence[str]) -> Mask:
-        found = self._snapshot.keywords.held_by(terms, fields)
+        found = self._snapshot.keywords.mask_containing(terms, fields)
         self._budget.spend(costs.CHUNK * len(found) + costs.POSTING * int(found.sum()))
         return found
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Mask
 
 _FEW_LEAVES = 2
-"""Up to so many conditions SQLite looks through the names; for more, all names are read once. A rule of
-thumb."""
+"""Up to this number of conditions SQLite looks through the names; for more, all names are read once. A rule
+of thumb."""
 
 
 class NameReader:

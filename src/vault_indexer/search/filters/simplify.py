@@ -29,7 +29,7 @@ def simplify(node: Node) -> Node:
     """A condition on notes that holds for the same notes, at the same places. Places that contradict
     themselves are `NOTHING`, as is a condition that does; what a place says in vain is left out."""
     known = replace_leaves(node, _simple_place)
-    # The condition itself stays beside it: what is wrong in it is still an error.
+    # The condition itself stays as well: what is wrong in it is still an error.
     return All((known, NOTHING)) if _reduce(known, {}, _by_node) is False else known
 
 

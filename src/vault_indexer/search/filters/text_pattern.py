@@ -39,7 +39,8 @@ _SHORT = 100
 """In fewer characters the exact expression by itself is faster. A rule of thumb."""
 
 _SCANNED_WORDS = 8
-"""A scanner has so many words of a phrase: few texts have these and not the rest. A rule of thumb."""
+"""A scanner looks for at most this number of words of a phrase: few texts have these and not the rest. A rule
+of thumb."""
 
 _ACCENTS = "\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200d\u2060"
 _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
@@ -339,7 +340,7 @@ def _letters_in(folded: str) -> Iterator[str]:
 
 @cache
 def _folding() -> re.Pattern[str]:
-    """Characters beside ASCII that may stand for letters of ASCII."""
+    """Characters outside ASCII that may stand for letters of ASCII."""
     chars = {char for folded, own in _spellings().items() if folded.isascii() for char in own}
     return re.compile(
         f"[{re.escape(''.join(sorted(char for char in chars if not char.isascii())))}{_ACCENTS}\u200c]"

@@ -7,7 +7,7 @@ import re
 from vault_indexer.text.sentences import whole_spans
 
 _NEAR = 20
-"""A cut moves by a word of so many characters at most, and by an address of `_LONGEST`. A rule of thumb."""
+"""A cut moves by a word of at most this length, and by an address of `_LONGEST`. A rule of thumb."""
 
 _LONGEST = 400
 """A rule of thumb."""

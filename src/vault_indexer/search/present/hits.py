@@ -34,8 +34,8 @@ _FENCE_REACH = 32_768
 
 
 class RankedChunk(NamedTuple):
-    """A chunk that an answer shows: its key, its score beside the best one's, the reasons, its relevance, and
-    the copies of its note."""
+    """A chunk that an answer shows: its key, its score relative to the best one's, the reasons, its
+    relevance, and the copies of its note."""
 
     key: int
     score: float

@@ -99,7 +99,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A number or an ISO date beside the value of a property; `op` is one of > >= < <=."""
+    """A number or an ISO date, compared with the value of a property; `op` is one of > >= < <=."""
 
     op: str
     value: float | str

@@ -87,7 +87,7 @@ def looks_unfinished(text: str, start: int) -> str | None:
 def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) -> RegexMatcher:
     """The expression between the slashes; `column` is that of the first slash in the query.
 
-    Raises QueryError for one that is wrong, too large, or uses what RE2 does not have.
+    Raises QueryError for one that is wrong or too large, or uses what RE2 does not have.
     """
     import re2  # 7 ms, and few queries have an expression
 

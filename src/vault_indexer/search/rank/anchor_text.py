@@ -20,7 +20,7 @@ STRONGEST = 30
 """Only links to the strongest notes count: deeper ones changed nothing."""
 
 _SHOWN = 3
-"""So many notes with such links are named. A rule of thumb."""
+"""At most this number of notes with such links are named. A rule of thumb."""
 
 
 @dataclass(frozen=True, slots=True)

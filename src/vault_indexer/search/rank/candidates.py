@@ -141,7 +141,7 @@ class Candidates:
         return np.lexsort((self.key, -values))
 
     def normalized_scores(self) -> Floats:
-        """The scores beside the best one: 1 for all where nothing says anything for any of them."""
+        """The scores relative to the best one: 1 for all where nothing says anything for any of them."""
         top = self.score.max(initial=0.0)
         return self.score / top if top else np.ones(len(self))
 

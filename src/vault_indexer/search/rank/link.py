@@ -25,7 +25,7 @@ SEEDS = 5
 """Only neighbours of the strongest hits join: those of weak ones are noise. A rule of thumb."""
 
 NEIGHBOURS = 10
-"""So many of them at the most, the heaviest: with 20 nDCG@10 is the same to .001."""
+"""At most this number of them, the heaviest: with 20 nDCG@10 is the same to .001."""
 
 NEIGHBOUR_SCORE = 0.2
 """A neighbour is a hint: on judged queries it moved no measure, so it only breaks near ties and fills up."""

@@ -1,4 +1,4 @@
-"""Weigh notes: what whole notes say of a query, beside what their chunks say."""
+"""Weigh notes: what whole notes say of a query, in addition to their chunks."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 NOTE_MEANING = 2.0
-"""What the meaning of the whole note counts beside that of the chunk."""
+"""The weight of the whole note's meaning, relative to that of the chunk."""
 
 NOTE_WORDS = 0.6
-"""What the words of the whole note count beside those of the chunk. The first, and .5 here, are the best of
-160 choices on the tuning halves of six sets. With less than .6 beside words that are alike, two words in two
-sections of a note no longer count together."""
+"""The weight of the whole note's words, relative to those of the chunk. The first, and .5 here, are the best
+of 160 choices on the tuning halves of six sets. With less than .6 beside words that are alike, two words in
+two sections of a note no longer count together."""
 
 
 def weigh_notes(table: Candidates, request: RankRequest) -> None:
@@ -33,7 +33,7 @@ def weigh_notes(table: Candidates, request: RankRequest) -> None:
         chunks = table.local_key[rows]
         notes, note_of = np.unique(chunks >> CHUNK_KEY_BITS, return_inverse=True)
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-        held = query.snapshot.keywords.held(firsts, ends, query.terms, FIELD_WEIGHTS)
+        held = query.snapshot.keywords.term_presence(firsts, ends, query.terms, FIELD_WEIGHTS)
         table.note_coverage[rows] = held_weight(held.ranges, query.terms)[note_of]
         if query.vector.any():
             table.note_cosine[rows] = query.snapshot.vectors.note_scores(query.vector, notes)[note_of]

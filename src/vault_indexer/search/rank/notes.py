@@ -10,8 +10,8 @@ from vault_indexer.model import note_id_of
 from vault_indexer.search.rank.candidates import Candidates, RankRequest
 
 DECAY = 0.1
-"""What a note's next best chunk counts beside the one before it. At 0.3 and above questions found less often
-the note that answers; between 0 and 0.2 the measures hardly move."""
+"""The weight of a note's next best chunk, relative to the one before it. At 0.3 and above questions found
+less often the note that answers; between 0 and 0.2 the measures hardly move."""
 
 
 def group(table: Candidates, request: RankRequest) -> None:

@@ -83,7 +83,7 @@ def _synonyms(query: PreparedQuery, keys: Sequence[int]) -> dict[int, dict[str, 
     for one in query.synonyms:
         held = np.array(keys, np.int64)
         for word in one.searched_words:
-            held = query.snapshot.keywords.among(held, word.forms)
+            held = query.snapshot.keywords.filter_keys(held, word.forms)
         for key in held.tolist():
             found.setdefault(key, {})[one.searched] = one.written
     return found

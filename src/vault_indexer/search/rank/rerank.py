@@ -52,8 +52,8 @@ def weighted_mean(parts: Sequence[Evidence | None], size: int) -> Floats:
 
 
 def _by_words(table: Candidates, request: RankRequest) -> Evidence | None:
-    """The BM25F score beside the best one (it has no scale), what the chunk says of the query, and what its
-    note holds of it."""
+    """The BM25F score relative to the best one (it has no scale), what the chunk says of the query, and what
+    its note holds of it."""
     if np.isnan(table.words).all():
         return None
     chunk, weight = _positive(table.words) / np.nanmax(table.words), 1.0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float32]
 
 _REACHES = (2, 16)
-"""A filter is first checked on so many times the chunks that a ranking needs. A rule of thumb."""
+"""A filter is first checked on these multiples of the chunks that a ranking needs. A rule of thumb."""
 
 
 def retrieve(table: Candidates, request: RankRequest) -> None:

@@ -85,6 +85,6 @@ def _candidates(snapshot: Snapshot, name: str) -> list[int]:
     for terms in ordered[1:]:
         if not len(keys):
             return []
-        keys = snapshot.keywords.among(keys, terms, _NAME_FIELDS)
+        keys = snapshot.keywords.filter_keys(keys, terms, _NAME_FIELDS)
     found: list[int] = np.unique(keys >> CHUNK_KEY_BITS).tolist()
     return found

@@ -22,7 +22,7 @@ COMPOUNDING = frozenset({"da", "de", "et", "fi", "hu", "nb", "nl", "nn", "no", "
 """The languages (ISO 639-1) that write compounds as one word. Measured are German and Dutch."""
 
 COMPOUND_WEIGHT = 0.5
-"""What an occurrence within a compound counts beside one of the word itself: of .3 to .7 all are alike."""
+"""The weight of an occurrence within a compound, relative to the word itself: of .3 to .7 all are alike."""
 
 _SELDOM = 3
 """A word that more chunks hold than this is found without its compounds. A rule of thumb."""
@@ -45,10 +45,10 @@ _ENDING = 2
 """Letters of inflection behind the stem of a compound's last part. A rule of thumb."""
 
 _MOST = 16
-"""So many compounds of a word at the most, the most frequent ones. A rule of thumb."""
+"""At most this number of compounds of a word, the most frequent ones. A rule of thumb."""
 
 _MOST_WORDS = 8
-"""So many words of a query are looked for: each costs up to milliseconds. A rule of thumb."""
+"""At most this number of words of a query are looked for: each costs up to milliseconds. A rule of thumb."""
 
 Words = tuple[QueryTerm, ...]
 

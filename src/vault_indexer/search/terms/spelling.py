@@ -1,4 +1,4 @@
-"""Likely spellings of words that the vault does not know, searched beside them."""
+"""Likely spellings of words that the vault does not know, searched in addition to them."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ _SHORTEST = 4
 """Shorter words have neighbours by chance. A rule of thumb."""
 
 _LONG = 8
-"""A word of so many letters may be two edits from its likely spelling, and has few neighbours by chance. A
+"""A word of this length may be two edits from its likely spelling, and has few neighbours by chance. A
 rule of thumb."""
 
 _CANDIDATES = 8
-"""So many neighbours are looked at. A rule of thumb."""
+"""At most this number of neighbours are looked at. A rule of thumb."""
 
 _FREQUENT = 3
-"""A word that so many chunks hold is hardly a misspelling itself. A rule of thumb."""
+"""A word in this number of chunks is hardly a misspelling itself. A rule of thumb."""
 
 _KNOWN_WELL = "en"
 """The language whose common words are known nearly all: there a rare neighbour that is common will do."""
 
 _MOST = 8
-"""So many words of a query are corrected: each costs milliseconds, and with more it is no misspelt query. A
-rule of thumb."""
+"""At most this number of words of a query are corrected: each costs milliseconds, and with more it is no
+misspelt query. A rule of thumb."""
 
 _LETTERS = re.compile(f"{LETTER}+")
 

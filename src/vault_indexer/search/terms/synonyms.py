@@ -11,7 +11,7 @@ from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
 SYNONYM_WEIGHT = 0.6
-"""What a synonym counts beside the words of the query, so that notes with these come first. A rule of
+"""The weight of a synonym, relative to the words of the query, so that notes with these come first. A rule of
 thumb: between another form of a word (`VARIANT_WEIGHT`) and a compound with it (`COMPOUND_WEIGHT`)."""
 
 Groups = tuple[tuple[str, ...], ...]

@@ -1,4 +1,4 @@
-"""The table of endpoints: every question and order that the index answers, once.
+"""The endpoint table: one row for each query and command that the index supports.
 
 From a row come the HTTP route and its description in `/openapi.json` (`http`), the request of the daemon's
 client (`client`), the call in this process (`answers`, by the name of the row) and, where the row says so, a

@@ -1,4 +1,5 @@
-"""The port through which the server keeps what a person does in a face: `evals` implements it."""
+"""Interface for storing user feedback (grades and clicks) from the web page and the plugin; `evals`
+implements it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from vault_indexer.model import JudgingPool
 
 
 class FeedbackStore(Protocol):
-    """Keeps what a person does in a face, as questions for `indexer eval`. Any thread may call it."""
+    """Stores grades and clicks as questions for `indexer eval`. Any thread may call it."""
 
     def record_click(self, query: str, path: str, rank: int) -> Path:
         """Keep that a note was opened from the hits of a query; the file where that stands. Raises UsageError

@@ -47,8 +47,8 @@ _IDLE_S = 1.0
 
 _FULL_S = 0.1
 _FULL_AT_ONCE = 8
-"""So many clients at once are told that the server is full, each within `_FULL_S`; the others wait to be
-accepted."""
+"""At most this many clients at a time get a "server full" response, each within `_FULL_S`; the rest wait in
+the accept queue."""
 
 _RETRY_S = 1.0
 _SAY_EVERY_S = 60.0
@@ -56,7 +56,7 @@ _SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 def connection_limit(max_concurrent: int) -> int:
-    """How many connections this process can hold beside its other files, by its limit of open files."""
+    """How many connections this process can hold, by its limit of open files and the files it needs."""
     most = max(_MOST, 2 * max_concurrent)
     files = _open_files_limit()
     return most if files is None else max(_LEAST, min(most, (files - _open_files()) // _SHARE))

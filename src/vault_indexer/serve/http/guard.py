@@ -59,7 +59,7 @@ class GuardRules:
     max_concurrent: int
     timeout_s: float
     wait_s: float = 10.0
-    """How long a request waits at most while so many others are answered."""
+    """How long a request waits at most while the limit of requests is reached."""
 
     long_lived: frozenset[str] = frozenset()
     public: frozenset[str] = frozenset()
@@ -72,7 +72,7 @@ class GuardRules:
     """Which methods the paths take; a path that is not here is left to the application."""
 
     where_token: str = "the token is in daemon.json"
-    """For whoever has none."""
+    """For requests without one."""
 
     def accepts(self, token: str) -> bool:
         """Whether a request with this token is answered; decided in the same time for each wrong token."""

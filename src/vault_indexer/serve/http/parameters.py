@@ -1,4 +1,4 @@
-"""Refuses query parameters that a route does not have: ignoring one would mislead whoever sent it."""
+"""Refuses query parameters that a route does not have: ignoring one would mislead the sender."""
 
 from __future__ import annotations
 

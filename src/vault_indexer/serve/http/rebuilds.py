@@ -77,7 +77,7 @@ class Rebuilds:
             report = self._service().rebuild(self._record_progress, options)
         except VaultIndexerError as error:
             self._record_failure(error_report(error))
-        except Exception:  # noqa: BLE001 - logged, and told to whoever waits
+        except Exception:  # noqa: BLE001 - logged, and reported to the waiting caller
             _LOG.exception("the rebuild failed")
             self._record_failure(ErrorReport("internal", "the rebuild failed; see the daemon's log"))
         else:

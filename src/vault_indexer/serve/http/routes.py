@@ -1,7 +1,7 @@
 """The routes of the table of endpoints: a request's parameters are checked, its answer is made in a thread.
 
 The framework answers all other paths. It does not answer these: for a small answer, what it does between a
-request and its function took half of the time beside the search.
+request and its function took half of the time, the search aside.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class EndpointRoute:
             return self._respond(values)
         except VaultIndexerError as error:
             return error_response(error)
-        except Exception:  # noqa: BLE001 - logged, and told to whoever asked
+        except Exception:  # noqa: BLE001 - logged, and reported to the caller
             _LOG.exception("a request failed")
             return internal_error()
 

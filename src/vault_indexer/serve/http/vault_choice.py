@@ -1,7 +1,7 @@
 """Which vault a request is about: `/vault/NAME/v1/...`, or the parameter `vault` of its query.
 
 Both are taken off the request, so that the routes behind are those of one vault. The name is in
-`CHOSEN_VAULT` while the request is answered, in the threads that answer it, too.
+`CHOSEN_VAULT` while the request is answered, also in the threads that answer it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tools do beyond asking the service: given to the server by whoever wires it."""
+"""What tools do beyond asking the service: given to the server when it is made."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class McpApp:
     async def _run(self, started: asyncio.Future[StreamableHTTPSessionManager]) -> None:
         try:
             manager = await asyncio.to_thread(self._tools.make_manager)
-        except Exception:  # noqa: BLE001 - logged, and told to whoever asked
+        except Exception:  # noqa: BLE001 - logged, and reported to the caller
             _LOG.exception("the MCP server could not be started")
             started.set_exception(_NotStartedError())
             return
@@ -147,7 +147,7 @@ class _NotStartedError(Exception):
 
 
 def with_mcp(mcp: App, rest: App) -> App:
-    """One application of two: `/mcp`, and all other paths."""
+    """Routes `/mcp` to the MCP app and everything else to the API."""
 
     async def route(scope: Message, receive: Receive, send: Send) -> None:
         is_mcp = scope["type"] == "http" and scope["path"] in (PATH, f"{PATH}/")

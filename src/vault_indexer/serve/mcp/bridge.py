@@ -260,7 +260,7 @@ class _Call:
 
 
 class _Daemon:
-    """The daemon's `/mcp`. `reach` runs once, whoever asks first, and again after the daemon has gone."""
+    """The daemon's `/mcp`. `reach` runs once, at the first request, and again after the daemon has gone."""
 
     def __init__(self, reach: Callable[[], DaemonInfo]) -> None:
         self._reach = reach

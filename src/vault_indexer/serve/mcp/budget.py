@@ -83,7 +83,7 @@ def page(
 
     Entries are counted through all of `lists`, in their order. `next_offset` of the page is where the next
     one begins; the last page has none. An entry that is larger than a page has its longest texts cut,
-    marked by "[…]". So has what stands beside the lists.
+    marked by "[…]". So does what is outside the lists.
     """
     beside = {name: [] if name in lists else value for name, value in answer.items()}
     found = cast("dict[str, JsonValue]", fitting(beside, PAGE_TOKENS // 2))

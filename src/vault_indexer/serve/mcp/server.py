@@ -163,7 +163,7 @@ def _without_vault(tool: ListedTool) -> ListedTool:
 
 
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
-    """The ASGI end of a server, without sessions. Whoever serves it has to enter its `run()`."""
+    """The ASGI end of a server, without sessions. The server has to enter its `run()`."""
     server.streamable_http_app(
         json_response=True,
         stateless_http=True,
@@ -221,7 +221,7 @@ class VaultTool(Tool):
             return await self._calls.result(arguments, context)
         except VaultIndexerError as error:
             return _failure(" ".join(str(error).split("\n")))
-        except Exception:  # noqa: BLE001 - logged, and told to whoever asked
+        except Exception:  # noqa: BLE001 - logged, and reported to the caller
             _LOG.exception("the tool %s failed", self.name)
             return _failure(f"internal error: see {self._calls.log}")
 

@@ -59,7 +59,7 @@ _LOOK_AGAIN_S = 0.2
 
 _MOST_NOTES = 20
 _NOTE_TOKENS = 50
-"""Of a note in a list of notes, beside its text."""
+"""Of a note in a list of notes, in addition to its text."""
 
 _NAME_CHARS = 60
 _LAYERS = re.compile(r"[123](,[123])*")

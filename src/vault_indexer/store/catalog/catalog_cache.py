@@ -19,13 +19,13 @@ _HEADINGS = 20_000
 
 _CHUNK_CHARS = 4_000_000
 _CHUNK = 1000
-"""What a chunk costs beside its body, in characters."""
+"""The overhead of a chunk, without its body, in characters."""
 
 _WORD_BYTES = 24_000_000
 """Those of 84,462 chunks take 20."""
 
 _ENTRY = 150
-"""What the words of a chunk cost beside their numbers, in bytes."""
+"""The overhead of the words of a chunk, without their numbers, in bytes."""
 
 _STALE_AFTER = 100
 """One note in so many may have been written since the languages were counted: so few change no order that

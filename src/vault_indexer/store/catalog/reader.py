@@ -74,7 +74,7 @@ _LINK_COLUMNS = (
 )
 _LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
 _REMEMBERED = 8_192
-"""So many rows of one kind are kept at the most. A rule of thumb."""
+"""At most this number of rows of one kind are kept. A rule of thumb."""
 
 _KEYS_REMEMBERED = 100_000
 """The same for the keys of chunks. A rule of thumb."""
@@ -170,7 +170,7 @@ class CatalogReader:
 
     def _forget_state(self) -> None:
         """Of what can change while a note keeps its id, nothing is known yet."""
-        # Whoever asks for the state asks often, and both look through the whole catalog.
+        # The state is asked for often, and both look through the whole catalog.
         self._counts: IndexCounts | None = None
         self._skipped: tuple[SkippedFile, ...] | None = None
         # Searches ask for the same rows again and again, each for those of a hundred notes.
@@ -442,7 +442,7 @@ class CatalogReader:
         """How many chunks there are whose text is to be embedded: no more have a vector."""
         return int(self._one("SELECT count(text_hash) FROM chunks")[0])
 
-    def owed_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
+    def missing_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
         """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
         ordered by key where all."""
         sql = f"SELECT c.key, c.text_hash FROM chunks c WHERE {{keys}} {_OWED}"
@@ -450,12 +450,12 @@ class CatalogReader:
             return dict(self.rows(sql.format(keys="") + " ORDER BY c.key", (model,)))
         return dict(self.rows_in(sql.format(keys="c.key IN (%s) AND"), keys, model))
 
-    def owed_count(self, model: str) -> int:
+    def missing_count(self, model: str) -> int:
         """How many chunks are to have a vector and have none of this model."""
         return int(self._one(f"SELECT count(*) FROM chunks c WHERE {_OWED}", (model,))[0])
 
-    def owed_newest(self, model: str, limit: int) -> list[int]:
-        """At most so many of these chunks, those of the notes that changed last first."""
+    def newest_missing(self, model: str, limit: int) -> list[int]:
+        """At most `limit` of these chunks, those of the notes that changed last first."""
         sql = (
             f"SELECT c.key FROM chunks c JOIN notes n USING (note_id) WHERE {_OWED}"
             " ORDER BY n.mtime_ns DESC, c.key LIMIT ?"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _BATCH = 400
 _REMEMBERED = 20_000
-"""So many paths' neighbours are kept at the most. A rule of thumb."""
+"""The neighbours of at most this number of paths are kept. A rule of thumb."""
 
 Value = TypeVar("Value")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 _OVERHEAD = 400
-"""Bytes that an entry costs beside its arrays: key, tuple and array headers."""
+"""The overhead of an entry, without its arrays, in bytes: key, tuple and array headers."""
 
 _USUAL_DOCUMENTS = 100_000
 _MOST_TIMES = 4

@@ -1,10 +1,10 @@
 """Which segments are written again as one, and by whom, so that there are few and nobody waits for it.
 
 Segments stand in tiers by size, each eight times the one before. A commit, which somebody waits for, merges
-small ones only. The rest is done beside the edits (`KeywordIndex.tidy`): a tier that holds more than
+small ones only. The rest is done between edits (`KeywordIndex.tidy`): a tier that holds more than
 `PER_TIER` becomes one segment of the next, and what is mostly deleted is rewritten; the largest are left
 alone. A document is thus rewritten at most once a tier. Where nobody tidies (commands without a daemon), a
-commit does that, too, but late: when it is either much overdue or little work.
+commit also does that, but late: when it is either much overdue or little work.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def segments_to_merge(segments: Sequence[W3Segment], added: int) -> list[W3Segme
 
 
 def segments_to_merge_later(segments: Sequence[W3Segment]) -> list[W3Segment]:
-    """Those to write again beside edits; none if all is in order."""
+    """Those to rewrite between edits; none if all is in order."""
     chosen = _full_tiers(segments, 0, lambda _tier: PER_TIER + 1)
     return chosen + [one for one in segments if one not in chosen and _is_deleted(one, 1)]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Positions = NDArray[np.intp]
 
 _STEPS = 254
-"""The best score has so many steps; rounded up that is a byte, whatever the division loses."""
+"""The best score has this number of steps; rounded up that is a byte, whatever the division loses."""
 
 _BLOCK = 1 << 16
 """Documents that are added up at once: their numbers stay in the processor's cache."""

@@ -36,11 +36,11 @@ _WORD_BYTES = 64 << 20
 _BOOSTS = 4096
 
 _LONG = 8
-"""Lists that together hold more than an eighth of all documents are longer than a byte for each."""
+"""Above one eighth of all documents, posting lists take more space than a byte per document."""
 
 ROUNDED_FROM = 250_000
-"""With so many documents scores of common words are rounded. With fewer the exact ones of all words that are
-in use are in memory, and a look at them is quicker."""
+"""From this number of documents on scores of common words are rounded. With fewer the exact ones of all words
+that are in use are in memory, and a look at them is quicker."""
 
 Classes = tuple[TermClass, ...]
 

@@ -33,7 +33,7 @@ _AFTER_ALL = b"\xff"
 _ASCII = 128
 
 _BLOCK = 65_536
-"""So many words are looked through at once: the bits of their letters take some 5 MB."""
+"""This number of words is scanned at once: the bits of their letters take some 5 MB."""
 
 
 class SegmentWords:

@@ -34,7 +34,7 @@ PREFIX_WEIGHT = 0.8
 thumb."""
 
 PREFIX_TERMS = 64
-"""So many longer words stand for a beginning, the most frequent ones. A rule of thumb."""
+"""At most this number of longer words stand for a prefix, the most frequent ones. A rule of thumb."""
 
 _COMPLETIONS = 256
 _FREQUENCIES = 4096
@@ -146,7 +146,9 @@ class KeywordSnapshot:
         found[keys.searchsorted(self._keys[positions])] = values
         return found
 
-    def held(self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> HeldTerms:
+    def term_presence(
+        self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
+    ) -> HeldTerms:
         """Which terms the documents in ranges of keys hold (`firsts` inclusive, `ends` exclusive; ascending,
         without overlap)."""
         owners, positions = self._order.positions_between(firsts, ends)
@@ -211,7 +213,7 @@ class KeywordSnapshot:
             return self._order.keys_at(np.concatenate([np.empty(0, np.int32), *held]))
         return self._order.keys[self._mask_of(held)]
 
-    def held_by(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Mask:
+    def mask_containing(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Mask:
         """For each of `keys` whether its document holds any of the index terms in any of the fields."""
         return self._mask_of(self._places_of(terms, fields))
 
@@ -237,8 +239,9 @@ class KeywordSnapshot:
                 found[segment.data.longest_words[field] + base] = True
         return self._order.in_order(found)
 
-    def among(self, keys: Keys, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
-        """Those of `keys` (of live documents) that `holding` would find: for few keys this is quicker."""
+    def filter_keys(self, keys: Keys, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
+        """Those of `keys` (of live documents) that `keys_containing` would find: for few keys this is
+        quicker."""
         wanted = [FIELDS.index(field) for field in fields]
         positions = self._order.positions_of(keys)
         held = np.zeros(len(keys), bool)

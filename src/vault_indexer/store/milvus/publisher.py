@@ -41,7 +41,7 @@ class RowChanges(NamedTuple):
 
 
 class MilvusPublisher:
-    """Writes one vault's notes and chunks: changes in place, or all of them beside, as a new edition.
+    """Writes one vault's notes and chunks: changes in place, or all of them, as a new edition.
 
     One thread at a time uses it, and one daemon writes a vault. Every write can be repeated: rows have the
     primary key of their edition and chunk, and `VaultState` is written after the rows it stands for. So a
@@ -86,7 +86,7 @@ class MilvusPublisher:
         self._vaults.put(state)
 
     def replace(self, state: VaultState, notes: Iterable[PublishedNote]) -> VaultState:
-        """Write all notes beside what is published, then switch to them. The state that is active now; the
+        """Write all notes as a new edition, then switch to it. The state that is active now; the
         old rows stay until `sweep`."""
         self._vaults.create()
         create_chunks(self._connection, self.collection, self._model.dimension, self._layout)
@@ -196,7 +196,7 @@ class MilvusPublisher:
 
 
 def cut(text: str, limit: int) -> str:
-    """The beginning of a text that has at most so many bytes in UTF-8."""
+    """The beginning of a text, of at most `limit` bytes in UTF-8."""
     if len(text) * 4 <= limit:
         return text
     return text.encode("utf-8")[:limit].decode("utf-8", "ignore")

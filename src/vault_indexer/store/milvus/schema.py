@@ -25,7 +25,7 @@ from vault_indexer.store.milvus.connection import MilvusConnection
 from vault_indexer.store.milvus.words import MAX_BYTES
 
 SCHEMA_VERSION = 3
-"""Raised when the fields or what they mean change: then all vaults are published again, beside."""
+"""Raised when the fields or what they mean change: then all vaults are published again, as new editions."""
 
 VAULT_BYTES = 256
 PATH_BYTES = 8192

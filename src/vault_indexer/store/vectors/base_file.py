@@ -61,7 +61,7 @@ def write_base(path: Path, content: BaseContent) -> None:
 
 
 def read_base(path: Path, room: Room) -> BaseContent:
-    """Read a file into arrays; `room` gives the one for so many vectors of so many numbers. Raises
+    """Read a file into arrays; `room` gives the one for a number of vectors and their dimension. Raises
     IndexUnusableError if the file is missing, cut or changed."""
     try:
         with path.open("rb") as file:

@@ -33,16 +33,16 @@ _MAGNITUDE = np.uint16(0x7FFF)
 """All bits of a float16 but the sign: a number without any of them is zero."""
 
 _FEW = 4096
-"""So many allowed vectors are compared directly: a search with a selector passes all of them."""
+"""Up to this number of allowed vectors are compared directly: a search with a selector passes all of them."""
 
 _WORTH_COMPACTING = 4096
-"""So many changed rows are always put up with. A rule of thumb."""
+"""Never compact below this number of changed rows. A rule of thumb."""
 
 _OVERDUE = 16_384
-"""As many as one compaction takes a few tenths of a second for."""
+"""A compaction of this many rows takes a few tenths of a second."""
 
 _MEAN_OF = 256
-"""The mean over a note is that of at most so many vectors, spread evenly: it bounds what a very long note
+"""The mean over a note is that of at most this many vectors, spread evenly: it bounds what a very long note
 costs a search. A rule of thumb."""
 
 
@@ -228,7 +228,8 @@ class VectorSnapshot:
 
     @property
     def compaction_overdue(self) -> bool:
-        """Whether they should at once, whoever waits for it: half of what is searched is not in the base."""
+        """Whether they should at once, even if an edit waits for it: half of what is searched is not in the
+        base."""
         most = max(_OVERDUE, len(self.keys) // 2)
         return self._has_changed_beyond(most, most)
 
@@ -283,7 +284,7 @@ def load_snapshot(path: Path) -> VectorSnapshot:
 
 
 def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:
-    """A FAISS index with room for so many float16 vectors, and that room as an array: what FAISS keeps of a
+    """A FAISS index with room for `count` float16 vectors, and that room as an array: what FAISS keeps of a
     vector is its float16 numbers. The caller sets `ntotal`."""
     import faiss
 

@@ -26,7 +26,7 @@ _EXTRA_CANDIDATES = 16
 near it may prefer any. A rule of thumb."""
 
 SAMPLED = 256
-"""So many vectors tell how near to a query the others are. A rule of thumb."""
+"""This number of vectors tells how near to a query the others are. A rule of thumb."""
 
 
 def spread_evenly(count: int, limit: int) -> Positions:

@@ -20,7 +20,7 @@ _MANY = 512
 thumb."""
 
 _HELD_BYTES = 32_000_000
-"""Texts of so many bytes are kept while a batch of notes is checked. A rule of thumb."""
+"""At most this number of bytes of texts are kept while a batch of notes is checked. A rule of thumb."""
 
 
 class NoteTexts:
