@@ -13,7 +13,7 @@ from vault_indexer.config.gateway import GatewayServer
 from vault_indexer.gateway.http.requests import REQUEST
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 
-_PAUSE_S = 0.25
+_PAUSE_S = 1.0
 _MOST_PAUSING = 64
 """A refusal comes after a pause, so that a client that asks again at once keeps no processor busy. Of many
 refusals at the same time the rest come without one: they would hold connections that others need."""
