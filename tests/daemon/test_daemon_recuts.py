@@ -88,7 +88,7 @@ class ScriptedIndex:
     """What `RechunkTask` asks of the index and its spare process; the model answers for the notes of
     `answered`."""
 
-    owed = 0
+    missing_vectors = 0
 
     def __init__(self, waiting: Iterable[str], answered: Iterable[str] = ()) -> None:
         self.waiting = dict.fromkeys(waiting, "digest")
