@@ -208,26 +208,26 @@ def _written(
     """Each sentence of the model that passes the check, as it comes, then the answer: written, or the given
     one where the model fails or less than half of the sentences pass. Raises QueryCancelledError."""
     stream = StreamOptions(is_cancelled, request.as_written)
-    instead = "notes are quoted" if found.quotes else "the passages are shown"
     try:
         sentences = yield from writer.write(request.question, found.passages, stream)
     except UnusableAnswerError as error:
-        yield _with_notice(answer, f"the language model gave no usable answer ({error}): {instead}")
+        yield _not_written(answer, found, f"the language model gave no usable answer ({error})")
         return
     except ProviderError as error:
-        yield _with_notice(answer, f"{error}: {instead}")
+        yield _not_written(answer, found, str(error))
         return
     passed = tuple(one for one in sentences if one.verdict != "dropped")
     dropped = tuple(one for one in sentences if one.verdict == "dropped")
     answer = replace(answer, dropped=dropped)
     if not sentences:
-        yield _with_notice(answer, f"the language model finds no answer in the passages: {instead}")
+        yield _not_written(answer, found, "the language model finds no answer in the passages")
     elif 2 * len(passed) < len(sentences):
-        text = f"the notes support {len(passed)} of {len(sentences)} sentences of the language model"
-        yield _with_notice(answer, f"{text}: {instead}")
+        support = f"the notes support {len(passed)} of {len(sentences)} sentences of the language model"
+        yield _not_written(answer, found, support)
     else:
         yield replace(answer, kind="written", sentences=passed, model=writer.llm.name)
 
 
-def _with_notice(answer: AskAnswer, notice: str) -> AskAnswer:
-    return replace(answer, notices=(*answer.notices, notice))
+def _not_written(answer: AskAnswer, found: Passages, why: str) -> AskAnswer:
+    instead = "notes are quoted" if found.quotes else "the passages are shown"
+    return replace(answer, notices=(*answer.notices, f"{why}: {instead}"))
