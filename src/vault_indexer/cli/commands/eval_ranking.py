@@ -113,7 +113,6 @@ def rank(  # noqa: PLR0913 - one for each group of options
     chosen = parse_variants(variants.split(","))
     if baseline and baseline not in {one.name for one in chosen}:
         raise UsageError(f"--baseline {baseline}: it must be one of --variants, {variants}")
-    check_limits()
     with _ending_cleanly(), _progress() as report:
         run = run_ranking(target_of(selection), asked, chosen, k=questions.k, report=report, say=note)
     found = compare(run, baseline, min_lift_pct)
@@ -188,7 +187,6 @@ def tune_command(
     if not asked:
         raise UsageError(f"no {source.value} questions in {questions.cases}/ranking")
     variants = tuning_variants([name for name in strategies.split(",") if name])
-    check_limits()
     with _ending_cleanly(), _progress() as report:
         found = tune(target, asked, variants, k=questions.k, report=report, say=note)
     if output.json:
@@ -249,7 +247,6 @@ def judge(  # noqa: PLR0913 - the options of a session
     if not judgements.topics:
         raise UsageError("no questions: give some as arguments, or by --queries or --clicks")
     judgements.save()
-    check_limits()
     with _progress() as report, own_index(target, report) as reader, reader.holder.lease() as snapshot:
         session = _JudgingSession(target, judgements, reader.searcher, snapshot, depth)
         is_done = session.run()
@@ -359,6 +356,9 @@ def _means(report: RankingReport) -> dict[str, float]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
+    """What shows how far the indices of the block are, which are built and opened in this process. Raises
+    UnavailableError where its limits do not allow that."""
+    check_limits()
     with showing() as show:
         yield lambda progress: show(cast("ProgressJson", encode(progress)))
 
@@ -403,7 +403,6 @@ def ranking_of_run(selection: VaultSelection, cases: Path) -> RankingReport | No
     asked = load_questions(cases)
     if not asked:
         return None
-    check_limits()
     with _ending_cleanly(), _progress() as report:
         run = run_ranking(
             target_of(selection), asked, parse_variants(DEFAULT_VARIANTS), report=report, say=note
