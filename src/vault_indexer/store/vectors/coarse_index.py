@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vault_indexer.store.vectors.faiss_rows import batches, exact_products
+from vault_indexer.store.vectors.faiss_rows import exact_products, vectors_in_batches
 from vault_indexer.system import back_by_huge_pages
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class CoarseVectors:
         step = np.maximum(_STEP * spread, _LEAST_STEP)
         of_row = np.empty((vectors.ntotal, (vectors.d + 1) // 2), np.uint8)
         lengths = np.empty(vectors.ntotal, np.float32)
-        for start, exact in batches(vectors):
+        for start, exact in vectors_in_batches(vectors):
             end = start + len(exact)
             below = np.clip(np.floor((exact - middle) / step), -_HALF, _HALF - 1)
             error = exact - middle - _between(below) * step
@@ -143,7 +143,7 @@ def _scannable(points: Matrix, of_row: Bytes) -> Any:
 def _moments(vectors: Any) -> tuple[Matrix, Matrix]:
     """Mean and standard deviation of each dimension."""
     sums = np.zeros((2, vectors.d))
-    for _, exact in batches(vectors):
+    for _, exact in vectors_in_batches(vectors):
         sums += exact.sum(axis=0, dtype=np.float64), np.square(exact).sum(axis=0, dtype=np.float64)
     mean, square = sums / vectors.ntotal
     variance = np.maximum(square - np.square(mean), 0.0)

@@ -33,7 +33,7 @@ def exact_products(halves: Halves, rows: Positions, query: Matrix) -> Matrix:
     return row_products(halves[rows].astype(np.float32), query)
 
 
-def batches(vectors: Any) -> Iterator[tuple[int, Matrix]]:
+def vectors_in_batches(vectors: Any) -> Iterator[tuple[int, Matrix]]:
     """The vectors of a FAISS index in order, some thousands at a time, each with its first position."""
     for start in range(0, vectors.ntotal, _BATCH):
         yield start, vectors.reconstruct_n(start, min(_BATCH, vectors.ntotal - start))
