@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
@@ -74,17 +75,20 @@ class _SessionWithoutLoop:
         """Never here."""
         return False
 
+    def _refuse(self) -> NoReturn:
+        raise self._refusal.with_traceback(None)  # else each time adds to the traces before
+
     def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
         """Refused."""
-        raise self._refusal
+        self._refuse()
 
     def resume(self) -> None:
         """Refused."""
-        raise self._refusal
+        self._refuse()
 
     def pause_upgrade(self, paused: bool) -> None:  # noqa: ARG002 - refused
         """Refused."""
-        raise self._refusal
+        self._refuse()
 
 
 class LocalSession(_SessionWithoutLoop):
@@ -289,7 +293,7 @@ class ReadOnlySession(_SessionWithoutLoop):
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:  # noqa: ARG002 - refused
         """Refused: raises LockedError."""
-        raise self._refusal
+        self._refuse()
 
     def status(self) -> StatusReport:
         """The state on disk."""
@@ -309,7 +313,7 @@ class ReadOnlySession(_SessionWithoutLoop):
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:  # noqa: ARG002 - refused
         """Refused: raises LockedError."""
-        raise self._refusal
+        self._refuse()
 
     def close(self) -> None:
         """Close the snapshot."""
