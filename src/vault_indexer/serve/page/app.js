@@ -156,9 +156,16 @@ function fillChoice(choice, vaults) {
 }
 
 /** @param {{ name: string, state: string, progress?: object | null }} vault */
-function nameWithState({ name, state, progress = null }) {
-  if (state === "ready" || (state === "indexing" && !progress)) return name;
-  return `${name} (${state === "indexing" ? "building" : state})`;
+function nameWithState(vault) {
+  const { name, state } = vault;
+  const isIndexing = state === "indexing";
+  if (state === "ready" || (isIndexing && !isBuilding(vault))) return name;
+  return `${name} (${isIndexing ? "building" : state})`;
+}
+
+/** @param {{ state: string, progress?: object | null }} vault */
+function isBuilding({ state, progress = null }) {
+  return state === "building" || (progress !== null && ["rebuilding", "indexing"].includes(state));
 }
 
 let before = daemonState();
@@ -192,8 +199,7 @@ function followState() {
 function builds({ status, vaults }) {
   /** @type {import("./daemon.js").VaultState[]} */
   const all = status ? [{ name: "", state: status.state, progress: status.progress }] : vaults;
-  return all.filter(({ state, progress }) =>
-    state === "building" || (progress !== null && ["rebuilding", "indexing"].includes(state)));
+  return all.filter(isBuilding);
 }
 
 /**
@@ -224,8 +230,8 @@ function showDaemon(daemon) {
 
 /** @param {import("./daemon.js").VaultState} build */
 function buildName({ name, state }) {
-  const what = state === "rebuilding" ? "the index is built again" : "the index is being built";
-  return name ? `${name}: ${what}` : `T${what.slice(1)}`;
+  const what = state === "rebuilding" ? "index is built again" : "index is being built";
+  return name ? `${name}: the ${what}` : `The ${what}`;
 }
 
 /**
