@@ -25,8 +25,8 @@ from pathlib import Path
 
 from quality.engine import plain
 from quality.queries import ASIDE, Query, read_queries
-from quality.sets import judged, written, xquad_articles
-from quality.unanswerable import is_kept_far, is_kept_near, languages_in
+from quality.sets import judged, written
+from quality.unanswerable import is_kept_far, is_kept_near, languages_in, numbered_paragraphs
 from quality.written import QUERIES
 from search_quality import folder, is_wanted, options
 from vault_indexer import open_vault
@@ -86,14 +86,12 @@ def ask_sets(data: Path, work: Path) -> Iterator[AskSet]:
 def _xquad(data: Path, work: Path, name: str, language: str, is_kept: Callable[[int, int], bool]) -> AskSet:
     notes: dict[str, str] = {}
     questions: list[Question] = []
-    for number, article in enumerate(xquad_articles(data / "bench" / "xquad", language)):
-        for at, paragraph in enumerate(article):
-            path, kept = f"p{len(questions):04}.md", is_kept(number, at)
-            if kept:
-                notes[path] = paragraph["context"]
-            for one in paragraph["qas"]:
-                texts = [answer["text"] for answer in one["answers"]]
-                questions.append(Question(one["question"], _holds(path, texts) if kept else None))
+    for path, kept, paragraph in numbered_paragraphs(data / "bench" / "xquad", language, is_kept):
+        if kept:
+            notes[path] = paragraph["context"]
+        for one in paragraph["qas"]:
+            texts = [answer["text"] for answer in one["answers"]]
+            questions.append(Question(one["question"], _holds(path, texts) if kept else None))
     vault = written(work / f"ask-{name.replace(' ', '-')}", notes)
     return AskSet(name, vault, tuple(questions))
 

@@ -78,11 +78,11 @@ def is_kept_far(article: int, _paragraph: int) -> bool:
 def _hidden(
     data: Path, work: Path, language: str, kind: str, is_kept: Callable[[int, int], bool]
 ) -> ConfidenceSet:
-    """XQuAD with the paragraphs that `is_kept` (numbers of article and paragraph) leaves."""
+    """XQuAD with the paragraphs that `is_kept` leaves."""
     notes: dict[str, str] = {}
     answerable: list[Query] = []
     unanswerable: list[Query] = []
-    for path, kept, paragraph in _numbered(data, language, is_kept):
+    for path, kept, paragraph in numbered_paragraphs(data, language, is_kept):
         grades = {path: 1} if kept else {}
         if kept:
             notes[path] = paragraph["context"]
@@ -103,9 +103,11 @@ def _asked_in(data: Path, work: Path, language: str, asked_in: str) -> Confidenc
     return ConfidenceSet(name, FOREIGN, far.vault, tuple(answerable), asked.unanswerable)
 
 
-def _numbered(
+def numbered_paragraphs(
     data: Path, language: str, is_kept: Callable[[int, int], bool]
 ) -> Iterator[tuple[str, bool, dict[str, Any]]]:
+    """Of each paragraph of XQuAD the path of its note, whether `is_kept` (numbers of article and paragraph)
+    leaves it, and itself."""
     number = 0
     for article, paragraphs in enumerate(xquad_articles(data, language)):
         for at, paragraph in enumerate(paragraphs):

@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -92,8 +93,19 @@ class Sandbox:
     ) -> Ran:
         """`indexer ARGUMENTS` in a folder, or the Python `code` instead."""
         program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
+        return self.run_program([sys.executable, *program, *arguments], cwd=cwd, stdin=stdin, timeout=timeout)
+
+    def run_program(
+        self,
+        command: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        stdin: str = "",
+        timeout: float = PROCESS_S,
+    ) -> Ran:
+        """A program with the sandbox's environment, in a folder."""
         done = subprocess.run(
-            [sys.executable, *program, *arguments],
+            command,
             env=self.environ,
             cwd=cwd or self.root,
             input=stdin,

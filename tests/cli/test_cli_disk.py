@@ -42,16 +42,7 @@ def on_a_small_disk(sandbox: Sandbox, prepare: str, *arguments: str) -> Ran:
     (sandbox.root / "disk").mkdir(exist_ok=True)
     script = f'mount -t tmpfs -o size=1500k none disk && {prepare} && exec "$@"'
     command = [sys.executable, "-m", "vault_indexer.cli", *arguments, *place]
-    done = subprocess.run(
-        ["unshare", "-rm", "sh", "-c", script, "sh", *command],
-        env=sandbox.environ,
-        cwd=sandbox.root,
-        capture_output=True,
-        text=True,
-        timeout=WAIT_S,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return sandbox.run_program(["unshare", "-rm", "sh", "-c", script, "sh", *command], timeout=WAIT_S)
 
 
 def complaints(ran: Ran) -> list[str]:

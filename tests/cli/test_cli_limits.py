@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 from cli_sandbox import Ran, Sandbox
-from waiting import PROCESS_S
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
 
@@ -21,17 +19,7 @@ SAID = (
 def limited(sandbox: Sandbox, *arguments: str) -> Ran:
     """`indexer ARGUMENTS` in a shell that has set the limit."""
     shell = f'ulimit -v {ADDRESS_SPACE_KB}; exec "$0" -m vault_indexer.cli "$@"'
-    done = subprocess.run(
-        ["/bin/sh", "-c", shell, sys.executable, *arguments],
-        env=sandbox.environ,
-        cwd=sandbox.root,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PROCESS_S,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return sandbox.run_program(["/bin/sh", "-c", shell, sys.executable, *arguments])
 
 
 def place(sandbox: Sandbox) -> tuple[str, ...]:
