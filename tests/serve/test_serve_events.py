@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator
+from http.client import HTTPConnection
 from typing import cast
 
 from serve_api import Api
+from waiting import wait_until
 
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import IndexCounts, StatusReport
@@ -78,11 +80,20 @@ def test_the_first_event_is_the_status(api: Api) -> None:
 
 def test_a_stream_too_many_is_refused(api: Api) -> None:
     headers = {"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
-    connections = [api.connect() for _ in range(MAX_STREAMS)]
+    connections: list[HTTPConnection] = []
+
+    def opens_another() -> bool:
+        """Not as long as the daemon has not noticed that the stream of another test ended."""
+        connection = api.connect()
+        connection.request("GET", "/v1/events", headers=headers)
+        if connection.getresponse().readline() == b"event: status\n":
+            connections.append(connection)
+        else:
+            connection.close()
+        return len(connections) == MAX_STREAMS
+
     try:
-        for one in connections:
-            one.request("GET", "/v1/events", headers=headers)
-            assert one.getresponse().readline() == b"event: status\n"
+        wait_until(opens_another)
         refused = api.ask("/v1/events")
         assert (refused.status, refused.kind) == (503, "busy")
     finally:
