@@ -4,17 +4,16 @@
     python benchmarks/confidence_fit.py --collect DATA [--work DIR] [--provider NAME,…] [--table FILE]
 
 The first prints the maps that the table gives; a test compares them with the module. `--collect` writes the
-table: the signs of the first hit of every third question (with a slower model than wordllama every fifth) of
-the sets near and far, and of foreign for models that read whole sentences (`quality/unanswerable.py`). Only
-the tuning halves go into it; a hash of the question divides the sets (`quality/queries.py`). A further model
-is one more name for `--provider`.
+table: the signs of the first hit of every third question (every sixth of `MORE_LANGUAGES`) of the sets near
+and far, and of foreign for models that read whole sentences (`quality/unanswerable.py`). Only the tuning
+halves go into it; a hash of the question divides the sets (`quality/queries.py`). A further model is one more
+name for `--provider`.
 
 A map is a logistic regression in which each side (answerable or not) of each set weighs alike. Then its base
-is raised until "none" is said of at most 4% of the answerable questions of all sets, but never above the base
-at which 12.5% (2 of 16) of the questions whose article is hidden are "likely", or less than 85% of those in
-the language of the notes are "none". The 4% and the 85% are rules of thumb: then it is about 5% and 80% in
-the worst set. `cyrillic` has the slopes of `letters`, which are fitted to the rows of both, as alone it has
-nearly the same; its base is its own.
+is raised until "none" is said of at most 3% of the answerable questions of all its sets, or lowered until it
+is said of at least 85% of those in the language of the notes whose article is hidden; where both cannot be,
+it is half way between. It is never so high that more than 12.5% (2 of 16) of the hidden ones are "likely".
+The 3% and the 85% are rules of thumb: then it is about 5% and 80% in the worst set.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ import numpy as np
 from quality.calibration import Floats
 from quality.engine import FULL, VARIANTS, OpenSet, opened, plain
 from quality.queries import TUNE
-from quality.unanswerable import FAR, FOREIGN, NEAR, ConfidenceSet, confidence_sets
+from quality.unanswerable import FAR, FOREIGN, MORE_LANGUAGES, NEAR, ConfidenceSet, confidence_sets
 from search_quality import folder
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.confidence import (
@@ -47,8 +46,8 @@ from vault_indexer.search.prepare import SearchedVault, prepare_query
 from vault_indexer.search.rank import rank
 
 TABLE = Path(__file__).with_name("fits") / "confidence.csv"
-MOST_NONE, MOST_LIKELY, LEAST_NONE = 0.04, 0.125, 0.85
-_STEPS = {"wordllama": 3}
+MOST_NONE, MOST_LIKELY, LEAST_NONE = 0.03, 0.125, 0.85
+_STEP, _MORE_STEP = 3, 6
 _SIDES = 20
 _DEADLINE_S = 600.0
 
@@ -81,27 +80,21 @@ def fitted_maps(rows: Iterable[Row]) -> dict[MapName, LogisticMap]:
     by_name: dict[MapName, list[Row]] = {}
     for row in rows:
         by_name.setdefault(row.map_name, []).append(row)
-    fitted = {name: _fit(own, own) for name, own in by_name.items() if len(own) > _SIDES}
-    if {"letters", "cyrillic"} <= fitted.keys():
-        both = [*by_name["letters"], *by_name["cyrillic"]]
-        fitted |= {"letters": _fit(both, both), "cyrillic": _fit(both, by_name["cyrillic"])}
-    return dict(sorted(fitted.items()))
+    return {name: _fit(own) for name, own in sorted(by_name.items()) if len(own) > _SIDES}
 
 
-def _fit(sloped: Sequence[Row], rows: Sequence[Row]) -> LogisticMap:
-    """The slopes of the first rows with the base for the second ones."""
-    weights = _logistic(*_design(sloped), _importance(sloped))
-    rest = np.round(weights[1:], 2)
+def _fit(rows: Sequence[Row]) -> LogisticMap:
+    weights = _logistic(*_design(rows), _importance(rows))
+    slopes = np.round(weights[1:], 2)
     design, answerable, offset = _design(rows)
-    odds = design[:, 1:] @ rest + offset
+    odds = design[:, 1:] @ slopes + offset
     hidden = np.array([not row.answerable and row.kind != NEAR for row in rows])
-    least = _log_odds(WEAK) - np.quantile(odds[answerable > 0], MOST_NONE)
-    most = _log_odds(LIKELY) - np.quantile(odds[hidden], 1 - MOST_LIKELY)
     far = np.array([not row.answerable and row.kind == FAR for row in rows])
-    if far.any():
-        most = min(most, _log_odds(WEAK) - np.quantile(odds[far], LEAST_NONE))
-    base = min(max(weights[0], float(least)), float(most))
-    return LogisticMap(round(base, 2), *map(float, rest))
+    least = _log_odds(WEAK) - np.quantile(odds[answerable > 0], MOST_NONE)
+    most = _log_odds(WEAK) - np.quantile(odds[far], LEAST_NONE) if far.any() else np.inf
+    base = min(max(weights[0], least), most) if least <= most else (least + most) / 2
+    base = min(base, _log_odds(LIKELY) - np.quantile(odds[hidden], 1 - MOST_LIKELY))
+    return LogisticMap(round(float(base), 2), *map(float, slopes))
 
 
 def _design(rows: Sequence[Row]) -> tuple[Floats, Floats, Floats]:
@@ -157,7 +150,8 @@ def collect(data: Path, work: Path, provider: str) -> Iterator[Row]:
 def _rows(of: ConfidenceSet, open_set: OpenSet, provider: str) -> Iterator[Row]:
     searcher = open_set.searcher.with_settings(VARIANTS[FULL])
     vault = SearchedVault("", None, open_set.snapshot, searcher.embedder)
-    for number, query in list(enumerate(open_set.queries))[:: _STEPS.get(provider, 5)]:
+    step = _MORE_STEP if of.name.split()[-1] in MORE_LANGUAGES else _STEP
+    for number, query in list(enumerate(open_set.queries))[::step]:
         if query.split != TUNE:
             continue
         [prepared] = prepare_query([vault], SearchRequest(plain(query.text)), QueryDeadline(_DEADLINE_S))

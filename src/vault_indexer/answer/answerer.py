@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.answer.events import AskEvent
-from vault_indexer.answer.extract import are_quotable, choose_quotes, is_supported
+from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.never_send import NeverSend
 from vault_indexer.answer.prompt import (
     INSTRUCTIONS_TOKENS,
@@ -134,9 +134,12 @@ class Answerer:
                 is_declined = not is_supported(
                     quotable(reader.of_hits(_narrow(result.hits))), result.hits, words
                 )
-            if result.verdict in ("strong", "likely"):
+            if result.verdict == "strong":
+                # With a likely verdict more of the questions near a topic of the vault that no note answers
+                # would be quoted: .30 instead of .15 (XQuAD near, mean of nine languages).
                 quotes = self._quotes(reader, result.hits, words)
-                passages = self._passages(reader, result.hits) if is_written else ()
+            if is_written and result.verdict in ("strong", "likely"):
+                passages = self._passages(reader, result.hits)
         is_declined = is_declined and not found.state.missing  # one of those may answer
         return Passages(
             verdict, result.hits, words, quotes, passages, is_declined, found.state, result.notices
@@ -145,8 +148,6 @@ class Answerer:
     def _quotes(
         self, reader: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
     ) -> tuple[AnswerSentence, ...]:
-        if not are_quotable(hits):
-            return ()
         sentences = quotable(reader.of_hits(_narrow(hits)))
         chosen = choose_quotes(sentences, hits, words, self.settings.ask.sentences)
         return tuple(AnswerSentence(one.readable, reader.citations(one), "quoted") for one in chosen)

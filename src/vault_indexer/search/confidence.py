@@ -5,7 +5,7 @@ at its rarity, and how far the hit's cosine is above those of a sample of the va
 whether the vault holds the answer; a high second one finds it where the notes use other words.
 
 `benchmarks/confidence_fit.py` fits the maps to the tuning halves of the sets near, far and foreign of
-`benchmarks/confidence.py` (XQuAD en, es, ru and zh; models wordllama and multilingual); a test compares.
+`benchmarks/confidence.py` (XQuAD in 12 languages, JSQuAD; models wordllama, multilingual); a test compares.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from math import exp, isnan
 from types import MappingProxyType
@@ -30,18 +29,17 @@ from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
 from vault_indexer.store import row_products
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.interrogatives import interrogatives
 from vault_indexer.text.language import detect
-from vault_indexer.text.query import analyze_query, is_hyphenated
+from vault_indexer.text.query import PART_WEIGHT, analyze_query, is_hyphenated, part_at_apostrophe
+from vault_indexer.text.scripts import KANA
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Floats, Keys, Mask
 
-Script = Literal["letters", "cyrillic", "unspaced", "cjk"]
-"""Letters with spaces between words, those of them that are Cyrillic, or without; Han, kana and Hangul."""
-
-MapName = Literal["letters", "cyrillic", "unspaced", "cjk", "foreign"]
+MapName = Literal["letters", "inflected", "syllables", "unspaced", "cjk", "kana", "foreign"]
 
 STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
 """The least relevance of the best hit for each verdict. Below the last it is "none", as for at least
@@ -91,19 +89,21 @@ _LATER_HIT = 0.6
 bound, "none" is said of 76% of the questions without an answer in English instead of 80%, in Spanish of 75%
 instead of 81% (XQuAD, sets far)."""
 
-_CYRILLIC = re.compile("[\u0400-\u052f]")
+_BETWEEN_PARTS = re.compile("[-'’]")
+"""Between the parts of a word like `est-ce`, which says nothing if no part does."""
+
+_CODES = "ar bg cs de el et eu fa fi ga he hi hu hy lt ne pl ro ru sr ta tr uk yi"
+_INFLECTED = frozenset(_CODES.split())
+"""Languages (ISO 639-1) whose words have so many forms that stems often miss one. Arabic, German, Greek,
+Hindi, Romanian, Russian and Turkish were measured."""
+
+_KANA = re.compile(f"[{KANA}]")
+
+_OF_SYLLABLES = frozenset({"vi"})
+"""Languages that write a space between syllables: most of a question's syllables stand in any longer text."""
 
 _LEAST_SPREAD = 1e-6
 """Less is the rounding of equal cosines."""
-
-_QUESTION_WORDS = """
-many much name type kind
-cuál cuáles cuándo dónde quién quiénes cuánto cuánta cuántos cuántas nombre tipo cantidad
-кто кого кому кем чей чья чье чьи какой какая какое какие какого какую каком каким какими каких какова каков
-каковы сколько когда где куда откуда почему зачем чего чему чем называется который которая которые
-"""
-QUESTION_WORDS = frozenset(fold(normalize(word)) for word in _QUESTION_WORDS.split())
-"""Folded words that ask: a note that answers seldom holds them. In addition to the function words."""
 
 QUESTION_CHARACTERS = frozenset("什么甚麼谁誰哪何吗嗎呢怎")
 FUNCTION_CHARACTERS = frozenset("的了是在有和与與及或被把从從于於对對就都也而以为為之其")
@@ -132,31 +132,30 @@ class LogisticMap:
 
 MAPS: Mapping[MapName, LogisticMap] = MappingProxyType(
     {
-        "letters": LogisticMap(-6.3, 10.11, 0.57),
-        "cyrillic": LogisticMap(-5.98, 10.11, 0.57),
-        "cjk": LogisticMap(-5.08, 13.07, 0.45),
-        "foreign": LogisticMap(-7.65, 11.53, 2.04),
-        "unspaced": LogisticMap(-6.77, 12.06, 0.3),
+        "letters": LogisticMap(-6.67, 9.71, 0.66),
+        "inflected": LogisticMap(-5.54, 10.68, 0.44),
+        "syllables": LogisticMap(-7.45, 8.95, 0.63),
+        "cjk": LogisticMap(-5.04, 12.73, 0.55),
+        "kana": LogisticMap(-6.25, 14.26, 0.29),
+        "unspaced": LogisticMap(-6.86, 12.27, 0.19),
+        "foreign": LogisticMap(-9.77, 12.61, 2.64),
     }
 )
-"""By the script of the query. In `unspaced` and `cjk` the words are pairs of characters, of which a hit holds
-fewer. `foreign`: the note is in another language than the query; what the two share are names and numbers, so
-a deviation tells nearly all. `benchmarks/confidence_fit.py` fits all but `unspaced`, which was fitted by hand
-to XQuAD th (2026-11-24)."""
+"""In `unspaced` (Thai and its like), `cjk` (Han and Hangul) and `kana` (Japanese) the words are pairs of
+characters. `foreign`: the note is in another language than the query; what the two share are names and
+numbers, so a deviation tells nearly all. `benchmarks/confidence_fit.py` fits them."""
 
 
-def script_of(text: str) -> Script:
-    """The family of the script of a query: one without spaces, else Cyrillic, if any character is of one."""
+def map_name(text: str, language: str) -> MapName:
+    """The map for a query in a language (ISO 639-1, "" if it is not known) over notes in the same one. All
+    models share them, as a deviation has no unit."""
     if run := RUN.search(text):
-        return "unspaced" if UNSPACED.match(run[0]) else "cjk"
-    return "cyrillic" if _CYRILLIC.search(text) else "letters"
-
-
-def map_name(provider: str, script: Script, *, trusted: bool, foreign: bool = False) -> MapName:
-    """The map for a query in a script. All models share them, as a deviation has no unit. Only a model that
-    reads whole sentences, and knows the query's language (`trusted`), tells anything of a note in another
-    language (`foreign`)."""
-    return "foreign" if foreign and trusted and provider != "wordllama" else script
+        if UNSPACED.match(run[0]):
+            return "unspaced"
+        return "kana" if _KANA.search(text) else "cjk"
+    if language in _OF_SYLLABLES:
+        return "syllables"
+    return "inflected" if language in _INFLECTED else "letters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +187,8 @@ def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) ->
     weights = word_weights(prepared) if prepared.words else np.empty(0)
     shares = _shares(prepared, weights, wanted)
     above = _above_background(prepared, wanted)
-    provider = prepared.vault.embedder.model.provider
-    choose = partial(map_name, provider, script_of(prepared.text), trusted=prepared.language_weight >= 1.0)
-    own, foreign = choose(), choose(foreign=True)
-    foreign_notes = _foreign_notes(prepared, wanted) if foreign != own else set[int]()
+    own = map_name(prepared.text, prepared.language)
+    foreign_notes = _foreign_notes(prepared, wanted)
     is_short = _is_short(prepared, weights)
     titled = _titled(prepared, weights, wanted)
     found: dict[int, Signs] = {}
@@ -200,7 +197,7 @@ def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) ->
         share = max(held, _linked_share(float(table.link[row])))
         is_near = is_short and z >= _NEAR_Z * (1.0 - held)
         least = WEAK if key in titled or is_near else 0.0
-        found[row] = Signs(foreign if note_id_of(key) in foreign_notes else own, share, z, least)
+        found[row] = Signs("foreign" if note_id_of(key) in foreign_notes else own, share, z, least)
     return {row: found[row] for row in rows}
 
 
@@ -226,11 +223,26 @@ def word_weights(prepared: PreparedQuery) -> Floats:
     rarity = np.array([term.weight for term in weighed])
     alike = np.array([term.weight for term in prepared.words])
     weights = (chunks * rarity + _SMALL_VAULT * alike) / (chunks + _SMALL_VAULT)
-    idle = frozenset[str]().union(*(function_words(one) for one in _languages(prepared)))
+    languages = _languages(prepared)
+    idle = frozenset[str]().union(*map(function_words, languages), *map(interrogatives, languages))
     pairs = pair_contents(prepared.text)
     content = [pairs.get(term.word, _content(term.word, idle)) for term in prepared.words]
-    kept = weights * np.array(content)
+    kept = weights * np.array(content) * _at_apostrophes(prepared)
     return kept if kept.any() else weights
+
+
+def _at_apostrophes(prepared: PreparedQuery) -> Floats:
+    """What each word counts, relative to others: of `Newton's` the part `Newton` all, the rest nothing, since
+    a note may hold it with another ending, or without an article."""
+    counts = np.ones(len(prepared.words))
+    for number, whole in enumerate(prepared.words):
+        if not (main := part_at_apostrophe(whole.word, prepared.language)):
+            continue
+        counts[number] = 0.0
+        for other, part in enumerate(prepared.words):
+            if other != number and whole.start <= part.start and part.end <= whole.end:
+                counts[other] = 1.0 / PART_WEIGHT if part.word == main else 0.0
+    return counts
 
 
 def held_share(weights: Floats, held: Floats) -> Floats:
@@ -262,7 +274,8 @@ def _languages(prepared: PreparedQuery) -> set[str]:
 
 def _content(word: str, idle: Collection[str]) -> float:
     key = fold(normalize(word))
-    if key in idle or key in QUESTION_WORDS:
+    parts = _BETWEEN_PARTS.split(key)
+    if key in idle or (len(parts) > 1 and all(part in idle or len(part) == 1 for part in parts)):
         return 0.0
     if not RUN.match(key):
         return 1.0
@@ -272,8 +285,10 @@ def _content(word: str, idle: Collection[str]) -> float:
 
 
 def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
-    """The notes of the chunks that are in another language than the query."""
-    if not prepared.language:
+    """The notes of the chunks that are in another language than the query, if the model reads whole sentences
+    and knows the query's language: others tell nothing of them."""
+    is_read = prepared.vault.embedder.model.provider != "wordllama" and prepared.language_weight >= 1.0
+    if not (is_read and prepared.language):
         return set()
     notes = prepared.snapshot.catalog.notes({note_id_of(key) for key in keys.tolist()})
     return {note_id for note_id, note in notes.items() if note.language not in ("", prepared.language)}

@@ -45,6 +45,10 @@ scripts (nukta). There a form without marks is as good as an inflected one."""
 
 _HYPHENATED = re.compile(f"{LETTER}+(?:-{LETTER}+)+")
 
+_APOSTROPHE = re.compile(f"({LETTER}+)['’]({LETTER}+)")
+_ENDS_AFTER_APOSTROPHE = frozenset({"tr", "az"})
+"""Languages that put the endings of a name behind an apostrophe."""
+
 _OTHER_ENCODING = str.maketrans("șțşţ", "şţșț")
 """Romanian letters with a comma below; old keyboards and fonts have the Turkish ones with a cedilla."""
 
@@ -82,6 +86,15 @@ def is_hyphenated(word: str) -> bool:
 def hyphenated_parts(word: str) -> list[str]:
     """The words of a hyphenated word, single letters as well."""
     return word.split("-")
+
+
+def part_at_apostrophe(word: str, language: str) -> str:
+    """The part of a word with an apostrophe that says what it is about, `Newton` of `Newton's` and `homme` of
+    `l'homme`, which is the longer one, but in Turkish the first one; "" of other words."""
+    if not (found := _APOSTROPHE.fullmatch(word)):
+        return ""
+    first, second = found.groups()
+    return first if language in _ENDS_AFTER_APOSTROPHE or len(first) >= len(second) else second
 
 
 def _language_among(text: str, languages: Sequence[str]) -> str:
