@@ -20,6 +20,7 @@ from vault_indexer.search.query import Condition, Query, in_vault, parse_query
 from vault_indexer.search.terms import (
     Groups,
     Synonym,
+    as_spelt,
     find_corrections,
     find_synonyms,
     language_of,
@@ -160,7 +161,7 @@ def _prepare(
     compounded = with_compounds(snapshot, statistics, corrected, language)
     # Among the words only: in the vector, other words for a thing cost .03 to .09 nDCG@10.
     weighed = weight_by_idf(statistics, with_synonyms(compounded, synonyms))
-    vector, fault = _meaning(snapshot, embedder, query.text)
+    vector, fault = _meaning(snapshot, embedder, as_spelt(query.text, corrections))
     return PreparedQuery(
         vault=vault,
         statistics=statistics,

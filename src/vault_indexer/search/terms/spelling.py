@@ -91,6 +91,16 @@ def with_corrections(
             yield replace(added, weight=added.weight * term.weight * CORRECTION_WEIGHT)
 
 
+def as_spelt(text: str, corrections: Iterable[Correction]) -> str:
+    """The text of a query with the likely spellings in place of its words.
+
+    Its vector finds more: nDCG@10 of questions with a typo rose from .963 to .967 (XQuAD en), from .950 to
+    .951 (es); the mean of both vectors is no better, and questions without a typo stay as they were."""
+    for one in corrections:
+        text = re.sub(rf"(?<!\w){re.escape(one.written)}(?!\w)", one.searched, text)
+    return text
+
+
 def _is_unknown(statistics: WordStatistics, term: QueryTerm) -> bool:
     if len(term.word) < _SHORTEST or not term.word.isalpha():
         return False
