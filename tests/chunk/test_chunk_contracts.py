@@ -174,6 +174,13 @@ def test_a_broken_file_of_markers_is_named(tmp_path: Path, content: str, told: s
 # --- boundary, markdown, recursive, token, header_based
 
 
+def test_the_small_end_of_a_long_paragraph_joins_what_follows() -> None:
+    sentences = " ".join(f"Sentence {n} of a long paragraph ends here." for n in range(5))
+    chunks = cut("boundary", f"{sentences}\n\n{'x' * 100}", max_chunk_size=200, min_chunk_size=100)
+    assert [len(chunk.body) > 100 for chunk in chunks] == [True, True]
+    assert chunks[-1].body.startswith("Sentence 3") and chunks[-1].body.endswith("x" * 100)
+
+
 def test_boundary_packs_units_up_to_the_maximum() -> None:
     text = "\n\n".join([WORDS] * 10)
     assert sizes(cut("boundary", text, max_chunk_size=500, size_unit="words")) == [500, 500]

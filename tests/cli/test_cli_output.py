@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
+from pathlib import Path
+
 import pytest
 from cli_sandbox import Sandbox
+
+from vault_indexer.cli.output.columns import path_style
 
 
 def test_inspect_needs_no_index_and_keeps_the_contract(sandbox: Sandbox) -> None:
@@ -111,3 +115,10 @@ def test_config_show_in_a_vault_reads_the_file_of_the_vault(sandbox: Sandbox) ->
 
 def test_version(sandbox: Sandbox) -> None:
     assert sandbox.run("--version").out[0].isdigit()
+
+
+def test_a_path_opens_in_obsidian_where_the_vault_is_one_of_obsidian(tmp_path: Path) -> None:
+    assert path_style(tmp_path, "a b.md") == f"cyan link {(tmp_path / 'a b.md').as_uri()}"
+    (tmp_path / ".obsidian").mkdir()
+    assert path_style(tmp_path, "a b.md").startswith("cyan link obsidian://open?path=%2F")
+    assert path_style(tmp_path, "a b.md").endswith("%2Fa%20b.md")

@@ -61,3 +61,11 @@ def test_attachments_and_copies_have_their_places(tmp_path: Path) -> None:
         found = repeated.paths(SearchSettings())
         assert found == found_by_search(reader, SearchSettings(), "harbour plan")
     assert found == ["Copy 0.md", "harbour plan.pdf", "Other.md"]
+
+
+def test_a_note_of_many_chunks_stands_once(tmp_path: Path) -> None:
+    sections = "\n\n".join(f"## Berth {n}\n\nThe harbour has a crane and a quay {n}." for n in range(4))
+    vault = write_notes(tmp_path / "vault", {"Harbour.md": sections, "Other.md": "A harbour for boats."})
+    with indexed_vault(vault, tmp_path / "index") as (_, reader), reader.holder.lease() as snapshot:
+        found = RepeatedQuery(reader.searcher.embedder, snapshot, "harbour crane", 7).paths(SearchSettings())
+    assert found == ["Harbour.md", "Other.md"]
