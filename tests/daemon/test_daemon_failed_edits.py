@@ -32,6 +32,20 @@ def test_saves_that_failed_for_a_while_are_found_after_the_first_success(kept: L
     assert not kept.notices
 
 
+def test_changes_without_progress_for_a_minute_say_what_they_wait_for(kept: LoopByHand) -> None:
+    kept.faults.everything = True
+    kept.save("Failed.md", "Contains cerium.\n")
+    kept.run(55.0)
+    assert kept.loop.stalled_s() == 0.0
+    kept.run(10.0)
+    assert 60.0 <= kept.loop.stalled_s() < 70.0
+    assert kept.loop.wait_reason() == "the next try (indexing failed: the model is down)"
+    kept.faults.everything = False
+    kept.save("Failed.md", "Contains cerium again.\n")
+    kept.run(SOON_S)
+    assert (kept.loop.pending(), kept.loop.stalled_s()) == (0, 0.0)
+
+
 def test_a_failure_that_took_long_is_repeated_after_the_next_success(kept: LoopByHand) -> None:
     kept.faults.everything, kept.faults.seconds = True, 8.0
     kept.save("Slow.md", "Contains cerium.\n")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from vault_indexer.evals.generate.english_forms import ENGLISH
 from vault_indexer.evals.generate.german_forms import GERMAN
-from vault_indexer.evals.generate.question_forms import GAP
+from vault_indexer.evals.generate.question_forms import GAP, SubjectQuestion
 from vault_indexer.evals.generate.spanish_forms import SPANISH
 
 
@@ -243,3 +245,20 @@ def test_german_has_forms(sentence: str, question: str) -> None:
 )
 def test_german_headings_have_forms(heading: str, question: str) -> None:
     assert GERMAN.heading_as_question(heading, in_guide=False) == question
+
+
+@pytest.mark.parametrize(
+    ("subject", "question"),
+    [
+        ("The red boat", "What is the red boat?"),
+        ("Such a boat", ""),
+        (f"The {GAP} boat", ""),
+        ("Boats", ""),
+        ("The boat of the harbour", ""),
+    ],
+)
+def test_a_question_is_asked_about_a_subject_that_says_what_it_is(subject: str, question: str) -> None:
+    about = SubjectQuestion(re.compile(r"\b[Ss]uch\b"), re.compile("^The"), most_words=4)
+    found = re.match("(?P<subject>.+)", subject)
+    assert found is not None
+    assert about.asks("What is {subject}?")(found) == question

@@ -6,12 +6,16 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from questions_vault import target_of, write_vault
 
+from vault_indexer.evals.questions import Question
+from vault_indexer.evals.ranking import parse_variants, run_ranking
 from vault_indexer.evals.ranking.measures import each_once, judged, ndcg, recall, reciprocal_rank
 from vault_indexer.evals.ranking.statistics import (
     RESAMPLES,
@@ -186,3 +190,15 @@ def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
     }
     assert len(outputs) == 1
     assert len(json.loads(outputs.pop())) == 3
+
+
+def test_a_run_measures_what_a_variant_finds(tmp_path: Path) -> None:
+    target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
+    asked = [
+        Question("right", "starlight in a mirror", {"Notes/Telescope.md": 2}),
+        Question("wrong", "starlight in a mirror", {"Notes/Violin.md": 2}),
+    ]
+    run = run_ranking(target, asked, parse_variants(["keyword"]))
+    right, wrong = run.scores["keyword"]
+    assert (right.ndcg, right.mrr) == (1.0, 1.0)
+    assert wrong.mrr < 1.0
