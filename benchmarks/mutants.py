@@ -132,6 +132,8 @@ class Reach:
 
 def is_fixed(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
     """Whether a node is part of what stays as it is."""
+    if node.type == "if_stmt" and ELSEWHERE.match(node.get_code(include_prefix=False)):
+        return True
     while (parent := node.parent) is not None:
         if parent.type in FIXED or (parent.type == "funcdef" and node is parent.annotation):
             return True
