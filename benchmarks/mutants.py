@@ -130,9 +130,14 @@ class Reach:
         return chosen or reaching[:1]
 
 
+def is_elsewhere(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
+    """Whether a node is a condition on the platform, or on the type checker."""
+    return node.type == "if_stmt" and ELSEWHERE.match(node.get_code(include_prefix=False)) is not None
+
+
 def is_fixed(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
     """Whether a node is part of what stays as it is."""
-    if node.type == "if_stmt" and ELSEWHERE.match(node.get_code(include_prefix=False)):
+    if is_elsewhere(node):
         return True
     while (parent := node.parent) is not None:
         if parent.type in FIXED or (parent.type == "funcdef" and node is parent.annotation):
@@ -140,7 +145,7 @@ def is_fixed(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
         if parent.type == "decorator" and "dataclass" in parent.get_code():
             return True
         is_first = any(node is one for one in parent.children[:4])  # not what stands behind `else`
-        if parent.type == "if_stmt" and is_first and ELSEWHERE.match(parent.get_code(include_prefix=False)):
+        if is_first and is_elsewhere(parent):
             return True
         if parent.type == "argument" and STRICT.fullmatch(parent.get_code(include_prefix=False)):
             called = parent.search_ancestor("trailer")
