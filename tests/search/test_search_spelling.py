@@ -18,10 +18,10 @@ NEIGHBOURS = {"diaro", "break", "stack", "base", "zahl", "obsidian"}
 
 NOTES = {
     "Cape.md": "# Cape\n\nCape Diaro is an island. We break the journey there.\n",
-    "Cards.md": "# Cards\n\nA stack of cards. A break after each game.\n",
+    "Cards.md": "# Cards\n\nA stack of cards. Characteristically, a break after each game.\n",
     "Stones.md": "# Stones\n\nA stack of stones at the base of the hill. Another break.\n",
-    "Jazz.md": "# Jazz\n\nThe base of a chord.\n",
-    "Chords.md": "# Chords\n\nA base for each chord; the stack of thirds.\n",
+    "Jazz.md": "# Jazz\n\nCharacteristically the base of a chord.\n",
+    "Chords.md": "# Chords\n\nA base for each chord; characteristically, the stack of thirds.\n",
     "Bass on Top.md": "---\nyear: 1957\n---\n",
     "Obsydian.md": "",
     "Parcels.md": "# Parcels\n\nThe post office receives them and calls.\n",
@@ -76,6 +76,7 @@ def test_a_word_that_is_only_in_the_title_of_a_blank_note_has_no_correction(serv
     [
         ("recieves", "recieves", "receives", "Parcels.md"),
         ("obsidain", "obsidain", "obsidian", "Vault.md"),
+        ("charateristicly", "charateristicly", "characteristically", "Chords.md"),
         ("wachsen Kartofeln", "Kartofeln", "kartoffeln", "Garten.md"),
         ("картожка", "картожка", "картошка", "Дача.md"),
     ],

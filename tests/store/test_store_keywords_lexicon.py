@@ -155,3 +155,25 @@ def test_of_two_words_equally_near_the_one_with_the_same_first_letter_is_likelie
     index = KeywordIndex.create(tmp_path / "letters")
     index.apply([KeywordDocument(1, content=["cat", "hot"])], [], 1)
     assert [word.term for word in index.snapshot().lexicon.near("hat")] == ["hot", "cat"]
+
+
+@pytest.mark.parametrize(
+    ("held", "typed", "is_found"),
+    [
+        ("ab", "a", False),
+        ("cat", "ca", False),
+        ("cart", "cat", True),
+        ("carts", "cat", False),
+        ("castles", "caste", False),
+        ("carters", "caster", True),
+        ("characterizations", "caracteriztins", False),
+        ("characteristically", "charateristicly", True),
+        ("characterization", "charcteriztion", True),
+        ("characteristically", "chrateristiclyy", False),
+    ],
+)
+def test_the_longer_a_word_the_more_edits(tmp_path: Path, held: str, typed: str, is_found: bool) -> None:
+    index = KeywordIndex.create(tmp_path / "edits")
+    index.apply([KeywordDocument(1, content=[held, "zzz"])], [], 1)
+    found = [word.term for word in index.snapshot().lexicon.near(typed)]
+    assert found == ([held] if is_found else [])

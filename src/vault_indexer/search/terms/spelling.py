@@ -31,8 +31,8 @@ _SHORTEST = 4
 """Shorter words have neighbours by chance. A rule of thumb."""
 
 _LONG = 8
-"""A word of this length may be two edits from its likely spelling, and has few neighbours by chance. A
-rule of thumb."""
+"""A word of this length may be more than one edit from its likely spelling, and has few neighbours by chance.
+A rule of thumb."""
 
 _CANDIDATES = 8
 """At most this number of neighbours are looked at. A rule of thumb."""
@@ -57,9 +57,9 @@ def find_corrections(
 
     A word is probably misspelt if no note holds any form of it, it is no common word of any
     language, and no filter of the query asks for it as written. Its likely spelling is the nearest word of
-    the vault that is frequent there: one edit away, or two from eight letters on. A rare word will do if it
-    is one edit from a word of eight letters, or a common word in an English query. A query in a language that
-    the vault does not know has no corrections. `terms` are the words of the query.
+    the vault that is frequent there: one edit away, two from eight letters on, three from 15. A rare word
+    will do if it is one edit from a word of eight letters, or a common word in an English query. A query in
+    a language that the vault does not know has no corrections. `terms` are the words of the query.
     """
     unknown = [term for term in terms if _is_unknown(statistics, term)]
     language = detect(query.text) if unknown else ""
@@ -113,7 +113,7 @@ def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
     is_long = len(exact) >= _LONG
     apart = edit_distances(exact, [one.term for one in near])
     for one, edits in zip(near, apart, strict=True):
-        if edits > (2 if is_long else 1):
+        if edits > 1 and not is_long:
             continue
         if one.frequency >= _FREQUENT or (is_long and edits == 1) or (is_english and is_common(one.term)):
             return one.term

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 _WILD = re.compile(r"[*?]")
 _FREQUENCY_WORTH = 0.15
 _PIECES = 256
+_LENGTHS = (3, 6, 15)
+"""The least letters of a word for one, two and three edits. Rules of thumb."""
+
 _OTHER_FIRST_LETTER = 0.3
 """Of two spellings that are equally near the more frequent one, and the one with the same first letter, is
 likelier. Rules of thumb."""
@@ -104,10 +108,10 @@ class Lexicon:
     def near(self, word: str, limit: int = 5) -> list[Word]:
         """Words that `word` may be a misspelling of, likeliest first; not itself.
 
-        One edit is allowed up to 5 letters, two above (none up to 2); an edit swaps two neighbours,
-        or adds, drops or changes a letter. A frequent word is preferred, and one with the same first letter.
+        One edit is allowed from 3 letters on, two from 6, three from 15; an edit swaps two neighbours, or
+        adds, drops or changes a letter. A frequent word is preferred, and one with the same first letter.
         """
-        distance = 0 if len(word) < 3 else 1 if len(word) < 6 else 2
+        distance = bisect_right(_LENGTHS, len(word))
         if not distance:
             return []
         apart: dict[str, int] = {}
