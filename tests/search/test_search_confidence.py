@@ -116,6 +116,21 @@ def test_a_word_of_the_query_in_a_title_is_at_least_weak(demo: Vault) -> None:
     assert demo.search("the xyzzy qwfpgj").verdict == "none"
 
 
+@pytest.mark.parametrize(
+    ("query", "verdict"),
+    [
+        ("slugs OR helicopter OR zeppelin", "strong"),
+        ("helicopter zeppelin OR slugs", "strong"),
+        ("(slugs OR helicopter) (snails OR zeppelin)", "strong"),
+        ("helicopter OR zeppelin", "none"),
+        ("slugs helicopter zeppelin OR helicopter zeppelin airship", "none"),
+        (" ".join(f"(slugs OR word{number})" for number in range(20)), "strong"),
+    ],
+)
+def test_one_alternative_of_a_query_is_enough(demo: Vault, query: str, verdict: str) -> None:
+    assert demo.search(query).verdict == verdict
+
+
 def test_words_that_no_note_has_are_named(demo: Vault) -> None:
     assert demo.search("what is an unwell kitten").missing_words == ("unwell", "kitten")
     assert demo.search("telescope").missing_words == ()

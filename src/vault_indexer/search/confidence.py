@@ -23,6 +23,7 @@ import numpy as np
 from vault_indexer.model import CHUNK_KEY_BITS, Verdict, note_id_of
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
+from vault_indexer.search.query import Either, Node, ranking_words
 from vault_indexer.search.rank import Candidates
 from vault_indexer.search.terms import is_common, weight_by_idf
 from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
@@ -98,6 +99,9 @@ _KANA = re.compile(f"[{KANA}]")
 
 _OF_SYLLABLES = frozenset({"vi"})
 """Languages that write a space between syllables: most of a question's syllables stand in any longer text."""
+
+_MOST_ALTERNATIVES = 64
+"""More of them would be what several `OR` side by side multiply to. A rule of thumb."""
 
 _LEAST_SPREAD = 1e-6
 """Less is the rounding of equal cosines."""
@@ -313,10 +317,33 @@ def _titled(prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
 
 
 def _shares(prepared: PreparedQuery, weights: Floats, keys: Keys) -> Floats:
-    """For each chunk the mean of what it and its note hold of the query."""
+    """For each chunk the mean of what it and its note hold of the query, or of one of its alternatives."""
     own, whole = (weigh_runs(prepared.text, prepared.words, held) for held in _held(prepared, keys))
-    share: Floats = (held_share(weights, own) + held_share(weights, whole)) / 2
+    asked = _alternatives(prepared, weights)
+    shares: Floats = np.array([held_share(one, own) + held_share(one, whole) for one in asked]) / 2
+    share: Floats = shares.max(axis=0)
     return share
+
+
+def _alternatives(prepared: PreparedQuery, weights: Floats) -> list[Floats]:
+    """The weights of the words once for each alternative of the query: of `a OR b` those of `a`, and those of
+    `b`. One whose words count nothing is none."""
+    found = [weights]
+    for condition in prepared.conditions:
+        if isinstance(condition.node, Either):
+            sides = [_words_of(prepared, part) for part in condition.node.parts]
+            every = frozenset[str]().union(*sides)
+            masks = [
+                np.array([term.word not in every - side for term in prepared.words], float) for side in sides
+            ]
+            found = [one * mask for one in found for mask in masks][:_MOST_ALTERNATIVES]
+    return [one for one in found if one.any()] or [weights]
+
+
+def _words_of(prepared: PreparedQuery, part: Node) -> frozenset[str]:
+    """The words of a part of the query, as they stand among all its words."""
+    terms = analyze_query(" ".join(ranking_words(part)), prepared.statistics.languages)
+    return frozenset(term.word for term in terms)
 
 
 def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
