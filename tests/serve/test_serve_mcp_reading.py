@@ -110,13 +110,13 @@ def test_a_refusal_names_twenty_headings_at_most(count: int, heading: str, said:
 
 def test_the_headings_of_the_first_page_have_a_part_of_its_room() -> None:
     """Here each takes twenty tokens in the answer, and a line of the text behind them two."""
-    headings = "".join(f"# Step {number:02} of bun pea\n# > quoted\n" for number in range(70))
-    text = f"{headings}\n" + "pea\n" * 1_500
+    headings = "# > quoted\n" + "".join(f"# Step {number:02} of bun pea\n" for number in range(61))
+    text = headings + "pea\n" * 1_500
     note, outline = NoteText("a.md", text, "now"), outline_of(text)
     assert {tokens_of(one.text) for one in outline.headings if not one.nested} == {20 - 14}
-    assert tokens_of(f"{headings}\n") % 2 == 1  # so that one token more would be a line more
+    assert tokens_of(headings) % 2 == 1  # so that one token more would be a line more
     first = beginning_of(note, outline, (0, len(text)))
-    assert first.headings == tuple(NoteHeading(f"Step {n:02} of bun pea", 1 + 2 * n) for n in range(60))
+    assert first.headings == tuple(NoteHeading(f"Step {n:02} of bun pea", 2 + n) for n in range(60))
     assert tokens_of(first.text) == TEXT_TOKENS - 1_200 - 1
     assert text.startswith(first.text)
     assert first.next_offset == len(first.text)
