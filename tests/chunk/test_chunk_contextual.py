@@ -217,6 +217,21 @@ def test_a_function_of_the_user_groups_the_chunks(model: ScriptedModel) -> None:
         contextual(model, group_by="none_of_that_name")
 
 
+def by_language(_chunk: Chunk) -> str:
+    return "en"
+
+
+def test_the_chunks_of_a_group_are_shown_together(model: ScriptedModel) -> None:
+    sys.modules.setdefault("chunk_contextual_under_test", sys.modules[__name__])
+    says(model, "One.")
+    template = "{chunk_text}"
+    chunks = contextual(
+        model, group_by="chunk_contextual_under_test:by_language", user_template=template
+    ).chunk(NOTE)
+    assert [chunk.preamble for chunk in chunks] == ["One."] * 4
+    assert prompts(model) == [" ".join(" ".join(chunk.body for chunk in PLAIN).split())]
+
+
 def test_the_user_writes_the_prompt(model: ScriptedModel) -> None:
     says(model, *"abcd")
     template = "<doc>{document_text}</doc> What is this? {chunk_text}"
@@ -262,6 +277,20 @@ def test_a_chunk_whose_preamble_fails_is_dropped_if_it_shall_not_be_kept(model: 
     chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
     assert [chunk.body for chunk in chunks] == [PLAIN[n].body for n in (0, 2, 3)]
     assert chunks[0].extra == {"dropped_chunks": 1}
+
+
+def test_where_nothing_fails_nothing_is_dropped(model: ScriptedModel) -> None:
+    says(model, "One.", "Two.", "Three.", "Four.")
+    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
+    assert [replace(chunk, preamble="") for chunk in chunks] == PLAIN
+
+
+def test_the_first_chunk_that_stays_says_what_became_of_the_others(model: ScriptedModel) -> None:
+    model.script += ["?!", "Two.", FAILURES["no protocol"]]
+    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
+    assert [chunk.body for chunk in chunks] == [PLAIN[1].body]
+    assert chunks[0].extra == {"dropped_chunks": 3, "unreached": True}
+    assert len(model.requests) == 3, "a model that is down is not asked about the rest of the note"
 
 
 class AllAtOnce:
