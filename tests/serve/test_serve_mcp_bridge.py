@@ -147,6 +147,7 @@ class ScriptedDaemon:
         daemon = self
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
+        self.paths: set[str] = set()
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
@@ -154,6 +155,7 @@ class ScriptedDaemon:
                 found: bytes | dict[str, Any] = b""
                 if message["method"] != "ping":
                     daemon.requests.append(message)
+                    daemon.paths.add(self.path)
                     daemon.headers.append(dict(self.headers.items()))
                     found = answer(message)
                 content = found if isinstance(found, bytes) else json.dumps(found).encode()
@@ -165,7 +167,10 @@ class ScriptedDaemon:
             def log_message(self, format: str, *args: object) -> None:
                 """Nothing is logged."""
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 2 * MAX_REQUESTS
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
@@ -295,6 +300,7 @@ def test_other_requests_of_an_earlier_client_are_handed_on_as_they_are(
     (head,) = daemon.headers
     assert head["MCP-Protocol-Version"] == "2025-11-25"
     assert head["Authorization"] == "Bearer the-token"
+    assert daemon.paths == {"/vault/a/mcp"}
     assert "Mcp-Method" not in head
 
 
@@ -317,7 +323,8 @@ def test_a_line_that_is_no_message_is_said_to_be_none() -> None:
     long = json.dumps({"method": "x" * MAX_LINE_BYTES}).encode()
     out = io.BytesIO()
     daemon = ScriptedDaemon(lambda _: b"")
-    daemon.bridge([b"{\n", b" \n", b"[]\n", long, b'{"id": 5}\n', legacy(6, "ping"), b"\xff"], out)
+    longest = legacy(6, "ping").strip().ljust(MAX_LINE_BYTES)
+    daemon.bridge([b"{\n", b" \n", b"[]\n", long, b'{"id": 5}\n', longest, b"\xff"], out)
     found = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(one["id"], one.get("error", {}).get("message")) for one in found] == [
         (None, "the line is not JSON"),
