@@ -225,6 +225,7 @@ def test_lines_are_those_of_the_file() -> None:
             "a</b>b *c <b>d* e</b>",
             paragraph("ab ", {"t": "em", "c": ["c ", {"t": "strong", "c": ["d"]}]}, " e"),
         ),
+        ("<b>*a</b> b* c</b> d", paragraph({"t": "strong", "c": [{"t": "em", "c": ["a b"]}, " c"]}, " d")),
         ("<b>a <i>b</b> c", paragraph({"t": "strong", "c": ["a ", {"t": "em", "c": ["b"]}]}, " c")),
         ("a <svg/> b", paragraph("a ", {"t": "html", "text": "<svg>"}, " b")),
         (
