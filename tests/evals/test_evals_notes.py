@@ -50,7 +50,6 @@ def test_a_run_of_an_agent_reads_small_files_of_the_vault_that_no_rule_excludes(
         (vault / name).symlink_to(target)
     may_read = vault_file_check(vault, FilesSettings(exclude=("Draft.md",), max_file_bytes=1024))
     assert {one.name for one in vault.iterdir() if may_read(one)} == {
-        "Kitchen",
         "Sky.md",
         "in.md",
         "full.yaml",
