@@ -71,8 +71,9 @@ class Server:
         reader, writer = client
         writer.write(REQUEST)
         status = await reader.readline()
-        while await reader.readline() not in (b"\r\n", b""):
-            continue
+        async for line in reader:
+            if line == b"\r\n":
+                break
         return status.strip()
 
     def connections(self) -> list[Connection]:
