@@ -1,55 +1,69 @@
-"""Strategies that ask a model, built on a real server; and notes with known paragraphs."""
+"""Strategies that ask a model, built on one that is scripted; and notes with known paragraphs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from chunk_laws import Words, note_of
-from openai_server import Answer, ModelServer
 
 from vault_indexer.chunk import chunker_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
-from vault_indexer.config.tables.llm import LlmSettings
+from vault_indexer.errors import ProviderError
 from vault_indexer.model import Chunk, Note
 from vault_indexer.ports import Chunker
-from vault_indexer.providers import llm_for
 
-FAILURES = {
-    "500": Answer(status=500, body=b'{"error": {"message": "out of memory"}}'),
-    "no protocol": Answer(body=b"\x00 no json"),
-    "silence": Answer(silent=True),
+Answer = str | ProviderError
+FAILURES: Mapping[str, Answer] = {
+    "500": ProviderError("out of memory", is_transient=True),
+    "no protocol": ProviderError("this is no answer"),
 }
-GARBAGE = {
-    "words": Answer("I would split the second one."),
-    "half a table": Answer('{"actions": [{"split": 1'),
-    "another table": Answer('{"answer": 42}'),
-    "a list": Answer("[1, 2]"),
-    "no list": Answer('{"actions": 3, "starts": "all", "summaries": {}}'),
-    "deep": Answer("{" * 50_000 + "}" * 50_000),
+GARBAGE: Mapping[str, Answer] = {
+    "words": "I would split the second one.",
+    "half a table": '{"actions": [{"split": 1',
+    "another table": '{"answer": 42}',
+    "a list": "[1, 2]",
+    "no list": '{"actions": 3, "starts": "all", "summaries": {}}',
+    "deep": "{" * 50_000 + "}" * 50_000,
 }
 
 
-def chunker(
-    server: ModelServer, options: Mapping[str, object], cache: Path | None = None, model: str = "test"
-) -> Chunker:
-    """The chunker of a configuration, its model behind HTTP on loopback."""
+@dataclass(frozen=True)
+class Request:
+    """What the model was asked."""
+
+    prompt: str
+    timeout_s: float
+    max_tokens: int | None
+
+
+@dataclass
+class ScriptedModel:
+    """Implements ports.Llm: the next answer or failure of the script, and "fine" when it is used up."""
+
+    name: str = "scripted/test"
+    script: list[Answer] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
+        self.requests.append(Request(prompt, timeout_s, max_tokens))
+        answer = self.script.pop(0) if self.script else "fine"
+        if isinstance(answer, ProviderError):
+            raise answer
+        return answer
+
+
+def chunker(model: ScriptedModel, options: Mapping[str, object], cache: Path | None = None) -> Chunker:
+    """The chunker of a configuration, which asks this model."""
     settings = ChunkingSettings.model_validate(options)
-    named = {"provider": "openai", "model": model, "url": server.url + "/v1"}
-    llm = llm_for(LlmSettings.model_validate(named))
-    return chunker_for(settings, tokenizer=Words(), llm=llm, llm_cache=cache)
+    return chunker_for(settings, tokenizer=Words(), llm=model, llm_cache=cache)
 
 
-def patience_s(answer: Answer) -> float:
-    """A time-out for this answer: short only where none comes."""
-    return 0.3 if answer.silent else 60.0
-
-
-def says(server: ModelServer, *answers: object) -> None:
+def says(model: ScriptedModel, *answers: object) -> None:
     """The next answers: JSON of what is given, or a text as it is."""
-    texts = [answer if isinstance(answer, str) else json.dumps(answer) for answer in answers]
-    server.script.extend(Answer(text) for text in texts)
+    model.script += [answer if isinstance(answer, str) else json.dumps(answer) for answer in answers]
 
 
 def paragraphs(count: int, size: int = 80) -> Note:
@@ -62,6 +76,6 @@ def firsts(chunks: Sequence[Chunk]) -> list[str]:
     return [chunk.body.split()[0] for chunk in chunks]
 
 
-def prompts(server: ModelServer) -> list[str]:
+def prompts(model: ScriptedModel) -> list[str]:
     """What the model was asked."""
-    return [str(request.body["messages"]) for request in server.requests]
+    return [request.prompt for request in model.requests]

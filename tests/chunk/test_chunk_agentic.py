@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from asked_models import FAILURES, GARBAGE, chunker, firsts, paragraphs, patience_s, prompts, says
+from asked_models import FAILURES, GARBAGE, Answer, ScriptedModel, chunker, firsts, paragraphs, prompts, says
 from chunk_laws import build, check_laws, note_of
-from openai_server import Answer, ModelServer
 
 from vault_indexer.model import Chunk, Note
 from vault_indexer.ports import Chunker
@@ -16,9 +15,9 @@ BY_BOUNDARY = ["P0", "P2", "P4", "P6", "P7"]
 """Where `boundary` begins a chunk, of 80 characters each, at a target of 200."""
 
 
-def agentic(server: ModelServer, cache: Path | None = None, **options: object) -> Chunker:
+def agentic(model: ScriptedModel, cache: Path | None = None, **options: object) -> Chunker:
     table = {"target_chunk_size": 200, "timeout_s": 60, **options}
-    return chunker(server, {"strategy": "agentic", "agentic": table}, cache)
+    return chunker(model, {"strategy": "agentic", "agentic": table}, cache)
 
 
 def cut(chunker: Chunker, note: Note) -> list[Chunk]:
@@ -44,10 +43,10 @@ def note() -> Note:
     ],
 )
 def test_the_model_sets_the_boundaries(
-    server: ModelServer, note: Note, starts: list[object], first_words: list[str]
+    model: ScriptedModel, note: Note, starts: list[object], first_words: list[str]
 ) -> None:
-    says(server, {"starts": starts})
-    chunks = cut(agentic(server, target_chunk_size=400), note)
+    says(model, {"starts": starts})
+    chunks = cut(agentic(model, target_chunk_size=400), note)
     assert firsts(chunks) == first_words
     assert "fallback" not in chunks[0].extra
     skipped = [str(value) for value in starts if type(value) is not int or value > 8]
@@ -64,55 +63,55 @@ def test_the_model_sets_the_boundaries(
     ],
 )
 def test_what_the_model_says_of_its_cuts_is_shown_and_marked(
-    server: ModelServer, note: Note, said: object, kept: str | None
+    model: ScriptedModel, note: Note, said: object, kept: str | None
 ) -> None:
-    says(server, {"reasoning": said, "starts": [4]})
-    first, second = cut(agentic(server, target_chunk_size=400), note)
+    says(model, {"reasoning": said, "starts": [4]})
+    first, second = cut(agentic(model, target_chunk_size=400), note)
     assert first.extra.get("reasoning") == kept
     assert first.to_json()["written_by_model"] == (["reasoning"] if kept else [])
     assert "reasoning" not in second.extra
     assert "changes at 4" not in first.content + first.embedding_text
-    assert '"reasoning"' in prompts(server)[0]
+    assert '"reasoning"' in prompts(model)[0]
 
 
-def test_no_chunk_is_longer_than_twice_the_target(server: ModelServer, note: Note) -> None:
-    says(server, {"starts": []})
-    chunks = cut(agentic(server), note)
+def test_no_chunk_is_longer_than_twice_the_target(model: ScriptedModel, note: Note) -> None:
+    says(model, {"starts": []})
+    chunks = cut(agentic(model), note)
     assert len(chunks) == 3
     assert max(len(chunk.body) for chunk in chunks) <= 400
 
 
-def test_the_target_and_the_users_own_words_are_in_the_prompt(server: ModelServer, note: Note) -> None:
-    says(server, {"starts": []}, {"starts": []})
-    cut(agentic(server, target_chunk_size=345), note)
-    cut(agentic(server, prompt="Cut at every {new} hero."), note)
-    assert "345" in prompts(server)[0] and "[8] (80) P8" in prompts(server)[0]
-    assert "Cut at every {new} hero." in prompts(server)[1] and "[8] (80) P8" in prompts(server)[1]
+def test_the_target_and_the_users_own_words_are_in_the_prompt(model: ScriptedModel, note: Note) -> None:
+    says(model, {"starts": []}, {"starts": []})
+    cut(agentic(model, target_chunk_size=345), note)
+    cut(agentic(model, prompt="Cut at every {new} hero."), note)
+    assert "345" in prompts(model)[0] and "[8] (80) P8" in prompts(model)[0]
+    assert "Cut at every {new} hero." in prompts(model)[1] and "[8] (80) P8" in prompts(model)[1]
 
 
 @pytest.mark.parametrize("answer", [*FAILURES.values(), *GARBAGE.values()], ids=[*FAILURES, *GARBAGE])
 @pytest.mark.parametrize("mode", ["split", "summarize", "hybrid"])
 def test_without_a_usable_answer_boundary_cuts(
-    server: ModelServer, note: Note, mode: str, answer: Answer
+    model: ScriptedModel, note: Note, mode: str, answer: Answer
 ) -> None:
-    server.script.extend([answer] * 2)
-    chunks = cut(agentic(server, mode=mode, timeout_s=patience_s(answer)), note)
+    model.script.extend([answer] * 2)
+    chunks = cut(agentic(model, mode=mode), note)
     assert firsts(chunks) == BY_BOUNDARY
     assert {chunk.extra["fallback"] for chunk in chunks} == {"boundary"}
     assert all(str(chunk.extra["reason"]) for chunk in chunks)
     assert all(chunk.preamble == "" for chunk in chunks)
 
 
-def test_an_answer_that_names_nothing_that_is_there_is_a_failure(server: ModelServer, note: Note) -> None:
-    says(server, {"starts": [44, 45]})
-    chunks = cut(agentic(server), note)
+def test_an_answer_that_names_nothing_that_is_there_is_a_failure(model: ScriptedModel, note: Note) -> None:
+    says(model, {"starts": [44, 45]})
+    chunks = cut(agentic(model), note)
     assert firsts(chunks) == BY_BOUNDARY
     assert chunks[0].extra["reason"] == "the answer names no paragraph that was shown"
 
 
-def test_summaries_stand_beside_the_text(server: ModelServer, note: Note) -> None:
-    says(server, {"summaries": ["The first.", " The\n second. ", "x " * 900, "More", "Last"]})
-    chunks = cut(agentic(server, mode="summarize"), note)
+def test_summaries_stand_beside_the_text(model: ScriptedModel, note: Note) -> None:
+    says(model, {"summaries": ["The first.", " The\n second. ", "x " * 900, "More", "Last"]})
+    chunks = cut(agentic(model, mode="summarize"), note)
     assert firsts(chunks) == BY_BOUNDARY
     assert [chunk.preamble for chunk in chunks[:2]] == ["The first.", "The second."]
     assert len(chunks[2].preamble) <= 400
@@ -126,32 +125,34 @@ def test_summaries_stand_beside_the_text(server: ModelServer, note: Note) -> Non
     [["a", "b", "c", "d"], [*"abcdef"], ["a", 2, "c", "d", "e"], ["a", "--", "c", "d", "e"]],
 )
 def test_summaries_that_are_not_one_a_chunk_are_refused(
-    server: ModelServer, note: Note, summaries: list[object]
+    model: ScriptedModel, note: Note, summaries: list[object]
 ) -> None:
-    says(server, {"summaries": summaries})
-    chunks = cut(agentic(server, mode="summarize"), note)
+    says(model, {"summaries": summaries})
+    chunks = cut(agentic(model, mode="summarize"), note)
     assert [chunk.preamble for chunk in chunks] == [""] * len(BY_BOUNDARY)
     assert all(chunk.extra["no_summary"] == chunk.extra["reason"] for chunk in chunks)
 
 
-def test_hybrid_does_both_and_keeps_the_boundaries_if_summaries_fail(server: ModelServer, note: Note) -> None:
-    says(server, {"starts": [0, 4]}, {"summaries": ["One.", "Two."]})
-    chunks = cut(agentic(server, mode="hybrid", target_chunk_size=250), note)
+def test_hybrid_does_both_and_keeps_the_boundaries_if_summaries_fail(
+    model: ScriptedModel, note: Note
+) -> None:
+    says(model, {"starts": [0, 4]}, {"summaries": ["One.", "Two."]})
+    chunks = cut(agentic(model, mode="hybrid", target_chunk_size=250), note)
     assert [(chunk.body[:2], chunk.preamble) for chunk in chunks] == [("P0", "One."), ("P4", "Two.")]
-    says(server, {"starts": [0, 4]}, "no")
-    chunks = cut(agentic(server, mode="hybrid", target_chunk_size=250), note)
+    says(model, {"starts": [0, 4]}, "no")
+    chunks = cut(agentic(model, mode="hybrid", target_chunk_size=250), note)
     assert [(chunk.body[:2], chunk.extra) for chunk in chunks] == [
         ("P0", {"no_summary": "the answer holds no JSON object"}),
         ("P4", {"no_summary": "the answer holds no JSON object"}),
     ]
 
 
-def test_a_long_note_costs_no_more_than_max_api_calls(server: ModelServer) -> None:
+def test_a_long_note_costs_no_more_than_max_api_calls(model: ScriptedModel) -> None:
     note = paragraphs(300, size=200)
-    says(server, {"starts": [0, 3]}, {"starts": []})
-    chunks = cut(agentic(server, max_api_calls=2), note)
-    assert len(server.requests) == 2
-    assert all(len(prompt) < 8_000 for prompt in prompts(server))
+    says(model, {"starts": [0, 3]}, {"starts": []})
+    chunks = cut(agentic(model, max_api_calls=2), note)
+    assert len(model.requests) == 2
+    assert all(len(prompt) < 8_000 for prompt in prompts(model))
     first_fallen = next(n for n, chunk in enumerate(chunks) if "fallback" in chunk.extra)
     assert first_fallen > 10
     assert all(chunk.extra["reason"] == "max_api_calls = 2 is reached" for chunk in chunks[first_fallen:])
@@ -159,21 +160,21 @@ def test_a_long_note_costs_no_more_than_max_api_calls(server: ModelServer) -> No
     assert firsts(chunks)[-50:] == firsts(plain)[-50:]
 
 
-def test_a_model_that_fails_is_not_asked_again_for_the_same_note(server: ModelServer) -> None:
-    server.script.extend([FAILURES["500"]] * 5)
-    cut(agentic(server, mode="hybrid"), paragraphs(300, size=200))
-    assert len(server.requests) <= 2
+def test_a_model_that_fails_is_not_asked_again_for_the_same_note(model: ScriptedModel) -> None:
+    model.script.extend([FAILURES["500"]] * 5)
+    cut(agentic(model, mode="hybrid"), paragraphs(300, size=200))
+    assert len(model.requests) <= 2
 
 
-def test_answers_are_kept_and_count_all_the_same(server: ModelServer, tmp_path: Path) -> None:
+def test_answers_are_kept_and_count_all_the_same(model: ScriptedModel, tmp_path: Path) -> None:
     note = paragraphs(300, size=200)
-    says(server, {"starts": [0, 3]}, {"starts": [50]})
-    first = cut(agentic(server, tmp_path, max_api_calls=2), note)
-    assert cut(agentic(server, tmp_path, max_api_calls=2), note) == first
-    assert len(server.requests) == 2
+    says(model, {"starts": [0, 3]}, {"starts": [50]})
+    first = cut(agentic(model, tmp_path, max_api_calls=2), note)
+    assert cut(agentic(model, tmp_path, max_api_calls=2), note) == first
+    assert len(model.requests) == 2
 
 
-def test_a_note_of_one_paragraph_needs_no_model(server: ModelServer) -> None:
+def test_a_note_of_one_paragraph_needs_no_model(model: ScriptedModel) -> None:
     for text in ("", "One paragraph alone.", "# Title\n\nwith its text"):
-        cut(agentic(server), note_of(text))
-    assert server.requests == []
+        cut(agentic(model), note_of(text))
+    assert model.requests == []

@@ -8,9 +8,8 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-from asked_models import FAILURES, chunker, patience_s, prompts, says
+from asked_models import FAILURES, Answer, ScriptedModel, chunker, prompts, says
 from chunk_laws import EDGE_NOTES, EVERY_STRATEGY, NEEDED, SMALL, Letters, Oracle, Words, check_laws, note_of
-from openai_server import Answer, ModelServer
 
 from vault_indexer.chunk import ChoosingChunker, chunker_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
@@ -38,18 +37,18 @@ NOTE = note_of(TEXT)
 PARAGRAPH = {"strategy": "paragraph", "max_chars": 60, "min_chars": 0}
 
 
-def contextual(server: ModelServer, cache: Path | None = None, **options: object) -> Chunker:
+def contextual(model: ScriptedModel, cache: Path | None = None, **options: object) -> Chunker:
     table = {"granularity": "chunk", "timeout_s": 60, "max_workers": 1, "num_retries": 0, **options}
-    return chunker(server, {**PARAGRAPH, "contextual": table}, cache)
+    return chunker(model, {**PARAGRAPH, "contextual": table}, cache)
 
 
 PLAIN = chunker_for(ChunkingSettings.model_validate(PARAGRAPH)).chunk(NOTE)
 
 
-def test_a_preamble_a_chunk_is_embedded_and_not_shown(server: ModelServer) -> None:
+def test_a_preamble_a_chunk_is_embedded_and_not_shown(model: ScriptedModel) -> None:
     assert len(PLAIN) == 4
-    says(server, "One.", ' "Two."\n', "Three,\n\nstill three.", "x " * 900)
-    chunks = contextual(server).chunk(NOTE)
+    says(model, "One.", ' "Two."\n', "Three,\n\nstill three.", "x " * 900)
+    chunks = contextual(model).chunk(NOTE)
     assert [chunk.preamble for chunk in chunks[:3]] == ["One.", "Two.", "Three, still three."]
     assert len(chunks[3].preamble) <= 400
     assert chunks[0].embedding_text == f"One.\n\n{PLAIN[0].content}"
@@ -61,78 +60,78 @@ def test_a_preamble_a_chunk_is_embedded_and_not_shown(server: ModelServer) -> No
     [("section", [0, 1, 1, 2]), ("paragraph", [0, 1, 2, 3]), ("chunk", [0, 1, 2, 3])],
 )
 def test_what_stands_together_shares_a_preamble(
-    server: ModelServer, granularity: str, groups: list[int]
+    model: ScriptedModel, granularity: str, groups: list[int]
 ) -> None:
-    says(server, *(f"Group {n}" for n in range(4)))
-    chunks = contextual(server, granularity=granularity).chunk(NOTE)
+    says(model, *(f"Group {n}" for n in range(4)))
+    chunks = contextual(model, granularity=granularity).chunk(NOTE)
     assert [chunk.preamble for chunk in chunks] == [f"Group {n}" for n in groups]
-    assert len(server.requests) == groups[-1] + 1
+    assert len(model.requests) == groups[-1] + 1
 
 
-def test_pieces_of_one_paragraph_share_a_preamble(server: ModelServer) -> None:
+def test_pieces_of_one_paragraph_share_a_preamble(model: ScriptedModel) -> None:
     note = note_of("One sentence of words. " * 20 + "\n\nAnother paragraph.\n")
-    says(server, "First.", "Second.")
-    chunks = contextual(server, granularity="paragraph").chunk(note)
+    says(model, "First.", "Second.")
+    chunks = contextual(model, granularity="paragraph").chunk(note)
     assert len(chunks) > 5
     assert [chunk.preamble for chunk in chunks] == ["First."] * (len(chunks) - 1) + ["Second."]
 
 
-def test_the_model_is_told_where_the_text_stands(server: ModelServer) -> None:
-    says(server, *"abcd")
-    contextual(server).chunk(NOTE)
-    last = prompts(server)[-1]
+def test_the_model_is_told_where_the_text_stands(model: ScriptedModel) -> None:
+    says(model, *"abcd")
+    contextual(model).chunk(NOTE)
+    last = prompts(model)[-1]
     for expected in ("Note: Trees", "Apple; Pests", "Apple > Pests", "It gets scab.", "So is the pear."):
         assert expected in last
     assert "title: Trees" not in last
 
 
-@pytest.mark.parametrize("answer", [*FAILURES.values(), Answer("---")], ids=[*FAILURES, "no words"])
-def test_a_failure_costs_the_preamble_alone(server: ModelServer, answer: Answer) -> None:
-    server.script.extend([answer] * (4 if answer.text else 1))
-    chunks = contextual(server, timeout_s=patience_s(answer)).chunk(NOTE)
+@pytest.mark.parametrize("answer", [*FAILURES.values(), "---"], ids=[*FAILURES, "no words"])
+def test_a_failure_costs_the_preamble_alone(model: ScriptedModel, answer: Answer) -> None:
+    model.script.extend([answer] * (4 if isinstance(answer, str) else 1))
+    chunks = contextual(model).chunk(NOTE)
     assert [replace(chunk, extra={}) for chunk in chunks] == PLAIN
     assert all(chunk.extra["no_preamble"] for chunk in chunks)
-    asked = len(server.requests)
-    assert asked == (4 if answer.text else 1), "a model that is down is asked once a note"
-    server.script.extend([answer] * (4 if answer.text else 1))
+    asked = len(model.requests)
+    assert asked == (4 if isinstance(answer, str) else 1), "a model that is down is asked once a note"
+    model.script.extend([answer] * (4 if isinstance(answer, str) else 1))
     with pytest.raises(NoteError, match=r"Note\.md: chunking\.contextual\.keep_on_failure"):
-        contextual(server, timeout_s=patience_s(answer), keep_on_failure=False).chunk(NOTE)
+        contextual(model, keep_on_failure=False).chunk(NOTE)
 
 
-def test_a_failure_in_the_middle_costs_that_chunk_alone(server: ModelServer) -> None:
-    says(server, "One.", "?!", "Three.", "Four.")
-    chunks = contextual(server).chunk(NOTE)
+def test_a_failure_in_the_middle_costs_that_chunk_alone(model: ScriptedModel) -> None:
+    says(model, "One.", "?!", "Three.", "Four.")
+    chunks = contextual(model).chunk(NOTE)
     assert [chunk.preamble for chunk in chunks] == ["One.", "", "Three.", "Four."]
     assert chunks[1].extra == {"no_preamble": "the answer holds no words"}
 
 
-def test_no_more_than_max_api_calls(server: ModelServer) -> None:
-    says(server, "One.", "Two.")
-    chunks = contextual(server, max_api_calls=2).chunk(NOTE)
+def test_no_more_than_max_api_calls(model: ScriptedModel) -> None:
+    says(model, "One.", "Two.")
+    chunks = contextual(model, max_api_calls=2).chunk(NOTE)
     assert [chunk.preamble for chunk in chunks] == ["One.", "Two.", "", ""]
     assert chunks[3].extra == {"no_preamble": "max_api_calls = 2 is reached"}
 
 
-def test_answers_are_kept(server: ModelServer, tmp_path: Path) -> None:
-    says(server, "One.", "Two.", "Three.", "Four.")
-    first = contextual(server, tmp_path).chunk(NOTE)
-    assert contextual(server, tmp_path).chunk(NOTE) == first
-    assert len(server.requests) == 4
+def test_answers_are_kept(model: ScriptedModel, tmp_path: Path) -> None:
+    says(model, "One.", "Two.", "Three.", "Four.")
+    first = contextual(model, tmp_path).chunk(NOTE)
+    assert contextual(model, tmp_path).chunk(NOTE) == first
+    assert len(model.requests) == 4
 
 
-def test_a_summary_stays_behind_the_preamble(server: ModelServer) -> None:
-    says(server, {"summaries": ["Sum."]}, "Place.")
+def test_a_summary_stays_behind_the_preamble(model: ScriptedModel) -> None:
+    says(model, {"summaries": ["Sum."]}, "Place.")
     settings = {"strategy": "agentic", "agentic": {"mode": "summarize"}, "contextual": True}
-    (chunk,) = chunker(server, settings).chunk(note_of("Text of a note."))
+    (chunk,) = chunker(model, settings).chunk(note_of("Text of a note."))
     assert chunk.preamble == "Place.\nSum."
 
 
-def test_what_is_not_embedded_needs_no_preamble(server: ModelServer) -> None:
-    says(server, "Child.")
+def test_what_is_not_embedded_needs_no_preamble(model: ScriptedModel) -> None:
+    says(model, "Child.")
     settings = {"strategy": "hierarchical", "contextual": True}
-    parent, child = chunker(server, settings).chunk(note_of("Text of a note."))
+    parent, child = chunker(model, settings).chunk(note_of("Text of a note."))
     assert (parent.embed, parent.preamble, child.preamble) == (False, "", "Child.")
-    assert len(server.requests) == 1
+    assert len(model.requests) == 1
 
 
 @pytest.mark.parametrize("strategy", EVERY_STRATEGY)
@@ -173,7 +172,7 @@ def test_true_and_false_are_short_forms() -> None:
     assert not ChunkingSettings().asks_model
 
 
-def test_a_rule_of_the_user_may_ask_for_preambles_and_a_note_may_not(server: ModelServer) -> None:
+def test_a_rule_of_the_user_may_ask_for_preambles_and_a_note_may_not(model: ScriptedModel) -> None:
     rules = [{"paths": ["Folder/**"], "contextual": True}]
     settings = ChunkingSettings.model_validate({"strategy": "none", "rules": rules})
     assert settings.asks_model
@@ -206,30 +205,41 @@ def no_key(_chunk: Chunk) -> object:
     return ["a list cannot be a key"]
 
 
-def test_a_function_of_the_user_groups_the_chunks(server: ModelServer) -> None:
+def test_a_function_of_the_user_groups_the_chunks(model: ScriptedModel) -> None:
     sys.modules.setdefault("chunk_contextual_under_test", sys.modules[__name__])
-    says(server, "One.", "Two.")
-    chunks = contextual(server, group_by="chunk_contextual_under_test:first_letter").chunk(NOTE)
+    says(model, "One.", "Two.")
+    chunks = contextual(model, group_by="chunk_contextual_under_test:first_letter").chunk(NOTE)
     assert [chunk.preamble for chunk in chunks] == ["One.", "", "", "Two."]
     assert not any("no_preamble" in chunk.extra for chunk in chunks)
     with pytest.raises(NoteError, match=r"group_by: chunk_contextual_under_test:no_key raised TypeError"):
-        contextual(server, group_by="chunk_contextual_under_test:no_key").chunk(NOTE)
+        contextual(model, group_by="chunk_contextual_under_test:no_key").chunk(NOTE)
     with pytest.raises(UsageError, match=r"no entry point of the group vault_indexer\.groupers"):
-        contextual(server, group_by="none_of_that_name")
+        contextual(model, group_by="none_of_that_name")
 
 
-def test_the_user_writes_the_prompt(server: ModelServer) -> None:
-    says(server, *"abcd")
+def by_language(_chunk: Chunk) -> str:
+    return "en"
+
+
+def test_the_chunks_of_a_group_are_shown_together(model: ScriptedModel) -> None:
+    sys.modules.setdefault("chunk_contextual_under_test", sys.modules[__name__])
+    says(model, "One.")
+    template = "{chunk_text}"
+    chunks = contextual(
+        model, group_by="chunk_contextual_under_test:by_language", user_template=template
+    ).chunk(NOTE)
+    assert [chunk.preamble for chunk in chunks] == ["One."] * 4
+    assert prompts(model) == [" ".join(" ".join(chunk.body for chunk in PLAIN).split())]
+
+
+def test_the_user_writes_the_prompt(model: ScriptedModel) -> None:
+    says(model, *"abcd")
     template = "<doc>{document_text}</doc> What is this? {chunk_text}"
-    contextual(server, system_prompt="Be brief.", user_template=template).chunk(NOTE)
-    messages = server.requests[3].body["messages"]
-    assert isinstance(messages, list)
-    assert messages[-1][
-        "content"
-    ] == f"Be brief.\n\n<doc>{NOTE.text[NOTE.body_start :].strip()}</doc> What is this? " + (
-        " ".join(PLAIN[3].body.split())
-    )
-    assert [request.body["max_tokens"] for request in server.requests] == [160] * 4
+    contextual(model, system_prompt="Be brief.", user_template=template).chunk(NOTE)
+    document = NOTE.text[NOTE.body_start :].strip()
+    text = " ".join(PLAIN[3].body.split())
+    assert prompts(model)[3] == f"Be brief.\n\n<doc>{document}</doc> What is this? {text}"
+    assert [request.max_tokens for request in model.requests] == [160] * 4
 
 
 @pytest.mark.parametrize(
@@ -240,33 +250,47 @@ def test_a_template_is_checked(template: str) -> None:
         ChunkingSettings.model_validate({"contextual": {"granularity": "chunk", "user_template": template}})
 
 
-def test_the_whole_note_is_in_the_prompt_where_it_fits_and_comes_first(server: ModelServer) -> None:
-    says(server, *"abcdabcd")
-    contextual(server).chunk(NOTE)
-    whole = prompts(server)
+def test_the_whole_note_is_in_the_prompt_where_it_fits_and_comes_first(model: ScriptedModel) -> None:
+    says(model, *"abcdabcd")
+    contextual(model).chunk(NOTE)
+    whole = prompts(model)
     assert all("It gets scab." in prompt and "Before any heading." in prompt for prompt in whole)
     shared = whole[0].partition("Where the text stands")[0]
     assert all(prompt.startswith(shared) for prompt in whole) and "It gets scab." in shared
-    contextual(server, max_document_chars=10).chunk(NOTE)
-    assert not any("The whole note" in prompt for prompt in prompts(server)[4:])
+    contextual(model, max_document_chars=10).chunk(NOTE)
+    assert not any("The whole note" in prompt for prompt in prompts(model)[4:])
 
 
-def test_a_transient_error_is_asked_again(server: ModelServer) -> None:
-    server.script.extend([FAILURES["500"], Answer("One.")])
+def test_a_transient_error_is_asked_again(model: ScriptedModel) -> None:
+    model.script.extend([FAILURES["500"], "One."])
     note = note_of("One paragraph.")
-    (chunk,) = contextual(server, num_retries=1).chunk(note)
+    (chunk,) = contextual(model, num_retries=1).chunk(note)
     assert chunk.preamble == "One."
-    server.script.append(FAILURES["no protocol"])
-    (chunk,) = contextual(server, num_retries=5).chunk(note)
+    model.script.append(FAILURES["no protocol"])
+    (chunk,) = contextual(model, num_retries=5).chunk(note)
     assert "no_preamble" in chunk.extra
-    assert len(server.requests) == 3, "an answer that is no answer is not transient"
+    assert len(model.requests) == 3, "an answer that is no answer is not transient"
 
 
-def test_a_chunk_whose_preamble_fails_is_dropped_if_it_shall_not_be_kept(server: ModelServer) -> None:
-    says(server, "One.", "?!", "Three.", "Four.")
-    chunks = contextual(server, keep_on_failure=False).chunk(NOTE)
+def test_a_chunk_whose_preamble_fails_is_dropped_if_it_shall_not_be_kept(model: ScriptedModel) -> None:
+    says(model, "One.", "?!", "Three.", "Four.")
+    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
     assert [chunk.body for chunk in chunks] == [PLAIN[n].body for n in (0, 2, 3)]
     assert chunks[0].extra == {"dropped_chunks": 1}
+
+
+def test_where_nothing_fails_nothing_is_dropped(model: ScriptedModel) -> None:
+    says(model, "One.", "Two.", "Three.", "Four.")
+    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
+    assert [replace(chunk, preamble="") for chunk in chunks] == PLAIN
+
+
+def test_the_first_chunk_that_stays_says_what_became_of_the_others(model: ScriptedModel) -> None:
+    model.script += ["?!", "Two.", FAILURES["no protocol"]]
+    chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
+    assert [chunk.body for chunk in chunks] == [PLAIN[1].body]
+    assert chunks[0].extra == {"dropped_chunks": 3, "unreached": True}
+    assert len(model.requests) == 3, "a model that is down is not asked about the rest of the note"
 
 
 class AllAtOnce:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -9,11 +10,16 @@ from pathlib import Path
 import pytest
 from chunk_laws import build, note_of
 from code_sources import NAMED, NO_CODE, PYTHON, SOURCES
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 
+from vault_indexer.chunk import chunker_for
 from vault_indexer.chunk.cutting import discourse_markers
 from vault_indexer.chunk.cutting.grammars import CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.markers import detect, load_markers
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
 
@@ -139,6 +145,13 @@ def test_recursive_puts_separators_where_asked() -> None:
     at_start = cut("recursive", text, separator_position="start", **options)
     assert [chunk.body for chunk in at_end] == ["x" * 30 + "; "] * 3 + ["x" * 30]
     assert [chunk.body for chunk in at_start] == ["x" * 30] + ["; " + "x" * 30] * 3
+
+
+def test_recursive_cuts_between_words_where_no_separator_is_left() -> None:
+    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "]}
+    text = "; ".join([f"{'x' * 30} {'y' * 30}", "z" * 30])
+    found = [chunk.body.strip() for chunk in cut("recursive", text, **options)]
+    assert found == ["x" * 30, "y" * 30 + ";", "z" * 30]
 
 
 def test_recursive_drops_blank_separators_unless_kept() -> None:
@@ -496,11 +509,49 @@ def test_a_tokenizer_that_cannot_be_had(name: str, error: type[Exception], told:
 
 
 def test_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
-    for number, content in enumerate(['{"a": 1}', "not json", "[]"]):
+    contents = ['{"a": 1}', "not json", "[]", '{"model": []}', '{"model": {"vocab": {}}}']
+    for number, content in enumerate(contents):
         file = tmp_path / f"{number}.json"
         file.write_text(content, encoding="utf-8")
         with pytest.raises(ProviderError, match=file.name):
             tokenizer_for(str(file), None)
+
+
+def test_the_tokenizer_of_a_file_neither_cuts_nor_fills_up(tmp_path: Path) -> None:
+    made = Tokenizer(WordLevel({"[UNK]": 0, "salt": 1}, unk_token="[UNK]"))
+    made.pre_tokenizer = Whitespace()
+    made.enable_truncation(2)
+    made.enable_padding(length=9)
+    made.save(str(tmp_path / "own.json"))
+    found = tokenizer_for(str(tmp_path / "own.json"), None)
+    assert found.offsets("salt und salt") == [(0, 4), (5, 8), (9, 13)]
+
+
+def test_a_cache_that_lacks_an_encoding_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tiktoken")
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    found = tokenizer_for("tiktoken:cl100k_base", None)
+    assert found.offsets("salt, salt") == [(0, 4), (4, 5), (5, 10)]
+    assert os.environ["TIKTOKEN_CACHE_DIR"] == str(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"strategy": "semantic"}, r"chunking\.strategy = semantic: needs an embedding model"),
+        ({"strategy": "token"}, "has no tokenizer"),
+        (
+            {"strategy": "paragraph", "paragraph": {"size_unit": "tokens"}},
+            "paragraph: needs an embedding model with a tokenizer",
+        ),
+    ],
+)
+def test_a_strategy_without_what_it_needs_says_so(settings: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        chunker_for(ChunkingSettings.model_validate(settings)).chunk(note_of("Some text."))
 
 
 def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

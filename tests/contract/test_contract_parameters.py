@@ -74,6 +74,20 @@ def test_a_query_string_has_texts(name: str, written: str, expected: Value) -> N
     assert validate(PARAMETERS, {"q": "x", name: written}, is_strict=False) == {**DEFAULTS, name: expected}
 
 
+def test_a_number_of_json_that_says_yes_or_no_is_a_truth_value() -> None:
+    def fresh(value: object) -> Value:
+        return validate(PARAMETERS, {"q": "x", "fresh": value}, is_strict=False)["fresh"]
+
+    assert [fresh(1.0), fresh(0.0), fresh(1)] == [True, False, True]
+    with pytest.raises(WrongRequestError, match=r"fresh = 0\.5: Input should be a valid boolean"):
+        fresh(0.5)
+
+
+def test_a_number_of_too_many_digits_is_none() -> None:
+    with pytest.raises(WrongRequestError, match="unable to parse string as an integer"):
+        validate(PARAMETERS, {"q": "x", "limit": "1" * 5_000}, is_strict=False)
+
+
 @pytest.mark.parametrize(("name", "given"), [("limit", 2.0), ("least", 1), ("least", None), ("fresh", True)])
 def test_a_body_has_types(name: str, given: Value) -> None:
     assert validate(PARAMETERS, {"q": "x", name: given}, is_strict=True) == {**DEFAULTS, name: given}

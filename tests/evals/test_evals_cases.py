@@ -72,6 +72,13 @@ def test_the_folder_of_one_layer_can_be_given(tmp_path: Path) -> None:
             GOOD.replace("agent: search", "agent: links").replace("query:", "note:"),
             "expected.expected_paths: ",
         ),
+        (
+            GOOD.replace("agent: search", "agent: related")
+            .replace("query:", "note:")
+            .replace("expected_paths: [Bread.md]", "must_have_citation: true"),
+            "expected.must_have_citation: the agent related cites no text",
+        ),
+        (GOOD + "metadata: {language: [de]}\n", "metadata.language: is not a text"),
         (GOOD + "metadata: {vault: 1}\n", "metadata.vault: "),
         (GOOD + "id: again\n", "id: this key is given twice"),
         (GOOD.replace("[Bread.md]", "[A], expected_paths: [B]"), "expected_paths: this key is given twice"),
@@ -105,6 +112,16 @@ def test_an_invalid_case_names_its_file_and_key(tmp_path: Path, text: str, key: 
         (CITED.replace("path: Bread.md", "url: 'ftp://example.org'"), "expected_citations.0.url: "),
         (CITED.replace("quote:", "url: 'http://example.org', quote:"), "expected_citations.0.path: "),
         (CITED.replace("agent: search", "agent: links\ninput: {note: A}"), "agent: links"),
+        (
+            CITED.replace("path: Bread.md", "url: 'https://a.b', block: x"),
+            "url: a page has neither",
+        ),
+        (
+            CITED.replace("path: Bread.md", "url: 'https://a.b', heading: ''"),
+            "url: a page has neither",
+        ),
+        (CITED.replace("    - {path: Bread.md, quote: Knead it}", "    []"), "expected: names no check"),
+        (CITED.replace("quote: Knead it", "heading: A"), "expected_citations.0.quote: is missing or blank"),
     ],
 )
 def test_an_invalid_citation_names_its_key(tmp_path: Path, text: str, key: str) -> None:
@@ -113,6 +130,13 @@ def test_an_invalid_citation_names_its_key(tmp_path: Path, text: str, key: str) 
         load_cases(tmp_path)
     assert str(error.value).startswith(str(file))
     assert key in str(error.value)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file = write_case(tmp_path, "l1/bad", GOOD)
+    file.write_bytes(b"id: \xff")
+    with pytest.raises(UsageError, match=r"l1/bad\.yaml: cannot be read: "):
+        load_cases(tmp_path)
 
 
 def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,8 @@ from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import AgentAnswer, CitationsExpected, ExpectedCitation, LivePages, Page, locate
 from vault_indexer.evals.cases import sha256_of
 from vault_indexer.evals.citations import check_citations
-from vault_indexer.evals.links_snapshot import PageSnapshots, check_page, page_text, snapshot_name
+from vault_indexer.evals.links_snapshot import PageSnapshots, check_page, fetch_page, page_text, snapshot_name
+from vault_indexer.evals.public_network import Network
 from vault_indexer.evals.results import Outcome
 
 QUOTE = "Knead the dough until it is smooth."
@@ -198,9 +202,70 @@ def test_a_snapshot_is_named_by_its_url_and_a_missing_one_is_an_error(tmp_path: 
     file = pages.write(fetched().page(URL))
     assert file.name == snapshot_name(URL) == f"{sha256_of(URL)}.json"
     assert check_page(ExpectedCitation(url=URL, quote="needs time"), pages).state == "same"
-    file.write_text("{}")
-    with pytest.raises(UsageError, match="not a snapshot"):
+    assert pages.has(URL)
+    assert not pages.has(f"{URL}/2")
+    other = pages.write(replace(fetched().page(URL), url=f"{URL}/2"))
+    other.replace(file)
+    with pytest.raises(UsageError, match=f"is the snapshot of {URL}/2, expected {URL}"):
         pages.page(URL)
+    assert not pages.has(URL)
+    for damaged in ("{}", "[", "[]"):
+        file.write_text(damaged)
+        with pytest.raises(UsageError, match="not a snapshot"):
+            pages.page(URL)
+
+
+class Site(BaseHTTPRequestHandler):
+    """Answers each path with the status that it names; 200 is a page that says of which letters it is."""
+
+    def do_GET(self) -> None:
+        status = int(self.path.rpartition("/")[2])
+        body = "<p>K\xe4se</p>".encode("latin-1")
+        self.send_response(status)
+        self.send_header("Content-Type", "text/html; charset=iso-8859-1")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing is logged."""
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    """The address of a page, which is served from an address that no public page has."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    yield f"http://page.example:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def network(*addresses: str, accepts: Callable[[str], bool] = lambda _: True) -> Network:
+    """A network in which every name has these addresses."""
+    return Network(lambda *_args, **_options: [(2, 1, 6, "", (one, 0)) for one in addresses], accepts)
+
+
+def test_a_page_is_fetched_and_one_that_is_gone_is_one_without_text(site: str) -> None:
+    found = fetch_page(f"{site}/200", network("127.0.0.1"))
+    assert (found.status, found.text, found.final_url) == (200, "K\xe4se", f"{site}/200")
+    for status in (404, 410):
+        gone = fetch_page(f"{site}/{status}", network("127.0.0.1"))
+        assert (gone.status, gone.text, gone.is_gone) == (status, "", True)
+    with pytest.raises(UnavailableError, match=f"{site}/403: the server says 403 Forbidden"):
+        fetch_page(f"{site}/403", network("127.0.0.1"))
+
+
+def test_the_next_address_of_a_host_is_tried_and_none_that_is_not_accepted(site: str) -> None:
+    for addresses in (("127.0.0.2", "127.0.0.1"), ("127.0.0.1", "127.0.0.2")):
+        assert fetch_page(f"{site}/200", network(*addresses)).status == 200
+    with pytest.raises(UnavailableError, match=r"cannot be fetched: .*refused"):
+        fetch_page(f"{site}/200", network("127.0.0.2", "127.0.0.3"))
+    some = network("127.0.0.1", "127.0.0.3", accepts=lambda address: address != "127.0.0.3")
+    with pytest.raises(UnavailableError, match=r"page\.example has the address 127\.0\.0\.3; only public"):
+        fetch_page(f"{site}/200", some)
+    with pytest.raises(UnavailableError, match="cannot be fetched: "):
+        fetch_page("ftp://page.example", network("127.0.0.1"))
 
 
 def test_the_text_of_a_page_is_what_a_reader_sees() -> None:

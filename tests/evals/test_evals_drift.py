@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,21 @@ def test_the_reports_of_drift(tmp_path: Path, cases: Path) -> None:
     assert [one["state"] for one in data["drifts"]] == ["moved", "gone", "changed"]
     assert data["drifts"][2]["now"]["quote"].startswith("Bake it at 150")
     assert data["drifts"][1]["now"] is None
+
+
+def test_what_could_not_be_checked_is_part_of_the_report() -> None:
+    report = DriftReport("now", True, 3, (), ("a: no snapshot", "b: no host"))
+    assert not report.is_clean
+    body = (
+        "Checked 3 citations against the files and pages as they are now at now.\n\n"
+        "- could not be checked: 2\n\n## Could not be checked\n\n- a: no snapshot\n- b: no host\n\n"
+    )
+    assert drift_markdown(report) == f"# Link drift\n\n{body}"
+    title = 'title: "Link drift: 0 of 3 citations, 2 unchecked"'
+    assert drift_issue(report) == f"---\n{title}\nlabels: [link-drift]\n---\n\n{body}"
+    clean = drift_markdown(replace(report, errors=(), live=False))
+    assert "against the index and snapshots at now." in clean
+    assert "All of them stand where the cases say." in clean
 
 
 def test_a_page_drifts_too(tmp_path: Path) -> None:

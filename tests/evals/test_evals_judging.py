@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,13 @@ from questions_vault import target_of, write_vault
 
 from vault_indexer.errors import UsageError
 from vault_indexer.evals.judging import GRADES, Judgements, hidden_order, pool_of, read_qrels
-from vault_indexer.evals.question_folder import judged_folder, load_questions
+from vault_indexer.evals.question_folder import (
+    clicks_folder,
+    generated_file,
+    judged_folder,
+    load_questions,
+)
+from vault_indexer.evals.questions import Question, read_clicks, read_questions, write_questions
 from vault_indexer.evals.ranking import own_index, parse_variants, ranked_paths, settings_with
 
 QUESTION = "what becomes dark earth"
@@ -90,6 +97,57 @@ def test_a_wrong_line_is_named(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(UsageError, match=f"{name}:1"):
         Judgements.load(tmp_path)
+
+
+def test_files_that_cannot_be_read_or_written_are_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    own = Judgements.load(tmp_path / "none")
+    own.folder = tmp_path / "file"
+    with pytest.raises(UsageError, match="file: cannot be written: File exists"):
+        own.grade(own.add(QUESTION), "a.md", 1)
+    (tmp_path / "qrels.txt").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"qrels\.txt: cannot be read: not UTF-8"):
+        Judgements.load(tmp_path)
+    (tmp_path / "qrels.txt").unlink()
+    (tmp_path / "qrels.txt").mkdir()
+    with pytest.raises(UsageError, match=r"qrels\.txt: cannot be read: Is a directory"):
+        Judgements.load(tmp_path)
+
+
+def test_all_questions_of_a_folder_are_asked_each_once(tmp_path: Path) -> None:
+    """Generated ones, those with grades, and those with clicks."""
+    assert load_questions(tmp_path) == []
+    generated = Question("generated-1", "text", {"a.md": 1}, "link")
+    write_questions(generated_file(tmp_path), [generated])
+    own = Judgements.load(judged_folder(tmp_path))
+    name = own.add(QUESTION)
+    own.grade(name, "a.md", 2)
+    clicks = clicks_folder(tmp_path)
+    clicks.mkdir()
+    for file, path in (("older.jsonl", "b.md"), ("clicks.jsonl", "a.md")):
+        line = json.dumps({"query": " rings ", "path": path})
+        (clicks / file).write_text(f"{line}\n\n")
+    found = load_questions(tmp_path)
+    assert [(one.id, one.kind) for one in found[:2]] == [("generated-1", "link"), (name, "judged")]
+    assert [(one.text, one.kind, dict(one.grades)) for one in found[2:]] == [
+        ("rings", "clicked", {"a.md": 1, "b.md": 1})
+    ]
+    write_questions(generated_file(tmp_path).with_name("more.jsonl"), [generated])
+    with pytest.raises(UsageError, match=r"ranking: id 'generated-1' stands in two files"):
+        load_questions(tmp_path)
+    write_questions(generated_file(tmp_path), [generated, generated])
+    with pytest.raises(UsageError, match=r"generated\.jsonl:2: id 'generated-1' stands in the file twice"):
+        load_questions(tmp_path)
+
+
+def test_a_file_of_questions_that_cannot_be_had_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.jsonl: cannot be read: No such file"):
+        read_questions(tmp_path / "none.jsonl")
+    (tmp_path / "odd.jsonl").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match=r"odd\.jsonl: cannot be read: not UTF-8"):
+        read_clicks(tmp_path / "odd.jsonl")
+    with pytest.raises(UsageError, match=r"odd\.jsonl/q\.jsonl: cannot be written: "):
+        write_questions(tmp_path / "odd.jsonl" / "q.jsonl", [])
 
 
 def test_a_grade_is_0_1_or_2(tmp_path: Path) -> None:

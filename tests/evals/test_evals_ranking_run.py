@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,23 +16,17 @@ import pytest
 from questions_vault import target_of, write_vault
 
 from vault_indexer.daemon.assembly import Assembly, Target
-from vault_indexer.errors import ConfigError, UsageError
 from vault_indexer.evals.generate import choose_questions, survey_vault
 from vault_indexer.evals.question_folder import generated_file, load_questions
 from vault_indexer.evals.questions import Question, write_questions
 from vault_indexer.evals.ranking import (
     RankingRun,
-    Scores,
-    as_json,
     as_markdown,
     compare,
     own_index,
     parse_variants,
-    plain_query,
     run_ranking,
-    settings_with,
 )
-from vault_indexer.evals.ranking.run import RemainingTime
 
 pytestmark = pytest.mark.long
 
@@ -124,24 +118,6 @@ def test_it_says_how_far_it_is(target: Target) -> None:
     assert said[2].endswith(" s left)")
 
 
-def test_the_time_that_remains_counts_indices_and_questions() -> None:
-    now = 0.0
-    left = RemainingTime(indices=2, questions=300, clock=lambda: now)
-    assert left.text() == ""
-    now += 40
-    left.is_built()
-    now += 10
-    left.is_asked(100)
-    assert left.is_due()
-    assert left.text() == ", about 1 min left"  # 20 s for 200 questions, 40 s for an index
-    assert not left.is_due()
-    now += 40
-    left.is_built()
-    now += 10
-    left.is_asked(100)
-    assert left.text() == ", about 10 s left"
-
-
 def test_temporary_folders_are_gone_after_a_run(
     target: Target, generated: list[Question], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,120 +140,6 @@ def test_known_vectors_of_the_vaults_own_index_are_used_again(target: Target, tm
     other.index_dir.prepare()
     _, report = other.build_next(lambda _: None, recompute_weights=False)
     assert (report.embedded, report.reused > 0) == (0, True)
-
-
-def invented(values: dict[str, Sequence[float]]) -> RankingRun:
-    """A run of judged questions with these values of nDCG."""
-    size = len(next(iter(values.values())))
-    questions = tuple(
-        Question(f"q{at}", f"q{at}", {f"{at}.md": 1}, language="en" if at % 2 else "es") for at in range(size)
-    )
-    scores = {name: tuple(Scores(one, one, one, 1.0) for one in own) for name, own in values.items()}
-    return RankingRun(10, questions, (), scores)
-
-
-def test_languages_are_reported_each_with_an_interval() -> None:
-    report = compare(invented({"one": [0.2, 0.8] * 10, "two": [0.4, 0.8] * 10}))
-    by_name = {one.name: one for one in report.slices}
-    assert set(by_name) == {"all", "language en", "language es"}
-    assert by_name["language es"].rows[0].ndcg.mean == pytest.approx(0.2)
-    against = by_name["all"].rows[1].against
-    assert against is not None
-    assert against.difference.low <= 0.1 <= against.difference.high
-    assert by_name["all"].rows[0].against is None
-
-
-def test_a_slice_of_few_questions_has_means_without_intervals() -> None:
-    report = compare(invented({"one": [0.2, 0.8] * 6, "two": [0.4, 0.7] * 6}))
-    assert [(one.name, one.questions) for one in report.slices] == [
-        ("all", 12),
-        ("language en", 6),
-        ("language es", 6),
-    ]
-    whole, english, _ = as_markdown(report).split("## judged, ")[1:]
-    assert "| one | 0.500 [" in whole
-    assert "| one | 0.800 | 0.800 | 0.800 | 1.00 |  |  |" in english
-    assert "| two | 0.700 | 0.700 | 0.700 | 1.00 | -0.100 |  |" in english
-    assert "[" not in english
-    assert "Too few questions for intervals" in english and "Too few" not in whole
-    data = json.loads(as_json(report))["slices"]
-    assert data[0]["rows"][1]["ndcg"]["low"] is not None
-    assert data[1]["rows"][1]["ndcg"] == {"mean": pytest.approx(0.7), "low": None, "high": None}
-    assert (data[1]["rows"][1]["against"]["p"], data[1]["rows"][1]["against"]["smallest"]) == (None, None)
-
-
-def test_a_language_that_few_generated_questions_have_makes_no_slice() -> None:
-    languages = ["en"] * 585 + ["da"] * 11 + ["es"] * 40 + ["fr"] * 9 + [""] * 3
-    kinds = {"generated": "sentence", "judged": "judged"}
-    for source, kind in kinds.items():
-        questions = tuple(
-            Question(f"q{at}", f"q{at}", {f"{at}.md": 1}, kind, language)
-            for at, language in enumerate(languages)
-        )
-        scores = tuple(Scores(at % 2, at % 2, at % 2, 1.0) for at in range(len(languages)))
-        report = compare(RankingRun(10, questions, (), {"one": scores}))
-        found = {one.name for one in report.slices if one.source == source}
-        few = {"language da", "language fr", "language unknown"}
-        wanted = {"all", "language en", "language es"} | (few if source == "judged" else set())
-        assert found == wanted
-
-
-def test_the_smallest_difference_that_so_many_questions_can_show_is_printed() -> None:
-    few, many = (compare(invented({"one": [0.2, 0.8] * n, "two": [0.4, 0.7] * n})) for n in (5, 50))
-    smallest = [
-        one.slices[0].rows[1].against.smallest for one in (few, many) if one.slices[0].rows[1].against
-    ]
-    assert smallest[0] > smallest[1] > 0  # type: ignore[operator] # neither is None here
-    assert (
-        f"10 questions can show (four times in five, at p .05 after Holm): {smallest[0]:.3f} (two)"
-        in as_markdown(few)
-    )
-
-
-def test_the_gate_fails_a_variant_whose_mean_alone_is_better() -> None:
-    run = invented({"base": [0.5] * 24, "noisy": [1.0, 0.0] * 11 + [1.0, 1.0], "steady": [0.6] * 24})
-    report = compare(run, "base", min_lift_pct=5)
-    assert len(report.failures) == 1
-    assert "noisy" in report.failures[0]
-    text = as_markdown(report)
-    assert "judged, noisy: fail: +8.3%" in text
-    assert "judged, steady: pass: +20.0%" in text
-
-
-def test_a_zero_baseline_fails_the_gate() -> None:
-    report = compare(invented({"base": [0.0] * 8, "good": [1.0] * 8}), "base", min_lift_pct=1)
-    assert report.failures == ("judged: good: the baseline is 0: there is no percentage of it",)
-    assert json.loads(as_json(report))["failures"]
-
-
-def test_an_unknown_baseline_names_the_variants() -> None:
-    with pytest.raises(UsageError, match="one, two"):
-        compare(invented({"one": [1.0], "two": [1.0]}), "three")
-
-
-def test_a_variant_is_named_after_what_it_changes(target: Target) -> None:
-    one, two = parse_variants(["recursive+keyword", "search.rrf_k=10+rrf"])
-    assert one.index_options == {"chunking.strategy": "recursive"}
-    settings = settings_with(target.config.settings, two.options, "variant")
-    assert (settings.search.rrf_k, settings.search.rerank) == (10, 0)
-    assert two.index_options == {}
-
-
-@pytest.mark.parametrize(("name", "said"), [("recursiv", "did you mean recursive"), ("a=1", "no 'a=1'")])
-def test_an_unknown_variant_is_an_error(name: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        parse_variants([name])
-
-
-def test_a_value_that_is_not_allowed_is_an_error_of_the_configuration(target: Target) -> None:
-    with pytest.raises(ConfigError, match=r"search\.rrf_k"):
-        settings_with(target.config.settings, {"search.rrf_k": "none"}, "variant")
-
-
-def test_a_question_is_asked_as_words() -> None:
-    assert plain_query("water the tomatoes") == "water the tomatoes"
-    assert plain_query('tag: "unfinished (and) -more') == "tag unfinished and more"
-    assert plain_query("   ") == ""
 
 
 @pytest.fixture
@@ -395,22 +257,3 @@ def test_rank_without_questions_says_how_to_get_some(place: tuple[list[str], dic
     ran = indexer(options, environ, "rank")
     assert ran.returncode == 2
     assert "indexer eval generate" in ran.stderr
-
-
-def test_the_gate_fails_a_variant_that_is_worse_in_one_language() -> None:
-    """Spanish questions (the even ones) lose what English ones win several times over."""
-    run = invented({"base": [0.5, 0.2] * 12, "english": [0.44, 0.98] * 12, "both": [0.6, 0.3] * 12})
-    report = compare(run, "base", min_lift_pct=5)
-    assert [one.partition(": language")[0] for one in report.failures] == ["judged: english"]
-    assert "language es: " in report.failures[0] and "language en" not in report.failures[0]
-    text = as_markdown(report)
-    assert "judged, english: pass: " in text
-    assert "judged, english (language es): fail: -12.0%" in text
-    assert "judged, english (language en): pass: +390.0%" in text
-
-
-def test_the_report_has_the_scores_of_each_question() -> None:
-    found = json.loads(as_json(compare(invented({"one": [0.2, 0.8], "two": [0.4, 0.7]}))))
-    assert [one["id"] for one in found["questions"]] == ["q0", "q1"]
-    assert found["questions"][1]["language"] == "en"
-    assert found["questions"][1]["scores"]["two"]["ndcg"] == 0.7

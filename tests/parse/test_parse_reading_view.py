@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import JsonValue
-from vault_indexer.parse.reading_view import SCHEMES, property_view, reading_view
+from vault_indexer.parse.reading_view import MAX_PROPERTY_DEPTH, SCHEMES, property_view, reading_view
 
 KINDS = {
     "p",
@@ -69,6 +69,10 @@ def tree(text: str, files: tuple[str, ...] = ()) -> list[JsonValue]:
 
 def paragraph(*children: JsonValue) -> list[JsonValue]:
     return [{"t": "p", "l": 1, "c": list(children)}]
+
+
+def address_node(address: str) -> JsonValue:
+    return {"t": "a", "href": address, "c": [address]}
 
 
 def nodes(value: JsonValue) -> Iterator[dict[str, JsonValue]]:
@@ -139,6 +143,61 @@ def test_where_a_link_leads(text: str, expected: JsonValue) -> None:
     assert tree(text, ("Note.md",)) == [{"t": "p", "l": 1, "c": [expected]}]
 
 
+def items(*found: tuple[str | None, str]) -> list[JsonValue]:
+    """List items of a line each, with their tasks."""
+    return [
+        {"t": "li", "l": at, **({"task": task} if task else {}), "c": [{"t": "p", "l": at, "c": [text]}]}
+        for at, (task, text) in enumerate(found, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("text\n^blk", [{"t": "p", "l": 1, "id": "blk", "c": ["text"]}]),
+        ("- [ ] a\n- [x] b\n- c", [{"t": "ul", "l": 1, "c": items((" ", "a"), ("x", "b"), (None, "c"))}]),
+        ("1. a\n2. b", [{"t": "ol", "l": 1, "start": 1, "c": items((None, "a"), (None, "b"))}]),
+        ("3. a", [{"t": "ol", "l": 1, "start": 3, "c": items((None, "a"))}]),
+        ("> a", [{"t": "quote", "l": 1, "c": [{"t": "p", "l": 1, "c": ["a"]}]}]),
+        ("> [!tip]", [{"t": "quote", "l": 1, "callout": "tip", "title": [], "c": []}]),
+        ("> [!tip] a", [{"t": "quote", "l": 1, "callout": "tip", "title": ["a"], "c": []}]),
+        ("a\n\n***", [{"t": "p", "l": 1, "c": ["a"]}, {"t": "hr", "l": 3}]),
+        ("### a", [{"t": "h", "l": 1, "level": 3, "c": ["a"]}]),
+        ("```py title=x\na\n```", [{"t": "pre", "l": 1, "lang": "py", "text": "a\n"}]),
+        (f"```{'p' * 50}\n```", [{"t": "pre", "l": 1, "lang": "p" * 40, "text": ""}]),
+        ("    a", [{"t": "pre", "l": 1, "lang": "", "text": "a\n"}]),
+        ("a\nb", paragraph("a\nb")),
+        ("a  \nb", paragraph("a", {"t": "br"}, "b")),
+    ],
+)
+def test_every_kind_of_block_is_a_node(text: str, expected: list[JsonValue]) -> None:
+    assert tree(text) == expected
+
+
+def image(path: str | None, name: str, alt: str) -> JsonValue:
+    return {"t": "img", "path": path, "subpath": "", "name": name, "alt": alt}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('![alt](a%20b "t")', paragraph(image("a b.md", "a b", "alt"))),
+        (f"![{'x' * 201}](d/{'y' * 201})", paragraph(image(None, "y" * 200, "x" * 200))),
+        ('<img src="x" width="30" alt="a">', [image(None, "x", "a|30")]),
+        ('<img src="x" width="30%">', [image(None, "x", "")]),
+        (f'<img src="x" alt="{"a" * 201}">', [image(None, "x", "a" * 200)]),
+        ('<iframe src="https://a.b/c"></iframe>', [address_node("https://a.b/c")]),
+        ('<iframe src="javascript:c"></iframe>', [{"t": "span", "c": ["javascript:c"]}]),
+        ("[x](mailto:a@b)", paragraph({"t": "a", "href": "mailto:a@b", "c": ["x"]})),
+        ("[x](N#a%20b)", paragraph({"t": "note", "path": None, "subpath": "a b", "c": ["x"]})),
+        ("[x](<>)", paragraph({"t": "span", "c": ["x"]})),
+        ('<a href="https://a.b">a</a>', paragraph({"t": "a", "href": "https://a.b", "c": ["a"]})),
+    ],
+)
+def test_what_a_picture_or_a_frame_shows(text: str, expected: list[JsonValue]) -> None:
+    assert tree(text, ("a b.md",)) == expected
+
+
 def test_lines_are_those_of_the_file() -> None:
     text = "---\na: 1\n---\n\none\n\ntwo\n"
     shown = reading_view(text, text.index("\none"), lambda _: None)
@@ -157,6 +216,46 @@ def test_lines_are_those_of_the_file() -> None:
         ('a <svg width="1"><path d="M0"/></svg> b', paragraph("a ", {"t": "html", "text": "<svg>"}, " b")),
         ('<a href="javascript:x">a</a>', paragraph({"t": "span", "c": ["a"]})),
         ("<!-- a\n\nb -->", []),
+        ("a<wbr>b", paragraph("a\u200bb")),
+        ("<hr>", [{"t": "hr"}]),
+        ("a <p>b", paragraph("a ", {"t": "br"}, "b")),
+        ("a <div>b</div>", paragraph("a b")),
+        ("<u/>a", paragraph({"t": "u", "c": []}, "a")),
+        (
+            "a</b>b *c <b>d* e</b>",
+            paragraph("ab ", {"t": "em", "c": ["c ", {"t": "strong", "c": ["d"]}]}, " e"),
+        ),
+        ("<b>*a</b> b* c</b> d", paragraph({"t": "strong", "c": [{"t": "em", "c": ["a b"]}, " c"]}, " d")),
+        ("<b>a <i>b</b> c", paragraph({"t": "strong", "c": ["a ", {"t": "em", "c": ["b"]}]}, " c")),
+        ("a <svg/> b", paragraph("a ", {"t": "html", "text": "<svg>"}, " b")),
+        (
+            "a <svg><b>*x*</b> <!-- y --> z</svg> *b*",
+            paragraph("a ", {"t": "html", "text": "<svg>"}, " ", {"t": "em", "c": ["b"]}),
+        ),
+        ("a <script>b", paragraph("a ", {"t": "html", "text": "<script>"}, "b")),
+        ("<h3>a</h3>\nb", [{"t": "h", "l": 1, "level": 3, "c": ["a"]}, {"t": "p", "c": ["b"]}]),
+        ("<center>a</center>", [{"t": "div", "l": 1, "c": ["a"]}]),
+        ('<div align="right">a</div>', [{"t": "div", "l": 1, "c": ["a"]}]),
+        (
+            '<table><tr><th align="up">a</th><td align="RIGHT">b</td></tr></table>',
+            [
+                {
+                    "t": "table",
+                    "l": 1,
+                    "c": [
+                        {
+                            "t": "tr",
+                            "l": 1,
+                            "c": [
+                                {"t": "th", "l": 1, "c": ["a"]},
+                                {"t": "td", "l": 1, "align": "right", "c": ["b"]},
+                            ],
+                        }
+                    ],
+                }
+            ],
+        ),
+        ("<div>\n\na\n\n</div>", [{"t": "div", "l": 1, "c": [{"t": "p", "l": 3, "c": ["a"]}]}]),
         ("<div>\na &amp; b\n</div>", [{"t": "div", "l": 1, "c": ["a & b"]}]),
         (
             "<div><script>x</script></div>",
@@ -179,10 +278,6 @@ def test_lines_are_those_of_the_file() -> None:
 )
 def test_harmless_html_is_what_it_means(text: str, expected: list[JsonValue]) -> None:
     assert tree(text) == expected
-
-
-def address_node(address: str) -> JsonValue:
-    return {"t": "a", "href": address, "c": [address]}
 
 
 @pytest.mark.parametrize(
@@ -276,6 +371,46 @@ def test_properties_are_a_table_with_links() -> None:
             },
         ],
     }
+
+
+def test_a_property_is_shown_as_what_it_is_and_not_without_end() -> None:
+    values: dict[str, JsonValue] = {"none": None, "empty": "", "no": False, "n": 0.5, "many": []}
+    found = property_view(values, lambda _: None)
+    assert [(one["name"], one["c"]) for one in nodes(found) if one["t"] == "property"] == [
+        ("none", []),
+        ("empty", []),
+        ("no", [{"t": "check", "done": False}]),
+        ("n", ["0.5"]),
+        ("many", [{"t": "ul", "c": []}]),
+    ]
+    deep: JsonValue = "end"
+    for _ in range(2 * MAX_PROPERTY_DEPTH):
+        deep = [deep]
+    shown = property_view({"deep": deep}, lambda _: None)
+    assert sum(one["t"] == "ul" for one in nodes(shown)) == MAX_PROPERTY_DEPTH - 1
+    assert "…" in json.dumps(shown, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("aaaa\n\nbb\n# b\ncccc", "aaaa\n\nbb\n"),
+        ("aaaa\nb\n\nb\nbbbccc", "aaaa\nb\n\n"),
+        ("aaaaaaa\nbbbbcccc", "aaaaaaa\n"),
+        ("aaaaaaaaaaaaaaaaa", "aaaaaaaaaaaa"),
+        ("aa\n# b\nbbbbbbbbbbb", "aa\n# b\n"),
+        ("aa\n\n# bbbbbbbbbbb", "aa\n\n# bbbbbb"),
+    ],
+)
+def test_a_part_ends_at_a_heading_else_at_a_blank_line_else_at_any(text: str, first: str) -> None:
+    """Of twelve characters, in its second half."""
+    shown = reading_view(text, 0, lambda _: None, 0, 12)
+    assert (shown.last_line, shown.is_cut_before, shown.is_cut_after) == (
+        reading_view(first, 0, lambda _: None).last_line,
+        False,
+        True,
+    )
+    assert shown.blocks == reading_view(first, 0, lambda _: None).blocks
 
 
 def test_a_long_note_is_shown_around_the_line() -> None:

@@ -1,11 +1,12 @@
 """A vault of given notes with its index, open to be asked and to be read."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
-from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.daemon.assembly import Assembly
+from reliability_lab import in_one_process, opened
+
+from vault_indexer.bootstrap import resolve_target
 from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.service import VaultService
 
@@ -22,11 +23,11 @@ def write_notes(folder: Path, notes: Mapping[str, str]) -> Path:
 def indexed_vault(
     vault: Path, index_dir: Path, provider: str = "wordllama"
 ) -> Iterator[tuple[VaultService, IndexReader]]:
-    """The vault's service, and the same index opened to be read."""
+    """The vault's service, and the same index opened to be read. It is built in this process, since to start
+    another takes a second each time."""
     options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": provider}
-    target = resolve_target(vault, index_dir, None, environ={}, options=options)
-    with closing(open_index(target, lambda _: None)) as service:
-        assembly = Assembly.of(target)
+    assembly = in_one_process(resolve_target(vault, index_dir, None, environ={}, options=options))
+    with opened(assembly) as session:
         generation = assembly.index_dir.current()
         assert generation is not None
-        yield service, assembly.open_to_read(generation)
+        yield VaultService(session, assembly.chunker), assembly.open_to_read(generation)

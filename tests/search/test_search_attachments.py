@@ -156,3 +156,30 @@ def test_explain(service: VaultService) -> None:
     assert kept_out.reasons[1:] == ("it does not match the filter file:.png", "its name lacks tree")
     with pytest.raises(UnknownNoteError):
         service.explain("Secret/hidden.png", SearchRequest("hidden"))
+
+
+@pytest.mark.parametrize(
+    ("query", "shown", "reasons"),
+    [
+        ("diagram", True, ["its name holds what the query asks for"]),
+        ("diagram -zebra", True, ["its name holds what the query asks for"]),
+        ("-zebra", False, ["the query does not ask for names of files"]),
+        ("tag:rain", False, ["it does not match the filter tag:rain"]),
+        ("diagram weather", False, ["its name lacks weather"]),
+    ],
+)
+def test_a_file_says_what_its_name_lacks(
+    service: VaultService, query: str, shown: bool, reasons: list[str]
+) -> None:
+    told = service.explain(DIAGRAM, SearchRequest(query))
+    assert told.reasons == ("it is an attachment: only its name is searched", *reasons)
+    assert told.shown is shown
+
+
+def test_a_file_behind_the_last_hit_says_how_to_see_it(service: VaultService) -> None:
+    told = service.explain(CAFE, SearchRequest("file:e", limit=1))
+    assert not told.shown
+    assert told.reasons[1:] == (
+        "its name holds what the query asks for",
+        "the answer is full of hits that come before it: ask for more, or add file: to the query",
+    )

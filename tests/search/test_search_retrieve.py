@@ -175,6 +175,39 @@ def test_a_note_behind_those_that_are_reranked_has_its_rank_in_the_fusion(opened
     assert found[answer.results[0].path].shown
 
 
+def test_a_note_that_is_no_candidate_is_told_how_far_it_was_from_each_ranking(opened: Open) -> None:
+    notes = {
+        "Ferry.md": "The ferry timetable of the ferry.",
+        "Boat.md": "One ferry among many boats of the harbour, and nothing of when they leave.",
+        "Sheep.md": "Cows eat the grass of the meadow, and sheep do.",
+    }
+    with opened(notes) as (service, reader), reader.holder.lease() as snapshot:
+        settings = reader.searcher.settings.model_copy(update={"candidates": 1, "rerank": 1})
+        searcher = reader.searcher.with_settings(settings)
+        request = SearchRequest("ferry timetable")
+        told = {}
+        for path in ("Boat.md", "Sheep.md"):
+            note = snapshot.catalog.note(path)
+            assert note is not None
+            told[path] = searcher.explain(snapshot, note, request)
+        first, boat = (service.explain(f"{name}.md", request).why for name in ("Ferry", "Boat"))
+    assert first and first.vector and first.keyword
+    assert boat and boat.vector and boat.keyword
+    assert {one.rank for one in told.values()} == {None}
+    links = "links: only links to the strongest notes count, and it is not one of them"
+    meaning = f"the last of 1 candidates {first.vector.score:.2f}"
+    assert told["Boat.md"].reasons == (
+        f"meaning: its nearest chunk has cosine {boat.vector.score:.2f}, {meaning}",
+        f"words: its best chunk has BM25F {boat.keyword.score:.2f}, "
+        f"the last of 1 candidates {first.keyword.score:.2f}",
+        links,
+    )
+    near, words, beside = told["Sheep.md"].reasons
+    assert near.endswith(meaning)
+    assert float(near.split("cosine ")[1].split(",")[0]) < boat.vector.score
+    assert (words, beside) == ("words: it contains none of ferry, timetable", links)
+
+
 def test_the_ranking_by_link_counts_from_one_and_gives_each_rank_once(opened: Open) -> None:
     notes = {
         "Ferry.md": "The ferry timetable of summer. [[Island]] [[Harbour]] [[Quay]]",

@@ -6,10 +6,12 @@ import io
 import json
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, cast
+from queue import SimpleQueue
+from typing import Any, BinaryIO, cast
 
 import anyio
 import pytest
@@ -25,7 +27,7 @@ from mcp_types import (
     SERVER_INFO_META_KEY,
     CallToolResult,
 )
-from waiting import DEADLINE_S
+from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import DaemonError, UsageError
@@ -34,7 +36,7 @@ from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp import protocol
 from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest, EvalRunner
-from vault_indexer.serve.mcp.bridge import Bridge, header_value
+from vault_indexer.serve.mcp.bridge import MAX_LINE_BYTES, MAX_REQUESTS, Bridge, header_value
 from vault_indexer.serve.mcp.server import make_tools, server_with
 from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.mcp.views import tool_views
@@ -135,6 +137,252 @@ def test_the_handshake_does_not_wait_for_the_daemon() -> None:
     assert first["result"]["protocolVersion"] == protocol.HANDSHAKE_VERSIONS[-1]
     assert second["result"]["supportedVersions"] == list(protocol.MODERN_VERSIONS)
     assert third["error"]["message"] == "no daemon here"
+
+
+class ScriptedDaemon:
+    """Answers requests with what `answer` makes of them, and keeps them with their headers; the warm-up gets
+    no content."""
+
+    def __init__(self, answer: Callable[[dict[str, Any]], bytes | dict[str, Any]]) -> None:
+        daemon = self
+        self.requests: list[dict[str, Any]] = []
+        self.headers: list[Mapping[str, str]] = []
+        self.paths: set[str] = set()
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                found: bytes | dict[str, Any] = b""
+                if message["method"] != "ping":
+                    daemon.requests.append(message)
+                    daemon.paths.add(self.path)
+                    daemon.headers.append(dict(self.headers.items()))
+                    found = answer(message)
+                content = found if isinstance(found, bytes) else json.dumps(found).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Nothing is logged."""
+
+        class Server(ThreadingHTTPServer):
+            request_queue_size = 2 * MAX_REQUESTS
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def info(self) -> DaemonInfo:
+        return DaemonInfo(1, f"http://127.0.0.1:{self.server.server_port}/vault/a", "the-token", "/v", "")
+
+    def bridge(self, lines: Iterable[bytes], out: BinaryIO) -> None:
+        """A conversation of these lines."""
+        try:
+            Bridge(lambda: self.info, out, "1").run(lines)
+        finally:
+            self.server.shutdown()
+            self.server.server_close()
+
+
+def legacy(request_id: object, method: str, **params: object) -> bytes:
+    message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
+    return json.dumps(message).encode() + b"\n"
+
+
+def handshake(capabilities: Mapping[str, object], version: str = "2025-11-25") -> bytes:
+    client = {"name": "host", "version": "3"}
+    return legacy(0, "initialize", protocolVersion=version, capabilities=capabilities, clientInfo=client)
+
+
+class Host:
+    """Implements the end of the pipe that the host reads: it keeps the lines, and answers questions by
+    lines of its own."""
+
+    def __init__(self, *answers: dict[str, object]) -> None:
+        self._answers = list(answers)
+        self.questions: list[dict[str, Any]] = []
+        self.results: list[dict[str, Any]] = []
+        self.said: SimpleQueue[bytes | None] = SimpleQueue()
+
+    def write(self, line: bytes) -> int:
+        message = json.loads(line)
+        if message.get("method"):
+            self.questions.append(message)
+            for wrong in ("nobody asked", None):
+                self.said.put(json.dumps({"id": wrong, "result": {"action": "accept"}}).encode())
+            self.said.put(json.dumps({"id": message["id"], **self._answers.pop(0)}).encode())
+        elif message["id"] != 0:
+            self.results.append(message)
+            self.said.put(None)
+        return len(line)
+
+    def flush(self) -> None:
+        """Every line is read at once."""
+
+    def lines(self, *first: bytes) -> Iterator[bytes]:
+        """These lines, then the answers of the user until the result is there."""
+        yield from first
+        while (line := self.said.get(timeout=DEADLINE_S)) is not None:
+            yield line
+
+
+def asking(message: dict[str, Any]) -> dict[str, Any]:
+    """A tool that asks until it is told yes."""
+    answers = message["params"].get("inputResponses", {})
+    if answers.get("confirm", {}).get("action") == "accept":
+        result: dict[str, Any] = {"content": [], "resultType": "complete", "_meta": {"of": "the daemon"}}
+    else:
+        asked = {"method": "elicitation/create", "params": {"mode": "form", "message": "Sure?"}}
+        requests = {"confirm": asked}
+        result = {"resultType": "input_required", "inputRequests": requests, "requestState": "sealed"}
+    return {"jsonrpc": "2.0", "id": "of the daemon", "result": result}
+
+
+@pytest.mark.parametrize(
+    ("version", "asked"),
+    [
+        ("2025-11-25", {"mode": "form", "message": "Sure?"}),
+        ("2025-06-18", {"message": "Sure?"}),
+    ],
+)
+def test_a_question_of_a_tool_goes_to_the_user_of_an_earlier_client(
+    version: str, asked: dict[str, object]
+) -> None:
+    daemon, host = ScriptedDaemon(asking), Host({"result": {"action": "accept", "content": {}}})
+    call = legacy("c", "tools/call", name="set_chunker", arguments={"a": 1}, _meta={"progressToken": 5})
+    daemon.bridge(host.lines(handshake({"elicitation": {}}, version), call), cast("BinaryIO", host))
+    (question,) = host.questions
+    assert (question["method"], question["params"]) == ("elicitation/create", asked)
+    assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": {"content": []}}]
+    first, second = daemon.requests
+    assert first["params"] == {
+        "name": "set_chunker",
+        "arguments": {"a": 1},
+        "_meta": {
+            "progressToken": 5,
+            protocol.VERSION_KEY: protocol.MODERN_VERSIONS[-1],
+            protocol.CLIENT_KEY: {"name": "host", "version": "3"},
+            protocol.CAPABILITIES_KEY: {"elicitation": {}},
+        },
+    }
+    answers = {"inputResponses": {"confirm": {"action": "accept", "content": {}}}, "requestState": "sealed"}
+    assert second["params"] == {**first["params"], **answers}
+    assert {one["MCP-Protocol-Version"] for one in daemon.headers} == {protocol.MODERN_VERSIONS[-1]}
+    assert {one["Mcp-Name"] for one in daemon.headers} == {"set_chunker"}
+
+
+@pytest.mark.parametrize(
+    "answer", [{"result": {"action": "decline"}}, {"result": {}}, {"error": {"code": 1}}]
+)
+def test_a_tool_that_never_gets_its_answer_is_given_up(answer: dict[str, object]) -> None:
+    daemon, host = ScriptedDaemon(asking), Host(*[answer] * 4)
+    call = legacy("c", "tools/call", name="set_chunker")
+    daemon.bridge(host.lines(handshake({"elicitation": {}}), call), cast("BinaryIO", host))
+    assert [one["error"]["message"] for one in host.results] == ["the tool asked too often"]
+    assert len(daemon.requests) == len(host.questions) == 4
+    said = answer.get("result") or {"action": "cancel"}
+    assert daemon.requests[3]["params"]["inputResponses"] == {"confirm": said}
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "method"),
+    [({}, "tools/call"), ({"elicitation": None}, "tools/call"), ({"elicitation": {}}, "tools/list")],
+)
+def test_other_requests_of_an_earlier_client_are_handed_on_as_they_are(
+    capabilities: dict[str, object], method: str
+) -> None:
+    daemon = ScriptedDaemon(lambda message: {"jsonrpc": "2.0", "result": message["params"]})
+    host = Host()
+    daemon.bridge(host.lines(handshake(capabilities), legacy("c", method, name="x")), cast("BinaryIO", host))
+    assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": {"name": "x"}}]
+    (head,) = daemon.headers
+    assert head["MCP-Protocol-Version"] == "2025-11-25"
+    assert head["Authorization"] == "Bearer the-token"
+    assert daemon.paths == {"/vault/a/mcp"}
+    assert "Mcp-Method" not in head
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (b"<html>", "the daemon's answer is not JSON: it may be of another version"),
+        (b"[1]", "the daemon does not serve /mcp"),
+        (b'{"error": "no"}', "the daemon does not serve /mcp"),
+        (b'{"error": {"kind": "busy", "message": "try again"}}', "try again"),
+    ],
+)
+def test_an_answer_that_is_no_message_is_an_error(found: bytes, said: str) -> None:
+    daemon, host = ScriptedDaemon(lambda _: found), Host()
+    daemon.bridge(host.lines(modern(3, "tools/list")), cast("BinaryIO", host))
+    assert host.results == [{"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": said}}]
+
+
+def test_a_line_that_is_no_message_is_said_to_be_none() -> None:
+    long = json.dumps({"method": "x" * MAX_LINE_BYTES}).encode()
+    out = io.BytesIO()
+    daemon = ScriptedDaemon(lambda _: b"")
+    longest = legacy(6, "ping").strip().ljust(MAX_LINE_BYTES)
+    daemon.bridge([b"{\n", b" \n", b"[]\n", long, b'{"id": 5}\n', longest, b"\xff"], out)
+    found = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(one["id"], one.get("error", {}).get("message")) for one in found] == [
+        (None, "the line is not JSON"),
+        (None, "not a message: one JSON-RPC message a line"),
+        (None, f"not a message: more than {MAX_LINE_BYTES} bytes"),
+        (6, None),
+        (None, "the line is not JSON"),
+    ]
+    assert [one["error"]["code"] for one in found if "error" in one] == [-32700, -32600, -32600, -32700]
+
+
+def test_a_request_too_many_is_refused_until_another_is_answered() -> None:
+    held, out = threading.Event(), io.BytesIO()
+
+    def answer(message: dict[str, Any]) -> dict[str, Any]:
+        assert held.wait(DEADLINE_S)
+        return {"jsonrpc": "2.0", "result": message["params"].get("name")}
+
+    def lines() -> Iterator[bytes]:
+        yield from (modern(number, "tools/call", name=f"{number}") for number in range(1, MAX_REQUESTS + 2))
+        wait_until(out.getvalue, "the refusal is written")
+        held.set()
+
+    ScriptedDaemon(answer).bridge(lines(), out)
+    refused, *answered = (json.loads(line) for line in out.getvalue().splitlines())
+    assert refused["id"] == MAX_REQUESTS + 1
+    assert refused["error"] == {"code": -32000, "message": "more than 32 requests at once: try again"}
+    assert {one["id"]: one["result"] for one in answered} == {
+        number: f"{number}" for number in range(1, MAX_REQUESTS + 1)
+    }
+
+
+def test_a_daemon_that_is_gone_is_looked_for_once_more() -> None:
+    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        gone = replace(daemon.info, url=f"http://127.0.0.1:{closed.getsockname()[1]}")
+    found = [daemon.info, gone]
+    reached: list[DaemonInfo] = []
+
+    def reach() -> DaemonInfo:
+        reached.append(found.pop())
+        return reached[-1]
+
+    try:
+        Bridge(reach, cast("BinaryIO", host), "1").run(host.lines(modern(3, "tools/list")))
+    finally:
+        daemon.server.shutdown()
+        daemon.server.server_close()
+    assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
+    assert reached == [gone, daemon.info]
+
+
+def test_where_no_daemon_listens_its_address_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        info = DaemonInfo(1, f"http://127.0.0.1:{closed.getsockname()[1]}", "t", "/v", "")
+    host = Host()
+    Bridge(lambda: info, cast("BinaryIO", host), "1").run(host.lines(modern(3, "tools/list")))
+    assert [one["error"]["message"] for one in host.results] == [f"no daemon listens at {info.url}"]
 
 
 def test_the_page_names_every_tool_with_its_arguments() -> None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.serve.mcp.reading import around_marks
+from vault_indexer.errors import UsageError
+from vault_indexer.model import Heading, NoteHeading, NoteOutline, NoteText
+from vault_indexer.serve.mcp.budget import tokens_of
+from vault_indexer.serve.mcp.reading import (
+    TEXT_TOKENS,
+    around_marks,
+    beginning_of,
+    page_length,
+    part_of,
+    section_of,
+)
 
 WORDS = "red pea bun cat " * 10
 
@@ -25,3 +35,120 @@ def test_a_snippet_is_shortened_to_where_most_of_its_marks_stand(
 
 def test_a_short_snippet_stays_as_it_is() -> None:
     assert around_marks("red pea", [(0, 3)], 7) == "red pea"
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "length"),
+    [
+        ("pea bun cat", 3, 11),
+        ("pea bun cat", 2, 8),  # a space is no token here
+        ("pea\nbun\ncat\n", 6, 12),
+        ("pea\nbun\ncat\n", 5, 8),  # up to the last line break that fits
+        ("pea\n# bun\ncat cat cat", 6, 10),
+        ("pea pea pea\n# bun\ncat", 7, 12),  # or the heading in the second half
+        ("#\n# bun\ncat cat cat", 7, 8),  # but none in the first
+        ("pea pea pea\n#bun\ncat", 7, 17),
+        ("", 1, 0),
+        ("漢" * 9, 5, 2),
+    ],
+)
+def test_a_page_ends_at_a_heading_or_at_a_line_break_if_it_can(text: str, tokens: int, length: int) -> None:
+    assert page_length(text, tokens) == length
+
+
+def test_a_text_of_few_tokens_and_many_characters_is_one_page() -> None:
+    """Spaces make one token, however many they are."""
+    assert page_length(f"pea{' ' * 100}bun", 4) == 3 + 29
+    assert page_length(f"pea{' ' * 26}bun", 4) == 3 + 26 + 3
+
+
+def headings_of(text: str) -> tuple[Heading, ...]:
+    """A heading for each line that begins with a number sign; in a quote where another sign follows."""
+    found, start = [], 0
+    for number, line in enumerate(text.splitlines(keepends=True), start=1):
+        if line.startswith("#"):
+            marks, _, title = line.strip().partition(" ")
+            is_nested = title.startswith(">")
+            found.append(Heading(len(marks), title, start, start + len(line), number, nested=is_nested))
+        start += len(line)
+    return tuple(found)
+
+
+def outline_of(text: str) -> NoteOutline:
+    return NoteOutline("a.md", "a", "", text, headings_of(text))
+
+
+def test_a_section_ends_at_the_next_heading_of_its_level_or_above() -> None:
+    text = "# A\n## B\n### C\nc\n## D\nd\n# E\ne\n"
+    outline = outline_of(text)
+    sections = {name: text[slice(*section_of(outline, name))] for name in ("A", "## B", "C", "A#D", "E")}
+    assert sections == {
+        "A": "# A\n## B\n### C\nc\n## D\nd\n",
+        "## B": "## B\n### C\nc\n",
+        "C": "### C\nc\n",
+        "A#D": "## D\nd\n",
+        "E": "# E\ne\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("count", "heading", "said"),
+    [
+        (2, "X", "no heading X: a.md has the headings 'N 0', 'N 1'"),
+        (2, "#", "no heading is named: a.md has the headings 'N 0', 'N 1'"),
+        (0, "X", "no heading X: a.md has the headings none"),
+        (20, "X", "'N 18', 'N 19'"),
+        (23, "X", "'N 18', 'N 19' and 3 more"),
+    ],
+)
+def test_a_refusal_names_twenty_headings_at_most(count: int, heading: str, said: str) -> None:
+    outline = outline_of("".join(f"# N {number}\n" for number in range(count)))
+    with pytest.raises(UsageError) as refused:
+        section_of(outline, heading)
+    assert str(refused.value).endswith(said)
+
+
+def test_the_headings_of_the_first_page_have_a_part_of_its_room() -> None:
+    """Here each takes twenty tokens in the answer, and a line of the text behind them two."""
+    headings = "# > quoted\n" + "".join(f"# Step {number:02} of bun pea\n" for number in range(61))
+    text = headings + "pea\n" * 1_500
+    note, outline = NoteText("a.md", text, "now"), outline_of(text)
+    assert {tokens_of(one.text) for one in outline.headings if not one.nested} == {20 - 14}
+    assert tokens_of(headings) % 2 == 1  # so that one token more would be a line more
+    first = beginning_of(note, outline, (0, len(text)))
+    assert first.headings == tuple(NoteHeading(f"Step {n:02} of bun pea", 2 + n) for n in range(60))
+    assert tokens_of(first.text) == TEXT_TOKENS - 1_200 - 1
+    assert text.startswith(first.text)
+    assert first.next_offset == len(first.text)
+
+
+def test_headings_of_the_part_alone_are_named_and_what_they_do_not_need_is_text() -> None:
+    text = "# Before\n# Inside\n## " + "x" * 70 + "\n" + "pea bun\n" * 1500 + "# After\n"
+    note, outline = NoteText("a.md", text, "now"), outline_of(text)
+    before, inside, _, after = outline.headings
+    first = beginning_of(note, outline, (inside.start, after.start))
+    assert first.headings == (NoteHeading("Inside", 2), NoteHeading("x" * 60, 3))
+    cost = sum(tokens_of(one.heading) + 14 for one in first.headings)
+    assert first.text == text[inside.start :][: page_length(text[inside.start :], TEXT_TOKENS - cost)]
+    assert (first.start_line, first.path, first.modified_time) == (2, "a.md", "now")
+    assert before.start == 0
+
+
+def test_a_part_that_fits_names_no_headings() -> None:
+    text = "# A\n# B\nb\n"
+    found = beginning_of(NoteText("a.md", text, ""), outline_of(text), (0, len(text)))
+    assert (found.text, found.headings, found.next_offset) == (text, (), 0)
+
+
+def test_the_pages_of_a_part_say_their_lines() -> None:
+    text = "one\ntwo\nthree\nfour\nfive"
+    note = NoteText("a.md", text, "")
+    first = part_of(note, (4, 19), 0, tokens=5)
+    assert (first.text, first.start_line, first.end_line, first.next_offset) == ("two\nthree\n", 2, 3, 10)
+    second = part_of(note, (4, 19), 10, tokens=5)
+    assert (second.text, second.start_line, second.end_line, second.next_offset) == ("four\n", 4, 4, 0)
+    assert first.total_lines == second.total_lines == 5
+    with pytest.raises(UsageError, match="offset = 15: the part has 15 characters"):
+        part_of(note, (4, 19), 15)
+    empty = part_of(NoteText("a.md", "", ""), (0, 0), 0)
+    assert (empty.text, empty.start_line, empty.end_line) == ("", 1, 1)

@@ -84,6 +84,5 @@ def _texts(value: JsonValue) -> Iterator[str]:
 
 def _properties(catalog: CatalogReader) -> Iterator[Mapping[str, JsonValue]]:
     for (text,) in catalog.rows("SELECT frontmatter FROM notes WHERE frontmatter != '{}'"):
-        found = json.loads(text)
-        if isinstance(found, dict):
-            yield found
+        found: Mapping[str, JsonValue] = json.loads(text)
+        yield found

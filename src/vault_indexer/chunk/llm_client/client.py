@@ -176,11 +176,9 @@ def json_table(answer: str) -> dict[str, JsonValue]:
     if start < 0 or end < start:
         raise UnusableAnswerError("the answer holds no JSON object")
     try:
-        table = json.loads(answer[start : end + 1])
+        table: dict[str, JsonValue] = json.loads(answer[start : end + 1])
     except (ValueError, RecursionError) as error:
         raise UnusableAnswerError("the answer is not valid JSON") from error
-    if not isinstance(table, dict):
-        raise UnusableAnswerError("the answer holds no JSON object")
     return table
 
 

@@ -1,0 +1,269 @@
+"""How a language model is asked: its failures, how many calls at once, and when not at all."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from asked_models import FAILURES, ScriptedModel
+from waiting import DEADLINE_S
+
+from vault_indexer.chunk.llm_client import (
+    Asker,
+    LimitedLlm,
+    LlmSwitch,
+    Question,
+    UnusableAnswerError,
+    batches,
+    excerpt,
+    is_index,
+    json_list,
+    json_table,
+    one_line,
+    return_value,
+    without_thoughts,
+)
+from vault_indexer.errors import ProviderError
+from vault_indexer.model import JsonValue
+
+QUESTION = Question("task", 1, "Why?", timeout_s=7.0, max_tokens=9)
+DOWN = FAILURES["no protocol"]
+
+
+def test_a_model_that_is_switched_off_is_not_asked(model: ScriptedModel) -> None:
+    switch = LlmSwitch(model)
+    with pytest.raises(KeyError), switch.off():
+        with pytest.raises(ProviderError, match="the model has not been asked yet"):
+            switch.complete("Why?", timeout_s=7.0)
+        raise KeyError
+    assert model.requests == []
+    assert switch.complete("Why?", timeout_s=7.0, max_tokens=9) == "fine"
+    assert (switch.name, model.requests[0].timeout_s, model.requests[0].max_tokens) == (model.name, 7.0, 9)
+
+
+@dataclass
+class Counted:
+    """A model that answers two calls at a time together, and counts how many there are."""
+
+    name: str = "counted/test"
+    now: int = 0
+    most: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    pair: threading.Barrier = field(default_factory=lambda: threading.Barrier(2))
+
+    def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        self.pair.wait(DEADLINE_S)
+        with self.lock:
+            self.now -= 1
+        return f"{prompt} {timeout_s:g} {max_tokens}"
+
+
+def test_no_more_calls_are_made_at_once_than_the_limit_allows(tmp_path: Path) -> None:
+    model = Counted()
+    several = [LimitedLlm(model, tmp_path / "calls", 2) for _ in range(2)]
+    with ThreadPoolExecutor(4) as pool:
+        calls = [
+            pool.submit(several[number % 2].complete, f"{number}", timeout_s=7.0, max_tokens=9)
+            for number in range(4)
+        ]
+        assert [one.result(DEADLINE_S) for one in calls] == [f"{number} 7 9" for number in range(4)]
+    assert model.most == 2
+    assert {one.name for one in (tmp_path / "calls").iterdir()} == {"0.lock", "1.lock"}
+    assert several[0].name == "counted/test"
+    assert (tmp_path / "calls").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_larger_limit_takes_the_places_first_that_a_smaller_one_does_not_have(tmp_path: Path) -> None:
+    inner = ScriptedModel()
+    taken: list[str] = []
+
+    class Looking(ScriptedModel):
+        def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
+            taken.extend(sorted(one.name for one in tmp_path.iterdir()))
+            return LimitedLlm(inner, tmp_path, 2).complete(prompt, timeout_s=timeout_s, max_tokens=max_tokens)
+
+    assert LimitedLlm(Looking(), tmp_path, 3).complete("Why?", timeout_s=1) == "fine"
+    assert taken == ["2.lock"]
+
+
+def test_a_call_that_fails_gives_its_place_back(tmp_path: Path, model: ScriptedModel) -> None:
+    model.script.append(DOWN)
+    limited = LimitedLlm(model, tmp_path, 1)
+    with pytest.raises(ProviderError, match="this is no answer"):
+        limited.complete("Why?", timeout_s=1)
+    assert LimitedLlm(model, tmp_path, 1).complete("Why?", timeout_s=1) == "fine"
+
+
+def test_where_no_file_can_be_locked_the_model_is_not_asked(tmp_path: Path, model: ScriptedModel) -> None:
+    (tmp_path / "file").write_text("in the way")
+    limited = LimitedLlm(model, tmp_path / "file", 1)
+    with pytest.raises(ProviderError, match=r"cannot be limited by .*file: .*exists"):
+        limited.complete("Why?", timeout_s=1)
+    assert model.requests == []
+
+
+def outcomes(asker: Asker, count: int) -> list[str]:
+    """What so many questions get: an answer, or why there is none."""
+    found = []
+    for _ in range(count):
+        try:
+            found.append(asker.ask(QUESTION, str.upper))
+        except ProviderError as error:
+            found.append(str(error))
+    return found
+
+
+def test_a_model_that_fails_three_times_in_a_row_rests(model: ScriptedModel) -> None:
+    asker = Asker(model, pause_s=DEADLINE_S)
+    model.script += [DOWN, DOWN, "one", DOWN, DOWN, DOWN]
+    down = "this is no answer"
+    rests = "model scripted/test failed 3 times in a row: it is not asked again"
+    assert outcomes(asker, 8) == [down, down, "ONE", down, down, down, rests, rests]
+    assert len(model.requests) == 6
+
+
+def test_after_its_rest_the_model_is_asked_again(model: ScriptedModel) -> None:
+    model.script += [DOWN] * 3
+    assert outcomes(Asker(model, pause_s=0.0), 4)[-1] == "FINE"
+
+
+def unusable(answer: str) -> str:
+    raise UnusableAnswerError(answer)
+
+
+def test_an_answer_that_cannot_be_read_is_neither_kept_nor_a_failure_of_the_model(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    asker = Asker(model, tmp_path, pause_s=DEADLINE_S)
+    for _ in range(4):
+        with pytest.raises(UnusableAnswerError, match="fine"):
+            asker.ask(QUESTION, unusable)
+    assert outcomes(asker, 2) == ["FINE", "FINE"]
+    assert len(model.requests) == 5
+
+
+def test_a_kept_answer_that_can_no_longer_be_read_is_asked_for_again(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    model.script += ["old", "new"]
+    asker = Asker(model, tmp_path)
+    assert asker.ask(QUESTION, str) == "old"
+
+    def read(answer: str) -> str:
+        return unusable(answer) if answer == "old" else answer
+
+    assert asker.ask(QUESTION, read) == "new"
+    assert asker.ask(QUESTION, read) == "new"
+    assert len(model.requests) == 2
+
+
+def test_an_answer_is_heard_as_it_comes_and_a_kept_one_in_one_piece(
+    tmp_path: Path, model: ScriptedModel
+) -> None:
+    asker = Asker(model, tmp_path)
+
+    def heard(pieces: Callable[[], Iterator[str]]) -> tuple[list[str], str]:
+        found: list[str] = []
+
+        def kept() -> Iterator[str]:
+            result = yield from asker.listen(QUESTION, str.upper, pieces)
+            found.append(result)
+
+        return list(kept()), found[0]
+
+    assert heard(lambda: iter("abc")) == (["a", "b", "c"], "ABC")
+    assert heard(lambda: iter("xyz")) == (["abc"], "ABC")
+    assert return_value(asker.listen(QUESTION, str, lambda: iter("xyz"))) == "abc"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Question("other", 1, "Why?", 7.0, 9),
+        Question("task", 2, "Why?", 7.0, 9),
+        Question("task", 1, "Who?", 7.0, 9),
+        Question("task", 1, "Why?", 7.0, 8),
+        Question("task", 1, "Why?", 7.0),
+    ],
+)
+def test_an_answer_is_kept_for_its_own_question_alone(
+    tmp_path: Path, model: ScriptedModel, other: Question
+) -> None:
+    asker = Asker(model, tmp_path)
+    for question in (QUESTION, other, QUESTION, Question("task", 1, "Why?", 1.0, 9, retries=3)):
+        asker.ask(question, str)
+    assert len(model.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Sure! {"a": {"b": 2}} Done.', {"a": {"b": 2}}),
+        ('<think>{"a": 0}</think>{"a": 1}', {"a": 1}),
+        ('{"a": "</think>"}', {"a": "</think>"}),
+        ("} {", "the answer holds no JSON object"),
+        ("[1]", "the answer holds no JSON object"),
+        ("{a}", "the answer is not valid JSON"),
+    ],
+)
+def test_the_object_in_an_answer(answer: str, found: dict[str, JsonValue] | str) -> None:
+    if isinstance(found, dict):
+        assert json_table(answer) == found
+        return
+    with pytest.raises(UnusableAnswerError, match=found):
+        json_table(answer)
+
+
+def test_the_list_in_an_answer() -> None:
+    assert json_list('{"a": [1, null]}', "a") == [1, None]
+    for other in ('{"a": {}}', '{"b": []}'):
+        with pytest.raises(UnusableAnswerError, match='the answer has no list "a"'):
+            json_list(other, "a")
+
+
+def test_thoughts_are_taken_off_also_those_that_have_not_ended() -> None:
+    assert without_thoughts("<think>so</think> Yes.") == " Yes."
+    assert without_thoughts("so it is</thinking>Yes.") == "Yes."
+    assert without_thoughts("<THINK>so it is") == ""
+    assert without_thoughts("Yes.") == "Yes."
+
+
+def test_a_line_and_an_excerpt_have_their_size() -> None:
+    assert one_line(' "a\n b" ', 3) == "a b"
+    assert one_line("abcd efgh", 6) == "abcd…"
+    assert one_line("abcdef", 6) == "abcdef"
+    with pytest.raises(UnusableAnswerError, match="no words"):
+        one_line("--", 9)
+    assert excerpt(" a\n\nb ", 3) == "a b"
+    assert excerpt("0123456789", 9) == "012 … 789"
+    assert excerpt("x" * 40 + "0123456789", 9) == "xxx … 789"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [
+        ([], []),
+        ([5], [range(1)]),
+        ([9], [range(1)]),
+        ([2, 3, 1, 4], [range(2), range(2, 4)]),
+        ([2, 3, 1], [range(2), range(2, 3)]),
+        ([9, 9, 1], [range(1), range(1, 2), range(2, 3)]),
+    ],
+)
+def test_neighbours_are_asked_about_together_as_far_as_there_is_room(
+    sizes: list[int], found: list[range]
+) -> None:
+    assert batches(sizes, 5) == found
+
+
+def test_true_is_no_index() -> None:
+    values: list[JsonValue] = [0, 1, 2, -1, True, "1", 1.0]
+    assert [one for one in values if is_index(one, range(2))] == [0, 1]

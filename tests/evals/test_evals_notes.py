@@ -1,0 +1,57 @@
+"""The notes that citations are checked against, and the files that a run may read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from eval_lab import NOTES, FakeService, write_vault
+
+from vault_indexer.config.settings import FilesSettings
+from vault_indexer.errors import NoteError
+from vault_indexer.evals.notes import IndexedNotes, VaultFiles, vault_file_check
+
+
+def test_a_note_that_left_the_index_since_has_no_text(tmp_path: Path) -> None:
+    service = FakeService(tmp_path)
+    notes = IndexedNotes(service)
+    del service.notes["Sky.md"]
+    assert notes.paths() == sorted(NOTES)
+    assert notes.text("Sky.md") is None
+    assert notes.text("Kitchen/Bread.md") == NOTES["Kitchen/Bread.md"]
+    service.notes["New.md"] = "new"
+    assert notes.text("New.md") is None, "the paths are those of the beginning"
+
+
+def test_the_files_of_a_vault_are_read_as_they_are_now(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault")
+    (vault / "Draft.md").write_text("not yet")
+    (vault / "picture.png").write_bytes(b"")
+    notes = VaultFiles(vault, FilesSettings(exclude=("Draft.md",), max_file_bytes=1024))
+    assert notes.paths() == sorted(NOTES)
+    assert notes.text("Draft.md") is None
+    (vault / "Sky.md").write_text("# Other\n")
+    assert notes.text("Sky.md") == "# Other\n"
+    (vault / "Kitchen" / "Bread.md").write_text("x" * 1025)
+    with pytest.raises(NoteError, match=r"^Kitchen/Bread\.md: "):
+        notes.text("Kitchen/Bread.md")
+    (vault / "Sky.md").unlink()
+    assert notes.text("Sky.md") is None
+
+
+def test_a_run_of_an_agent_reads_small_files_of_the_vault_that_no_rule_excludes(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault")
+    (vault / "Draft.md").write_text("not yet")
+    (vault / "large.yaml").write_text("x" * 1025)
+    (vault / "full.yaml").write_text("x" * 1024)
+    (tmp_path / "outside.md").write_text("secret")
+    links = {"in.md": "Sky.md", "out.md": "../outside.md", "excluded.md": "Draft.md", "gone.md": "none.md"}
+    for name, target in links.items():
+        (vault / name).symlink_to(target)
+    may_read = vault_file_check(vault, FilesSettings(exclude=("Draft.md",), max_file_bytes=1024))
+    assert {one.name for one in vault.iterdir() if may_read(one)} == {
+        "Sky.md",
+        "in.md",
+        "full.yaml",
+    }
+    assert not may_read(tmp_path / "outside.md")

@@ -1,0 +1,99 @@
+"""How the end of a query can go on, in a small vault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from indexed_vault import indexed_vault, write_notes
+
+from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.query import OPERATORS
+from vault_indexer.service import VaultService
+
+Indexed = tuple[VaultService, IndexReader]
+Offered = list[tuple[str, int]]
+
+
+def offered(service: VaultService, query: str, limit: int = 12) -> tuple[str, Offered]:
+    """What is replaced, and by which texts; with each, how often it occurs."""
+    found = service.complete(query, limit)
+    return found.replaces, [(one.text, one.count) for one in found.items]
+
+
+AREAS = [("tag:#area/garden", 2), ("tag:#area", 1)]
+
+
+@pytest.mark.parametrize(
+    ("query", "replaced", "items"),
+    [
+        ("heap tag:", "tag:", [*AREAS, ("tag:#sky", 1), ("tag:#soil", 1)]),
+        ("tag:#So", "tag:#So", [("tag:#soil", 1)]),
+        ("(#AREA", "#AREA", AREAS),
+        ("path:ga", "path:ga", [('path:"Garden/"', 2)]),
+        ('heap path:"daily n', 'path:"daily n', [('path:"Daily notes/"', 1)]),
+        ("path:s", "path:s", [('path:"Sky/"', 2), ('path:"es/"', 2), ('path:"Daily notes/"', 1)]),
+        ("[ta", "[ta", [("[tags]", 3), ("[status]", 2)]),
+        ("heap [ RAT", "[ RAT", [("[rating]", 3)]),
+        ("[rating:", "[rating:", [('[rating:"10"]', 1), ('[rating:"2"]', 1), ('[rating:"4"]', 1)]),
+        ('[Status :"pub', '[Status :"pub', [('[Status:"published"]', 1)]),
+        ("[date: 05-2", "[date: 05-2", [('[date:"2024-05-20"]', 1)]),
+        ("[due:", "[due:", []),
+        ("[status:none of these", "[status:none of these", []),
+        ("heap ", "", []),
+        ("tag:#soil ", "", []),
+    ],
+)
+def test_what_the_vault_has_is_offered_the_most_frequent_first(
+    indexed: Indexed, query: str, replaced: str, items: Offered
+) -> None:
+    assert offered(indexed[0], query) == (replaced, items)
+
+
+def test_an_operator_is_offered_by_its_beginning_with_what_it_finds(indexed: Indexed) -> None:
+    found = indexed[0].complete("heap li")
+    assert found.replaces == "li"
+    names = ["links-to", "linked-from", "line"]
+    assert [(one.text, one.kind, one.count) for one in found.items] == [
+        (f"{n}:", "operator", 0) for n in names
+    ]
+    assert [one.help for one in found.items] == [OPERATORS[name] for name in names]
+    assert offered(indexed[0], "x:li") == ("", [])
+
+
+@pytest.mark.parametrize("query", ["l", "tag:", "path:", "["])
+def test_no_more_are_offered_than_are_wanted(indexed: Indexed, query: str) -> None:
+    replaced, items = offered(indexed[0], query)
+    assert len(items) > 3
+    assert offered(indexed[0], query, 3) == (replaced, items[:3])
+
+
+def test_kinds_tell_folders_tags_properties_and_values_apart(indexed: Indexed) -> None:
+    kinds = {query: indexed[0].complete(query, 1).items[0].kind for query in ("tag:", "path:", "[", "[tags:")}
+    assert kinds == {"tag:": "tag", "path:": "folder", "[": "property", "[tags:": "value"}
+
+
+def test_what_a_query_cannot_say_is_not_offered(tmp_path: Path) -> None:
+    """Brackets, quotation marks and line breaks in names and values; values that are long, or no text."""
+    frontmatter = (
+        f'"a[b": one\nplain: {{in: it}}\nmany: [say "x", fine, {"y" * 60}, {"z" * 61}, "a]b", 3.5, [deep]]'
+    )
+    notes = {
+        "A.md": f"---\n{frontmatter}\n---\nText.\n",
+        "B.md": "---\nMany: fine\nmany: fine\n---\nText.\n",
+        "C.md": "---\nnothing\n---\nText.\n",
+    }
+    vault = write_notes(tmp_path / "vault", notes)
+    (vault / 'say "it"' / "in").mkdir(parents=True)
+    (vault / 'say "it"' / "in" / "D.md").write_text("Text.\n")
+    (vault / "say so" / "in").mkdir(parents=True)
+    (vault / "say so" / "in" / "E.md").write_text("Text.\n")
+    with indexed_vault(vault, tmp_path / "index") as (service, _):
+        assert offered(service, "path:") == ("path:", [('path:"say so/"', 1), ('path:"say so/in/"', 1)])
+        assert offered(service, "[")[1] == [("[many]", 2), ("[Many]", 1), ("[plain]", 1)]
+        assert offered(service, "[plain:")[1] == []
+        assert offered(service, "[MANY:")[1] == [
+            ('[MANY:"fine"]', 3),
+            ('[MANY:"3.5"]', 1),
+            (f'[MANY:"{"y" * 60}"]', 1),
+        ]

@@ -1,0 +1,66 @@
+"""The notes of a small vault as a list: by folder, tag and time."""
+
+from __future__ import annotations
+
+import pytest
+from small_vault import NOTES
+
+from vault_indexer.errors import UsageError
+from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.service import VaultService
+
+Indexed = tuple[VaultService, IndexReader]
+COMPOST, TOMATOES, TELESCOPE = "Garden/Compost.md", "Garden/Tomatoes.md", "Sky/Telescope.md"
+
+
+@pytest.mark.parametrize(
+    ("given", "paths"),
+    [
+        ({"folder": " /Garden/ "}, [COMPOST, TOMATOES]),
+        ({"tag": "#Area"}, [COMPOST, TOMATOES, TELESCOPE]),
+        ({"tag": "area/garden", "order": "recent"}, [TOMATOES, COMPOST]),
+        ({"tag": "area", "folder": "Sky"}, [TELESCOPE]),
+        ({"tag": "soil", "folder": "Sky"}, []),
+        ({"since": "2024-03-05T12:00Z"}, [COMPOST, TOMATOES]),
+        ({"since": "2024-03-05T12:01Z"}, [TOMATOES]),
+        ({"since": "2024-04", "folder": "Garden"}, [TOMATOES]),
+        ({"since": " "}, sorted(NOTES)),
+    ],
+)
+def test_every_condition_that_is_given_holds(
+    indexed: Indexed, given: dict[str, str], paths: list[str]
+) -> None:
+    found = indexed[0].notes(**given)  # type: ignore[arg-type]
+    assert [one.path for one in found.notes] == paths
+    assert found.count == len(paths)
+
+
+def test_a_page_of_the_list_counts_all(indexed: Indexed) -> None:
+    found = indexed[0].notes(limit=2, offset=1, order="recent")
+    assert (found.count, len(found.notes)) == (len(NOTES), 2)
+    first, second = found.notes
+    assert (first.path, first.title, first.modified_time) == (COMPOST, "Compost", "2024-03-05T12:00:00Z")
+    assert first.tags == ("area/garden", "soil")
+    assert second.path == "Daily notes/2024-03-05.md", "notes of one time are listed by path"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"folder": "garten"}, "no note of the index is in a folder 'garten'; did you mean Garden?"),
+        ({"folder": "Gard"}, "no note of the index is in a folder 'Gard'; did you mean Garden?"),
+        ({"folder": COMPOST}, f"no note of the index is in a folder {COMPOST!r}"),
+        ({"tag": "soill"}, "no note of the index has the tag 'soill'; did you mean soil?"),
+        ({"tag": "sail"}, "no note of the index has the tag 'sail'; did you mean soil?"),
+        ({"tag": "#qqqqq"}, "no note of the index has the tag 'qqqqq'"),
+        ({"since": "soon"}, "since = 'soon': not a time: write a date (2026, "),
+        ({"since": "99999999d"}, "since = '99999999d': not a time: write a date (2026, "),
+    ],
+)
+def test_what_no_note_has_is_refused_with_what_is_written_most_like_it(
+    indexed: Indexed, given: dict[str, str], said: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        indexed[0].notes(**given)  # type: ignore[arg-type]
+    assert str(refused.value).startswith(said)
+    assert str(refused.value).endswith(said) or said.endswith(" ")

@@ -1,0 +1,118 @@
+"""The tools of vaults that are open in this process, called with the SDK's client."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from mcp.client.client import Client
+from mcp.server import MCPServer
+from mcp_clients import ERAS, structured
+from reliability_lab import assembly_of
+from reliability_lab import opened as indexed
+from waiting import DEADLINE_S
+
+from vault_indexer.model import DaemonState
+from vault_indexer.serve.api.endpoints import ENDPOINTS
+from vault_indexer.serve.api.respond import AnswerContext
+from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
+from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
+from vault_indexer.serve.mcp.server import make_tools, server_with
+from vault_indexer.serve.mcp.tools import ToolContext
+from vault_indexer.serve.mcp.views import tool_views
+from vault_indexer.service import VaultService
+from vault_indexer.vaults import Vaults
+
+T = TypeVar("T")
+
+
+@contextmanager
+def opened(folder: Path, notes: Mapping[str, str]) -> Iterator[VaultService]:
+    """The service of a new vault with these notes."""
+    for path, text in notes.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    assembly = assembly_of(folder, folder.with_name(f"{folder.name} index"))
+    with indexed(assembly) as session:
+        yield VaultService(session, assembly.chunker)
+
+
+class StrategyInMemory:
+    """Implements StrategySetting."""
+
+    choices: Sequence[str] = ("paragraph", "word")
+
+    def __init__(self) -> None:
+        self.strategy = "word"
+
+    def current(self) -> str:
+        return self.strategy
+
+    def choose(self, strategy: str) -> None:
+        self.strategy = strategy
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The tools that answer for some vaults."""
+
+    vaults: Vaults
+    actions: AgentActions = NO_ACTIONS
+    actions_of: Callable[[str], AgentActions] | None = None
+
+    def context(self) -> ToolContext:
+        return ToolContext(AnswerContext(self.vaults, DaemonState()), self.actions, self.actions_of)
+
+    def with_strategy(self) -> tuple[Tools, StrategyInMemory]:
+        """The same with a tool that sets the strategy."""
+        setting = StrategyInMemory()
+        return replace(self, actions=AgentActions(setting)), setting
+
+    def server(self) -> MCPServer[Any]:
+        """A server of these tools."""
+        context = self.context()
+        setting = self.actions.strategy
+        views = tool_views(
+            ENDPOINTS, strategies=setting.choices if setting else (), vaults=context.vault_names
+        )
+        return server_with(make_tools(context, views, DEADLINE_S), context, DEADLINE_S)
+
+    def talk(self, conversation: Callable[[Client], Awaitable[T]], *, address: str = "", **options: Any) -> T:
+        """What a conversation returns: at the address of one vault, or at that of all."""
+        return talk_with(self.server(), conversation, address, **options)
+
+    def answer(self, tool: str, address: str = "", /, **given: object) -> Mapping[str, Any]:
+        """The structured content of an answer; the client has checked it against the output schema."""
+        return structured(self.talk(lambda client: client.call_tool(tool, given), address=address))
+
+    def error(self, tool: str, address: str = "", /, **given: object) -> str:
+        """The one line of a call that failed."""
+        result = self.talk(lambda client: client.call_tool(tool, given), address=address)
+        assert result.is_error
+        (content,) = result.content
+        assert content.type == "text"
+        assert "\n" not in content.text
+        return content.text
+
+
+def talk_with(
+    server: MCPServer[Any],
+    conversation: Callable[[Client], Awaitable[T]],
+    address: str = "",
+    *,
+    era: str = ERAS[1],
+    **options: Any,
+) -> T:
+    """What a conversation with a server returns. All of its calls name the same vault, or none: here they
+    share what belongs to a request over HTTP."""
+
+    async def run() -> T:
+        CHOSEN_VAULT.set(address)
+        async with Client(server, mode=era, **options) as client:
+            return await conversation(client)
+
+    return anyio.run(run)

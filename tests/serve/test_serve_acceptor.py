@@ -1,0 +1,163 @@
+"""Which connections a server keeps when there are more than it can hold, and what it says of it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from contextlib import suppress
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+from waiting import DEADLINE_S, wait_until
+
+from vault_indexer.serve.http.connections import Acceptor, Connection
+from vault_indexer.serve.http.guard import Message, Receive, Send
+from vault_indexer.serve.server import bind
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+Client = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def answer(_scope: Message, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+class Server:
+    """An acceptor on loopback. `connect` makes the connections instead if it is given; `held` are
+    connections beside them."""
+
+    def __init__(self, limit: int, connect: Callable[[], Connection] | None = None) -> None:
+        self.state = ServerState()
+        self._config = uvicorn.Config(answer, lifespan="off", log_config=None, http=Connection, ws="none")
+        self._config.load()
+        self._listener = bind(0)
+        self._limit = limit
+        self._connect = connect or self.connection
+        self._clients: list[Client] = []
+
+    def connection(self) -> Connection:
+        return Connection(self._config, self.state, {})
+
+    def run(self, talk: Callable[[Server], Awaitable[None]], held: Collection[object] | None = None) -> None:
+        """Accept while `talk` runs."""
+
+        async def accept() -> None:
+            connections = self.state.connections if held is None else held
+            acceptor = Acceptor(self._listener, self._connect, connections, self._limit)
+            accepting = asyncio.create_task(acceptor.run())
+            try:
+                async with asyncio.timeout(DEADLINE_S):
+                    await talk(self)
+            finally:
+                accepting.cancel()
+                with suppress(asyncio.CancelledError):
+                    await accepting
+                for _, writer in self._clients:
+                    writer.close()
+
+        with self._listener:
+            asyncio.run(accept())
+
+    async def client(self) -> Client:
+        self._clients.append(await asyncio.open_connection(*self._listener.getsockname()[:2]))
+        return self._clients[-1]
+
+    async def ask(self, client: Client) -> bytes:
+        """The status line of an answer; b"" where the connection is closed."""
+        reader, writer = client
+        writer.write(REQUEST)
+        status = await reader.readline()
+        async for line in reader:
+            if line == b"\r\n":
+                break
+        return status.strip()
+
+    def connections(self) -> list[Connection]:
+        """Those that are open, in the order of their last answer."""
+        found = [one for one in self.state.connections if isinstance(one, Connection)]
+        return sorted(found, key=lambda one: one.idle_since or 0.0)
+
+
+def test_a_client_too_many_is_told_so_and_the_log_once(caplog: pytest.LogCaptureFixture) -> None:
+    async def talk(server: Server) -> None:
+        for _ in range(2):
+            reader, writer = await server.client()
+            writer.write(REQUEST)
+            head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+            assert b"retry-after: 1" in head.lower()
+            assert b"content-length: %d" % len(body) in head.lower()
+            assert body == (
+                b'{"error": {"kind": "busy", "message": "too many connections are open: try again"}}'
+            )
+
+    Server(2).run(talk, held=[object(), object()])
+    assert [one.getMessage() for one in caplog.records] == [
+        "all 2 connections are in use: other clients get status 503"
+    ]
+
+
+def test_the_connection_that_was_idle_longest_makes_room() -> None:
+    async def talk(server: Server) -> None:
+        clients = [await server.client() for _ in range(3)]
+        for one in clients:
+            assert await server.ask(one) == b"HTTP/1.1 204 No Content"
+        for age, connection in zip((3, 5, 2), server.connections(), strict=True):
+            assert connection.idle_since is not None
+            connection.idle_since -= age
+        assert await server.ask(await server.client()) == b"HTTP/1.1 204 No Content"
+        assert [await server.ask(one) for one in clients] == [
+            b"HTTP/1.1 204 No Content",
+            b"",
+            b"HTTP/1.1 204 No Content",
+        ]
+
+    Server(3).run(talk)
+
+
+def test_a_connection_that_was_just_used_is_kept() -> None:
+    async def talk(server: Server) -> None:
+        client = await server.client()
+        assert await server.ask(client) == b"HTTP/1.1 204 No Content"
+        assert await server.ask(await server.client()) == b"HTTP/1.1 503 Service Unavailable"
+        assert await server.ask(client) == b"HTTP/1.1 204 No Content"
+
+    Server(1).run(talk)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            OSError(errno.EMFILE, "too many"),
+            ["no file descriptor is left for another connection (see ulimit -n)"],
+        ),
+        (OSError(errno.EIO, "broken"), [f"a connection cannot be accepted: [Errno {errno.EIO}] broken"]),
+        (ConnectionResetError("gone"), []),
+    ],
+)
+def test_an_error_of_one_connection_ends_no_other(
+    caplog: pytest.LogCaptureFixture, error: OSError, said: list[str]
+) -> None:
+    failures: Iterator[OSError] = iter([error])
+
+    def connect() -> Connection:
+        for one in failures:
+            raise one
+        return server.connection()
+
+    async def talk(server: Server) -> None:
+        await server.client()
+        if said:  # it waits a while then, and the loop goes on
+            await asyncio.to_thread(wait_until, lambda: caplog.records, "it is said")
+        else:
+            assert await server.ask(await server.client()) == b"HTTP/1.1 204 No Content"
+
+    server = Server(9, connect)
+    with caplog.at_level(logging.WARNING, "vault_indexer"):
+        server.run(talk)
+    assert [one.getMessage() for one in caplog.records if one.name.startswith("vault_indexer")] == said

@@ -1,0 +1,270 @@
+"""The server of the tools, in this process: names that it does not have, resources, prompts, the strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_clients import ERAS, structured
+from mcp_in_process import StrategyInMemory, Tools, opened, talk_with
+from mcp_types import (
+    ElicitRequestParams,
+    ElicitResult,
+    PromptReference,
+    ResourceTemplateReference,
+)
+
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.mcp.reading import TEXT_TOKENS, page_length
+from vault_indexer.vaults import ClosedVault, Vaults
+
+LONG = "".join(f"Row {number} of beans.\n" for number in range(700))
+GARDEN = {
+    "Beans.md": LONG,
+    "Plots/Broad beans.md": "Beans of the plot.\n",
+    "Bean.md": "One.\n",
+    **{f"Log/{number:03}.md": "Rain.\n" for number in range(101)},
+}
+SKY = {"Moon.md": "# Moon\n\nThe telescope shows its craters.\n"}
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tools, Tools]]:
+    """The tools of one vault, and those of this one and others, of which one is closed."""
+    root = tmp_path_factory.mktemp("server")
+    with ExitStack() as held:
+        garden = Vaults.of(held.enter_context(opened(root / "garden", GARDEN)))
+        sky = Vaults.of(held.enter_context(opened(root / "sky", SKY)))
+        closed = ClosedVault("closed", root / "closed", IndexUnusableError("its index\nis gone"))
+        yield Tools(garden), Tools(Vaults([*garden.holders(), *sky.holders(), closed]))
+
+
+@pytest.fixture
+def garden(several: tuple[Tools, Tools]) -> Tools:
+    return several[0]
+
+
+@pytest.fixture
+def both(several: tuple[Tools, Tools]) -> Tools:
+    return several[1]
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda client: client.call_tool("no_such_tool", {}), "unknown tool: no_such_tool"),
+        (lambda client: client.call_tool("x" * 61, {}), f"unknown tool: {'x' * 60}"),
+        (lambda client: client.call_tool("set_chunker", {}), "unknown tool: set_chunker"),
+        (lambda client: client.get_prompt("no_such_prompt", {}), "unknown prompt: no_such_prompt"),
+        (lambda client: client.get_prompt("find_related"), "find_related: the argument note is missing"),
+        (
+            lambda client: client.get_prompt("weekly_review", {"since": " "}),
+            "weekly_review: the argument since is missing",
+        ),
+    ],
+)
+def test_what_the_server_does_not_have_is_an_invalid_parameter(
+    garden: Tools, ask: Callable[[Client], Awaitable[object]], said: str
+) -> None:
+    async def refused(client: Client) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await ask(client)
+        return caught.value
+
+    error = garden.talk(refused)
+    assert (error.code, error.message) == (-32602, said)
+
+
+def read(tools: Tools, path: str, address: str = "") -> str:
+    """The text of a resource, or why there is none."""
+
+    async def conversation(client: Client) -> str:
+        try:
+            (content,) = (await client.read_resource(f"vault://{path}")).contents
+        except MCPError as refused:
+            return f"refused: {refused}"
+        return str(content.text)  # type: ignore[union-attr]
+
+    return tools.talk(conversation, address=address)
+
+
+def test_a_resource_is_the_text_of_a_note_cut_where_a_page_ends(garden: Tools) -> None:
+    assert read(garden, "Bean.md") == GARDEN["Bean.md"]
+    length = page_length(LONG, TEXT_TOKENS)
+    assert LONG[:length].endswith(" of beans.\n")
+    assert read(garden, "Beans.md") == (
+        f"{LONG[:length]}\n[…] The note goes on: read_note with offset = {length} gives the rest.\n"
+    )
+
+
+def test_a_resource_names_its_vault_where_there_are_several(both: Tools) -> None:
+    assert read(both, "sky/Moon.md") == SKY["Moon.md"]
+    assert read(both, "Moon.md", address="sky") == SKY["Moon.md"]
+    assert "'Moon.md' does not begin with the name of a vault: closed, garden, sky" in read(both, "Moon.md")
+    assert "no such note in the index: 'Moon.md'" in read(both, "garden/Moon.md")
+    assert "its index\nis gone" in read(both, "closed/Moon.md")
+
+
+NOTE = ResourceTemplateReference(uri="vault://{+path}")
+
+
+def completed(
+    tools: Tools, part: str, *, of: ResourceTemplateReference | PromptReference = NOTE, **options: str
+) -> tuple[list[str], int, bool]:
+    """The values of a completion, how many there are, and whether there are more."""
+    argument = {"name": options.pop("name", "path"), "value": part}
+
+    async def conversation(client: Client) -> tuple[list[str], int, bool]:
+        found = (await client.complete(of, argument)).completion
+        return found.values, found.total or 0, bool(found.has_more)
+
+    return tools.talk(conversation, **options)
+
+
+def test_paths_are_completed_those_that_begin_with_the_text_first(garden: Tools) -> None:
+    assert completed(garden, "BEAN") == (["Bean.md", "Beans.md", "Plots/Broad beans.md"], 3, False)
+    logs = [f"Log/{number:03}.md" for number in range(101)]
+    assert completed(garden, "log/") == (logs[:100], 101, True)
+    assert completed(garden, "log/0") == (logs[:100], 100, False)
+
+
+def test_the_argument_note_of_a_prompt_is_completed_and_no_other(garden: Tools) -> None:
+    related, review = PromptReference(name="find_related"), PromptReference(name="weekly_review")
+    assert completed(garden, "broad", of=related, name="note") == (["Plots/Broad beans.md"], 1, False)
+    assert completed(garden, "broad", of=review, name="since") == ([], 0, False)
+
+
+def test_completions_name_the_vault_where_there_are_several_and_leave_closed_ones_out(both: Tools) -> None:
+    assert completed(both, "moon") == (["sky/Moon.md"], 1, False)
+    assert completed(both, "moon", address="sky") == (["Moon.md"], 1, False)
+    assert completed(both, "closed") == ([], 0, False)
+
+
+def test_at_the_address_of_one_vault_no_tool_has_a_parameter_for_it(both: Tools) -> None:
+    async def listed(client: Client) -> dict[str, Mapping[str, Any]]:
+        return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+
+    for_all, for_one = both.talk(listed), both.talk(listed, address="sky")
+    assert for_all["related"]["properties"]["vault"]["enum"] == ["closed", "garden", "sky"]
+    assert for_all["related"]["required"] == ["path", "vault"]
+    assert for_one["related"]["required"] == ["path"]
+    assert for_one.keys() == for_all.keys()
+    for name, schema in for_one.items():
+        assert set(for_all[name]["properties"]) - set(schema["properties"]) <= {"vault"}
+        assert "vault" not in schema["properties"]
+
+
+def test_a_call_is_about_the_vault_of_its_address_or_the_one_that_it_names(both: Tools) -> None:
+    assert both.answer("read_note", "sky", path="Moon")["text"] == SKY["Moon.md"]
+    assert both.answer("read_note", path="Moon", vault="sky")["text"] == SKY["Moon.md"]
+    assert both.answer("read_note", "sky", path="Moon", vault="sky")["text"] == SKY["Moon.md"]
+    refused = both.error("read_note", "sky", path="Moon", vault="garden")
+    assert refused == "vault = 'garden': this address is that of sky"
+    assert both.error("read_note", path="Moon", vault="closed") == "its index is gone"
+    assert both.error("read_note", path="Moon").startswith("vault: is required")
+
+
+def test_where_no_vault_can_be_asked_the_reason_is_said_at_once(tmp_path: Path) -> None:
+    closed = [ClosedVault(name, tmp_path, IndexUnusableError(f"{name} is gone")) for name in ("one", "two")]
+    tools = Tools(Vaults(closed))
+    assert "one is gone" in tools.error("search", query="moon")
+    assert tools.error("status", vault="two") == "two is gone"
+
+
+def user(action: str, confirm: bool, asked: list[str]) -> Callable[..., Awaitable[ElicitResult]]:
+    """A user who answers each question so."""
+
+    async def callback(_context: object, params: ElicitRequestParams) -> ElicitResult:
+        asked.append(params.message)
+        return ElicitResult(action=action, content={"confirm": confirm})  # type: ignore[arg-type]
+
+    return callback
+
+
+async def choose_paragraph(client: Client) -> Mapping[str, Any]:
+    return structured(await client.call_tool("set_chunker", {"strategy": "paragraph", "confirm": True}))
+
+
+@pytest.mark.parametrize(
+    ("action", "confirm"), [("decline", True), ("accept", False), ("cancel", True), ("accept", True)]
+)
+def test_a_user_whom_the_host_can_ask_decides_about_the_strategy(
+    garden: Tools, action: str, confirm: bool
+) -> None:
+    tools, setting = garden.with_strategy()
+    asked: list[str] = []
+    found = tools.talk(choose_paragraph, elicitation_callback=user(action, confirm, asked))
+    agreed = action == "accept" and confirm
+    assert (found["changed"], setting.strategy) == (agreed, "paragraph" if agreed else "word")
+    said = "The strategy is written, and" if agreed else "The user declined; nothing is changed."
+    assert found["message"].startswith(said)
+    assert asked == [
+        "Split notes by paragraph instead of word? This writes [chunking] strategy into the configuration of "
+        "the vault, and the index of 104 notes is rebuilt; searches go on meanwhile."
+    ]
+
+
+def test_a_user_of_an_earlier_client_is_asked_by_the_model(garden: Tools) -> None:
+    tools, setting = garden.with_strategy()
+    asked: list[str] = []
+    found = tools.talk(
+        choose_paragraph, era=ERAS[0], elicitation_callback=user("accept", confirm=True, asked=asked)
+    )
+    assert (found["changed"], setting.strategy, asked) == (False, "word", [])
+    assert found["message"].startswith("Ask the user: Split notes by paragraph instead of word?")
+
+
+def test_the_model_brings_the_word_of_the_user_with_the_code_of_the_call_before(garden: Tools) -> None:
+    tools, setting = garden.with_strategy()
+
+    async def conversation(client: Client) -> None:
+        async def choose(strategy: str, **given: object) -> str:
+            result = await client.call_tool("set_chunker", {"strategy": strategy, **given})
+            return str(structured(result)["message"])
+
+        assert await choose("word") == "The strategy is word already; nothing is changed."
+        code = (await choose("paragraph", confirm=True)).rpartition("code = ")[2].strip(".")
+        for given in ({"confirm": False, "code": code}, {"confirm": True, "code": "0"}, {"confirm": True}):
+            assert (await choose("paragraph", **given)).startswith("Ask the user: ")
+        assert setting.strategy == "word"
+        assert (await choose("paragraph", confirm=True, code=code)).startswith("The strategy is written")
+        assert setting.strategy == "paragraph"
+
+    tools.talk(conversation)
+
+
+def test_a_strategy_that_is_not_offered_is_refused(garden: Tools) -> None:
+    tools, setting = garden.with_strategy()
+    for strategy in ("custom", "llm"):
+        refused = tools.error("set_chunker", strategy=strategy, confirm=True)
+        assert refused == f"strategy = \"{strategy}\": Input should be 'paragraph' or 'word'"
+    assert tools.error("set_chunker", strategy="paragraph", confirm="yes").startswith("confirm")
+    assert setting.strategy == "word"
+
+
+def test_the_strategy_is_that_of_the_vault_that_is_named(both: Tools) -> None:
+    own = {name: StrategyInMemory() for name in ("garden", "sky")}
+    tools, setting = both.with_strategy()
+    tools = replace(tools, actions_of=lambda vault: AgentActions(own[vault]))
+
+    server = tools.server()
+
+    def choose(vault: str, **given: object) -> Mapping[str, Any]:
+        arguments = {"strategy": "paragraph", "vault": vault, **given}
+        return structured(talk_with(server, lambda client: client.call_tool("set_chunker", arguments)))
+
+    asking = str(choose("sky")["message"])
+    assert "the index of 1 notes is rebuilt" in asking
+    code = asking.rpartition("code = ")[2].strip(".")
+    assert choose("garden", confirm=True, code=code)["changed"] is False
+    assert choose("sky", confirm=True, code=code)["changed"] is False  # a code is gone once it is given
+    code = str(choose("sky")["message"]).rpartition("code = ")[2].strip(".")
+    assert choose("sky", confirm=True, code=code)["changed"] is True
+    assert (own["sky"].strategy, own["garden"].strategy, setting.strategy) == ("paragraph", "word", "word")
