@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import os
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Ran, Sandbox
+from cli_sandbox import TERMINAL_VARIABLES, Ran, Sandbox
 
 from vault_indexer.cli.app import run
+
+
+class TerminalText(io.StringIO):
+    """What a terminal is sent."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 class CommandHere:
@@ -19,6 +29,7 @@ class CommandHere:
     ) -> None:
         self.sandbox = sandbox
         self._capture = capture
+        self._monkeypatch = monkeypatch
         for name in [name for name in os.environ if name.startswith("INDEXER_")]:
             monkeypatch.delenv(name)
         for name in ("VISUAL", "EDITOR"):
@@ -43,10 +54,7 @@ class CommandHere:
 
     def run(self, *arguments: str) -> Ran:
         """`indexer ARGUMENTS`; fails where an error gets out that no user should see."""
-        with pytest.raises(SystemExit) as ended:
-            run(arguments)
-        code = ended.value.code or 0
-        assert isinstance(code, int)
+        code = _status(arguments)
         printed = self._capture.readouterr()
         return Ran(code, printed.out, printed.err)
 
@@ -54,3 +62,23 @@ class CommandHere:
         """`indexer ARGUMENTS` on this vault and index."""
         place = ("--vault", str(self.sandbox.vault), "--index-dir", str(self.sandbox.index_dir))
         return self.run(*arguments, *place)
+
+    def terminal(self, *arguments: str, columns: int = 80) -> Ran:
+        """`indexer ARGUMENTS` on this vault and index, at a terminal: `out` is all that it is sent."""
+        for name in TERMINAL_VARIABLES:
+            self._monkeypatch.delenv(name, raising=False)
+        self._monkeypatch.setenv("TERM", "xterm-256color")
+        self._monkeypatch.setenv("COLUMNS", str(columns))
+        place = ("--vault", str(self.sandbox.vault), "--index-dir", str(self.sandbox.index_dir))
+        shown = TerminalText()
+        with redirect_stdout(shown), redirect_stderr(shown):
+            code = _status((*arguments, *place))
+        return Ran(code, shown.getvalue(), "")
+
+
+def _status(arguments: Sequence[str]) -> int:
+    with pytest.raises(SystemExit) as ended:
+        run(arguments)
+    code = ended.value.code or 0
+    assert isinstance(code, int)
+    return code

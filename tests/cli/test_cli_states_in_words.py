@@ -246,8 +246,13 @@ def test_check_names_the_differences_that_are_most_frequent(
         "! | difference | meaning, left over: chunk 1",
         "! | difference | words, missing: chunk 2",
     ]
-    assert [one.parameters for one in daemon.take_requests() if one.path == VERIFY.path] == [
-        {"repair": True} if options else {}
+    again = [AskedFor(STATUS.path, {})] if options else []
+    repair = {"repair": True} if options else {}
+    assert daemon.requests == [
+        AskedFor(STATUS.path, {}),
+        AskedFor(VERIFY.path, repair),
+        *again,
+        AskedFor(HEALTH.path, {}),
     ]
 
 
@@ -273,7 +278,7 @@ def test_check_repairs_nothing_where_the_notes_are_lost(
     daemon.answer(VERIFY, Verification(False, DIFFERENCES))
     daemon.answer(HEALTH, health)
     assert checked(here, 1, "--repair")[1:-1] == [f"! | vault | {detail}{advice}"]
-    assert AskedFor(VERIFY.path, {}) in daemon.requests
+    assert daemon.requests == [AskedFor(one.path, {}) for one in (STATUS, VERIFY, HEALTH)]
 
 
 @pytest.mark.parametrize(("count", "more"), [(3, ""), (4, ", …")])
