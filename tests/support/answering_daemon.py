@@ -90,7 +90,9 @@ def answering_daemon() -> Iterator[AnsweringDaemon]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
-            reply = daemon.respond(self.command, self.path, self.rfile.read(length))
+            body = self.rfile.read(length)
+            may_ask = self.headers["Authorization"] == f"Bearer {TOKEN}"
+            reply = daemon.respond(self.command, self.path, body) if may_ask else Reply(401, b"{}")
             self.send_response(reply.status)
             self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()
