@@ -79,7 +79,8 @@ _AS_DAEMON = """
 import json, os, signal, sys
 from pathlib import Path
 log = Path(sys.orig_argv[sys.orig_argv.index("--log-file") + 1])
-(log.parent / "command").write_text(json.dumps(sys.orig_argv[1:]))
+with (log.parent / "commands").open("a") as commands:
+    commands.write(json.dumps(sys.orig_argv[1:]) + "\\n")
 {what}
 """
 _FAIL = "sys.stderr.write({said!r}); sys.stderr.flush(); os._exit(3)"
@@ -89,6 +90,11 @@ found = json.loads((log.parent / "other.json").read_text())
 os.chmod(log.parent / "daemon.json", 0o600)
 signal.pause()
 """
+
+
+def commands_in(folder: Path) -> list[list[str]]:
+    """The commands that were started there."""
+    return [json.loads(line) for line in (folder / "commands").read_text().splitlines()]
 
 
 @pytest.fixture
@@ -118,7 +124,7 @@ def test_a_daemon_that_does_not_start_says_why(
     log = here.sandbox.index_dir / "daemon.log"
     assert (ran.code, ran.out) == (3, "")
     assert ran.err == f"indexer: the daemon did not start: {told.format(log=log)}\n"
-    command = json.loads((here.sandbox.index_dir / "command").read_text())
+    (command,) = commands_in(here.sandbox.index_dir)
     place = ["--vault", str(here.sandbox.vault), "--index-dir", str(here.sandbox.index_dir)]
     assert command[-9:] == ["vault_indexer.cli", "serve", "--log-file", str(log), *place, "--take-over"]
 
@@ -138,7 +144,7 @@ def test_a_daemon_that_answers_has_started(
     log = here.daemons / "daemon.log"
     assert (ran.code, ran.out) == (0, "")
     assert ran.err == f"Started the daemon at {daemon.url} (process {info.pid}, log in {log}).\n"
-    command = json.loads((here.daemons / "command").read_text())
+    (command,) = commands_in(here.daemons)
     assert command[-5:] == ["vault_indexer.cli", "serve", "--log-file", str(log), "--all-vaults"]
     assert [one.path for one in daemon.requests] == [VAULTS.path]
 
@@ -191,18 +197,23 @@ def test_the_daemon_of_all_vaults_names_them(
     assert ran.err == f"Stopped the daemon of {said} (process {os.getpid()}).\n"
 
 
+@pytest.mark.parametrize(("names", "others"), [(("work", "a"), "a"), (("b", "work", "a"), "a and b")])
 def test_a_daemon_that_keeps_others_is_not_stopped_for_one(
-    here: CommandHere, daemon: AnsweringDaemon, ended: Ended
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended, names: tuple[str, ...], others: str
 ) -> None:
     info = replace(daemon.info(here.sandbox.vault), url=f"{daemon.url}/vault/work")
     write_daemon(here.sandbox.index_dir, info)
-    daemon.answer(VAULTS, kept("b", "work", "a"))
+    daemon.answer(VAULTS, kept(*names))
     ran = here.indexer("stop")
     assert (ran.code, ended.times) == (2, 0)
     assert ran.err == (
-        "indexer: This daemon keeps a and b, too. To stop it for all: indexer stop --all-vaults. "
+        f"indexer: This daemon keeps {others}, too. To stop it for all: indexer stop --all-vaults. "
         "To take out work alone: indexer vault remove work\n"
     )
+    daemon.answer(VAULTS, kept("work"))
+    daemon.answer(replace(STATUS, path="/vault/work/v1/status"), REPORT)
+    assert here.indexer("stop").err == f"Stopped the daemon of work (process {os.getpid()}).\n"
+    assert ended.times == 1
 
 
 def test_a_process_that_may_be_another_program_is_never_ended(here: CommandHere, ended: Ended) -> None:
@@ -330,3 +341,4 @@ def test_an_agent_is_answered_by_the_daemon_that_another_process_starts_meanwhil
     ran = here.indexer("mcp")
     other.join()
     assert json.loads(ran.out) == json.loads(ANSWER)
+    assert len(commands_in(index_dir)) == 1

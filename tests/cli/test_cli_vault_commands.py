@@ -165,6 +165,9 @@ def test_vaults_are_listed_with_their_states(here: CommandHere, daemon: Answerin
         f"work-2  {second}  not running",
         "z       /z  not kept up to date  1 note, 1 change pending  no room",
     ]
+    shown = here.terminal("vault", "list", columns=200).out
+    assert "\x1b[32m  ready" in shown
+    assert "\x1b[33m  not kept up to date" in shown
     told = here.run("vault", "list", "--json").data
     assert told["problem"] == "It cannot be read."
     assert len(told["vaults"]) == 3  # type: ignore[arg-type]

@@ -76,12 +76,12 @@ def test_an_error_keeps_its_class_and_its_words(
 
 
 def test_defaults_are_not_sent(daemon: AnsweringDaemon, client: DaemonClient) -> None:
-    daemon.reply(SEARCH, Reply(200, b"[1]"))
-    daemon.reply(VERIFY, Reply(399, b"[2]"))
-    assert client.ask(SEARCH, q="a&b ä", limit=0, fresh=True, correct=False) == [1]
-    assert client.ask(SEARCH, q="x", fresh=False, correct=True) == [1]
-    assert client.ask(VERIFY, repair=True) == [2]
-    assert client.ask(VERIFY, repair=False) == [2]
+    daemon.reply(SEARCH, Reply(200, b'{"query": "x"}'))
+    daemon.reply(VERIFY, Reply(399, b'{"ok": true}'))
+    assert client.ask(SEARCH, q="a&b ä", limit=0, fresh=True, correct=False)["query"] == "x"
+    client.ask(SEARCH, q="x", fresh=False, correct=True)
+    assert client.ask(VERIFY, repair=True)["ok"] is True
+    client.ask(VERIFY, repair=False)
     assert daemon.requests == [
         AskedFor(SEARCH.path, {"q": "a&b ä", "fresh": "true", "correct": "false"}),
         AskedFor(SEARCH.path, {"q": "x"}),
