@@ -186,6 +186,9 @@ def test_the_daemon_of_a_vault_is_found_without_its_index(
     assert here.run("resume").code == 0
     monkeypatch.chdir(here.sandbox.root)
     assert here.run("resume", "--vault", "vault").code == 0
+    (here.sandbox.root / "other.toml").touch()
+    other = here.run("resume", "--vault", "vault", "--config", "other.toml")
+    assert (other.code, other.complains("no daemon is running")) == (3, True), "it may name another index"
     here.configure('vault = "../../vault"\n')
     assert here.run("resume").code == 0
     monkeypatch.setenv("INDEXER_INDEX_DIR", "index")
