@@ -19,6 +19,7 @@ from vault_indexer.errors import (
     IndexUnusableError,
     QueryCancelledError,
     QueryError,
+    UnknownNoteError,
     UsageError,
     VaultError,
 )
@@ -205,6 +206,22 @@ def test_an_opened_vault_lists_what_its_index_knows(vaults: Vaults) -> None:
     assert [one.path for one in vault.graph("Boats", related=False).nodes] == ["Boats.md"]
     assert len(vault.related("Lighthouse", 1)) == 1
     assert vault.search("lighthouse", limit=1).results[0].path == "Lighthouse.md"
+
+
+def test_what_is_out_of_bounds_is_refused(vaults: Vaults) -> None:
+    coast = vaults.service("coast")
+    for note, query in (("", ""), ("Boats", "boats")):
+        with pytest.raises(UsageError, match="give either a note or a query, not both"):
+            coast.graph(note, query)
+    for depth, limit in ((0, 1), (4, 1), (1, 0), (1, 301)):
+        with pytest.raises(UsageError, match=f"depth {depth}, limit {limit}: allowed is depth 1 to 3, limit"):
+            coast.graph("Boats", depth=depth, limit=limit)
+    assert len(coast.graph("Boats", depth=3, limit=1).nodes) == 1
+    for seconds in (0, -1, 604_801):
+        with pytest.raises(UsageError, match=f"a pause of {seconds:g} s: allowed is more than 0"):
+            coast.pause(seconds)
+    with pytest.raises(UnknownNoteError, match=r"no such picture in the index: 'Boats\.md'"):
+        coast.picture("Boats.md")
 
 
 def _ready(vaults: Vaults) -> ReadyVaults:
