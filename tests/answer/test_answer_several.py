@@ -12,10 +12,18 @@ from asked_vault import ScriptedLlm, citing, says
 from foreign_embedder import ForeignEmbedder
 
 from vault_indexer.answer import Answerer
+from vault_indexer.api import Vault, open_all_vaults
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config import Settings
-from vault_indexer.errors import QueryError, UsageError, VaultError
-from vault_indexer.model import AskAnswer, AskRequest
+from vault_indexer.errors import (
+    IndexUnusableError,
+    QueryCancelledError,
+    QueryError,
+    UnknownNoteError,
+    UsageError,
+    VaultError,
+)
+from vault_indexer.model import AskAnswer, AskRequest, SearchRequest
 from vault_indexer.search import ReadyVaults, Searcher
 from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
 from vault_indexer.vaults.searching import ServedVaults
@@ -114,6 +122,106 @@ def test_wrong_questions_are_refused(vaults: Vaults) -> None:
         vaults.ask(AskRequest(""))
     with pytest.raises(UsageError, match="no vault 'nowhere'"):
         vaults.ask(AskRequest(LIGHTHOUSE), "nowhere")
+
+
+def test_a_vault_that_cannot_be_asked_is_left_out_and_named(vaults: Vaults) -> None:
+    locked = ClosedVault("away", Path("/away"), VaultError("the disk is gone"))
+    some = Vaults((*vaults.holders(), locked))
+    some.report_problem("the table is wrong")
+    said = ("away is not searched: the disk is gone", "the table is wrong")
+    answer = some.search(SearchRequest("lighthouse", fresh=True))
+    assert {hit.vault for hit in answer.results} == {"coast", "family"}
+    assert answer.notices[:2] == said
+    assert some.ask(AskRequest(LIGHTHOUSE, fresh=True)).notices[:2] == said
+    alone = some.search(SearchRequest("lighthouse"), "coast")
+    assert {hit.vault for hit in alone.results} == {""}
+    assert not {*said} & {*alone.notices}
+
+
+def test_a_question_to_vaults_of_which_none_can_be_asked_says_why() -> None:
+    gone = [ClosedVault(name, Path(name), VaultError(f"{name} is gone")) for name in "ba"]
+    with pytest.raises(IndexUnusableError) as raised:
+        Vaults(gone).search(SearchRequest("x"))
+    assert str(raised.value) == "a is not searched: a is gone; b is not searched: b is gone"
+    with pytest.raises(IndexUnusableError, match="there are no vaults"):
+        Vaults(()).ask(AskRequest("x"))
+
+
+def test_a_cancelled_question_does_not_wait_for_changes(vaults: Vaults) -> None:
+    with pytest.raises(QueryCancelledError, match="the search was cancelled"):
+        vaults.search(SearchRequest("lighthouse", fresh=True), is_cancelled=lambda: True)
+
+
+@pytest.fixture
+def configured(vaults: Vaults, tmp_path: Path) -> Path:
+    """A configuration of the two vaults and of one whose folder is gone."""
+    lines = [
+        f'{one.name} = {{ path = "{one.path}", index_dir = "{one.service().status().index_dir}" }}'
+        for one in vaults.holders()
+    ]
+    config = tmp_path / "config.toml"
+    config.write_text(
+        "\n".join(('embedding.provider = "wordllama"', "[vaults]", *lines, f'gone = "{tmp_path / "no"}"', ""))
+    )
+    return config
+
+
+def test_all_vaults_of_a_configuration_are_opened_together(configured: Path, tmp_path: Path) -> None:
+    with open_all_vaults(str(configured)) as group:
+        assert group.names == ("coast", "family", "gone")
+        answer = group.search("lighthouse", limit=2)
+        assert len(answer.results) == 2
+        assert {hit.vault for hit in answer.results} <= {"coast", "family"}
+        assert any(one.startswith("gone is not searched: no such vault") for one in answer.notices)
+        assert group.search(SearchRequest("lighthouse", 1), vault="coast").results[0].vault == ""
+        quoted = group.ask(LIGHTHOUSE, limit=3, use_model=False)
+        assert (quoted.kind, quoted.sentences[0].citations[0].vault) == ("quotes", "coast")
+        assert len(quoted.passages) <= 3
+        with pytest.raises(VaultError, match="no such vault"):
+            group.ask(LIGHTHOUSE, vault="gone")
+    with pytest.raises(IndexUnusableError):
+        group.search("lighthouse")
+    empty = tmp_path / "empty.toml"
+    empty.touch()
+    with pytest.raises(UsageError, match="there are no vaults"):
+        open_all_vaults(empty)
+
+
+def test_an_opened_vault_lists_what_its_index_knows(vaults: Vaults) -> None:
+    vault = Vault(vaults.service("coast"))
+    hit = vault.ask(LIGHTHOUSE).sentences[0].citations[0]
+    assert [vault.sentence(one).text for one in hit.sentence_ids] == [hit.quote]
+    assert vault.notes(order="recent", limit=2).count == 11
+    assert [one.path for one in vault.notes(folder="", limit=1, offset=1).notes] == ["Lighthouse.md"]
+    assert len(vault.orphans()) == 11
+    assert [one.path for one in vault.orphans(1)] == ["Boats.md"]
+    assert vault.unresolved_links(1) == ()
+    for wrong in (0, -1):
+        with pytest.raises(UsageError, match=f"limit {wrong}: allowed is 1 or more"):
+            vault.orphans(wrong)
+        with pytest.raises(UsageError, match=f"limit {wrong}: allowed is 1 or more"):
+            vault.unresolved_links(wrong)
+    assert vault.links("Boats").path == "Boats.md"
+    assert vault.mentions("Boats", limit=1).mentions == ()
+    assert [one.path for one in vault.graph("Boats", related=False).nodes] == ["Boats.md"]
+    assert len(vault.related("Lighthouse", 1)) == 1
+    assert vault.search("lighthouse", limit=1).results[0].path == "Lighthouse.md"
+
+
+def test_what_is_out_of_bounds_is_refused(vaults: Vaults) -> None:
+    coast = vaults.service("coast")
+    for note, query in (("", ""), ("Boats", "boats")):
+        with pytest.raises(UsageError, match="give either a note or a query, not both"):
+            coast.graph(note, query)
+    for depth, limit in ((0, 1), (4, 1), (1, 0), (1, 301)):
+        with pytest.raises(UsageError, match=f"depth {depth}, limit {limit}: allowed is depth 1 to 3, limit"):
+            coast.graph("Boats", depth=depth, limit=limit)
+    assert len(coast.graph("Boats", depth=3, limit=1).nodes) == 1
+    for seconds in (0, -1, 604_801):
+        with pytest.raises(UsageError, match=f"a pause of {seconds:g} s: allowed is more than 0"):
+            coast.pause(seconds)
+    with pytest.raises(UnknownNoteError, match=r"no such picture in the index: 'Boats\.md'"):
+        coast.picture("Boats.md")
 
 
 def _ready(vaults: Vaults) -> ReadyVaults:

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-_PROGRAM = """#!{python}
+_PROGRAM = """#!{python} -IS
 import json, pathlib, sys
 folder = pathlib.Path({folder!r})
 call = [pathlib.Path(sys.argv[0]).name, *sys.argv[1:]]

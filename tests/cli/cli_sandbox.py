@@ -28,7 +28,7 @@ NOTES = {
 }
 
 
-_TERMINAL_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE"})
+TERMINAL_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE"})
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Sandbox:
         master, slave = pty.openpty()
         place = ("--vault", str(self.vault), "--index-dir", str(self.index_dir))
         program = ["-c", code] if code is not None else ["-m", "vault_indexer.cli"]
-        kept = {name: value for name, value in self.environ.items() if name not in _TERMINAL_VARIABLES}
+        kept = {name: value for name, value in self.environ.items() if name not in TERMINAL_VARIABLES}
         with subprocess.Popen(
             [sys.executable, *program, *arguments, *place],
             env={**kept, "TERM": "xterm-256color", "COLUMNS": str(columns)},

@@ -6,7 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from answering_daemon import AnsweringDaemon, answering_daemon
 from cli_sandbox import Sandbox, make
+from command_here import CommandHere
 from waiting import PROCESS_S
 
 
@@ -14,6 +16,22 @@ from waiting import PROCESS_S
 def sandbox(tmp_path: Path) -> Sandbox:
     """A vault without an index."""
     return make(tmp_path)
+
+
+@pytest.fixture
+def here(
+    sandbox: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> CommandHere:
+    """The command in this process, on a vault without an index."""
+    return CommandHere(sandbox, capsys, monkeypatch)
+
+
+@pytest.fixture
+def daemon(sandbox: Sandbox) -> Iterator[AnsweringDaemon]:
+    """A daemon of the sandbox's vault that answers as a test says."""
+    with answering_daemon() as made:
+        made.announce(sandbox.index_dir, sandbox.vault)
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -65,18 +65,26 @@ def test_of_several_known_vaults_one_is_chosen(sandbox: Sandbox) -> None:
 
 
 def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
+    (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
     made = sandbox.run("init", "vault")
     assert made.code == 0, made.err
     lines = made.err.splitlines()
     assert lines[0] == f"Added vault ({sandbox.vault}) to {own_config(sandbox)}."
-    assert any(line.startswith("Indexed 3 notes in ") for line in lines)
+    indexed, skipped, following = lines[-6:-3]
+    assert indexed.startswith("Indexed 3 notes in ")
+    assert (skipped, following) == ("1 file skipped (indexer check names them).", "Next:")
     assert [line.split("  ")[1] for line in lines[-3:]] == [
         "indexer search a few words",
         "indexer open",
         "indexer start",
     ]
     assert len(own_config(sandbox).read_text().splitlines()) <= 25
-    assert sorted(path.name for path in sandbox.vault.iterdir()) == ["Kitchen", "Sky", "Welcome.md"]
+    assert sorted(path.name for path in sandbox.vault.iterdir()) == [
+        "Broken.md",
+        "Kitchen",
+        "Sky",
+        "Welcome.md",
+    ]
     again = sandbox.run("init", cwd=sandbox.vault / "Sky")
     assert again.err.startswith("Already indexed: 3 notes.\nNext:")
     assert sandbox.run("search", "telescope").out.startswith("Sky/Night sky.md")

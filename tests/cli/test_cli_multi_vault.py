@@ -1,13 +1,21 @@
-"""When a daemon that is started keeps all vaults of the table."""
+"""What is about all vaults of the table: a daemon that is started, and a question."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from answering_daemon import AnsweringDaemon, Reply, answering_daemon
+from command_here import CommandHere
 
+from vault_indexer.cli.connection.in_process import AllInProcess
 from vault_indexer.cli.connection.multi_vault import keeps_all
+from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import VaultSelection
+from vault_indexer.config import NamedVault
+from vault_indexer.contract.requests import RebuildOptions
+from vault_indexer.errors import UsageError
+from vault_indexer.serve.api.endpoints import SEARCH, STATUS
 
 
 @pytest.mark.parametrize(
@@ -32,3 +40,67 @@ def test_a_daemon_that_starts_in_a_vault_of_the_table_or_in_none_keeps_all(
     monkeypatch.chdir(tmp_path / here)
     assert keeps_all(VaultSelection(config=config), {}) is expected
     assert not keeps_all(VaultSelection(config=config, vault=tmp_path / "Work"), {}), "one is named"
+
+
+def table(here: CommandHere, *names: str) -> None:
+    here.configure("[vaults]\n" + "".join(f'{name} = "{here.sandbox.root / name}"\n' for name in names))
+
+
+HITS = (
+    b'{"query": "x", "verdict": "strong", "missing_words": [], "notices": [], "results": [{"vault": "b", '
+    b'"path": "A.md", "kind": "base", "line": 1, "snippet": "", "marks": [], "stale": false, "why": '
+    b'{"keyword": null, "vector": null, "graph": null, "title": 0, "recency": 1, "filters": []}}]}'
+)
+
+
+def test_a_search_of_several_vaults_is_answered_by_their_daemon(
+    here: CommandHere, daemon: AnsweringDaemon
+) -> None:
+    table(here, "a", "b")
+    daemon.announce(here.daemons)
+    daemon.reply(SEARCH, Reply(200, HITS))
+    for arguments in (("search", "x"), ("search", "x", "--all-vaults", "--vault", "a")):
+        ran = here.run(*arguments)
+        assert (ran.code, ran.out, ran.err) == (0, "b: A.md  name\n", "")
+    assert here.run("search", "x", "--paths").out == "b/A.md:1\n"
+    one = here.run("search", "x", "--vault", "a")
+    assert (one.code, one.complains("no such vault")) == (3, True)
+    assert len(daemon.requests) == 3
+    table(here, "a")
+    assert here.run("search", "x").code == 3, "one alone is meant itself"
+
+
+def test_where_their_daemon_listens_nowhere_the_vaults_are_opened_here(here: CommandHere) -> None:
+    table(here, "a", "b")
+    with answering_daemon() as ended:
+        ended.announce(here.daemons)
+    ran = here.run("ask", "x")
+    assert (ran.code, ran.out) == (3, "")
+    first, second = ran.err.splitlines()
+    assert first == f"no daemon listens at {ended.url}: answering without it"
+    assert second.startswith(f"indexer: a is not searched: no such vault: {here.sandbox.root}/a")
+    assert f"; b is not searched: no such vault: {here.sandbox.root}/b" in second
+
+
+def test_without_a_table_there_are_no_vaults_to_search(here: CommandHere) -> None:
+    ran = here.run("search", "x", "--all-vaults")
+    assert (ran.code, ran.err) == (2, 'indexer: There are no vaults. Run "indexer init ~/Notes" once.\n')
+
+
+def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None:
+    both = AllInProcess([NamedVault(name, tmp_path / name) for name in "ab"], None)
+    with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):
+        both.ask(STATUS)
+    with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):
+        both.rebuild(lambda _: None, RebuildOptions())
+
+
+def test_of_several_known_vaults_a_command_names_the_choices(here: CommandHere) -> None:
+    for part in "ab":
+        folder = here.sandbox.root / part / "Notes"
+        folder.mkdir(parents=True)
+        (folder.parent / "CURRENT").touch()
+        remember_vault(folder, folder.parent)
+    ran = here.run("search", "x")
+    said = "indexer: Which vault? Add --vault notes or --vault notes-2.\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import redirect_stderr
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from cli_sandbox import TERMINAL_VARIABLES
+from command_here import TerminalText
 
-from vault_indexer.cli.output.progress import Lines, duration
+from vault_indexer.cli.output.progress import CaseProgress, Lines, duration, showing
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import ProgressJson
@@ -58,3 +62,42 @@ def test_a_long_build_says_every_two_seconds_what_it_does(capsys: pytest.Capture
 )
 def test_seconds_as_a_person_says_them(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+def test_at_a_terminal_a_build_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in TERMINAL_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = TerminalText()
+    with redirect_stderr(shown), showing() as show:
+        show(progress("notes", 50, 2.0))
+        show(progress("keywords", 173, 7.0))
+    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.getvalue())
+    assert "Reading notes" in text
+    assert "50 of 173" in text
+    assert "25 notes/s, 4.9 s left" in text
+    last = text[text.rindex("Indexing words") :]
+    assert "173 of 173" in last
+
+
+def test_at_a_terminal_cases_are_counted_in_place_and_the_line_is_removed() -> None:
+    shown = TerminalText()
+    with redirect_stderr(shown), CaseProgress(every_s=0) as counted:
+        counted.show(0, 2, "one\x1b[2J")
+        counted.show(1, 2, "two")
+    first, second, end = shown.getvalue().split("\r\x1b[K")[1:]
+    assert re.fullmatch(r"0/2 cases, \d+\.\d s: one \[2J", first)
+    assert "\x1b" not in first
+    assert re.fullmatch(r"1/2 cases, \d+\.\d s: two", second)
+    assert end == ""
+    quiet = TerminalText()
+    with redirect_stderr(quiet), CaseProgress(every_s=3600) as counted:
+        counted.show(0, 2, "one")
+    assert quiet.getvalue() == ""
+
+
+def test_elsewhere_a_case_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with CaseProgress(every_s=0) as counted:
+        counted.show(1, 1, "only")
+    assert re.fullmatch(r"1/1 case, \d+\.\d s: only\n", capsys.readouterr().err)

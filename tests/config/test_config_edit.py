@@ -1,4 +1,4 @@
-"""`chunking.strategy` written into a file that a person wrote."""
+"""`chunking.strategy` and vaults written into a file that a person wrote."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.config import StrategyInFile, load
+from vault_indexer.config import NamedVault, StrategyInFile, add_vault, load, remove_vault
 from vault_indexer.config.edits.toml import parsed_config, with_values
-from vault_indexer.errors import ConfigError, UsageError
+from vault_indexer.errors import ConfigError, UsageError, VaultError
 
 FILE = Path("x.toml")
 TO_WORD: dict[tuple[str, ...], object] = {("chunking", "strategy"): "word"}
@@ -130,3 +130,63 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
 def test_what_is_no_toml_is_refused_with_the_file(tmp_path: Path, text: str) -> None:
     with pytest.raises(UsageError, match=r"config\.toml is not TOML"):
         parsed_config(text, tmp_path / "config.toml")
+
+
+def test_a_vault_is_added_and_removed_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "config.toml"
+    add_vault(file, NamedVault("work", tmp_path / "w"))
+    add_vault(file, NamedVault("home", tmp_path / "h", tmp_path / "i"))
+    assert tomli.loads(file.read_text())["vaults"] == {
+        "work": f"{tmp_path}/w",
+        "home": {"path": f"{tmp_path}/h", "index_dir": f"{tmp_path}/i"},
+    }
+    with pytest.raises(UsageError, match="has work already: remove it first, or choose another name"):
+        add_vault(file, NamedVault("work", tmp_path))
+    with pytest.raises(UsageError, match=f"no vault 'x' in .vaults. of {file}: it has work, home"):
+        remove_vault(file, "x")
+    remove_vault(file, "work")
+    assert list(tomli.loads(file.read_text())["vaults"]) == ["home"]
+    with pytest.raises(UsageError, match="name = 'A B': a name has "):
+        add_vault(file, NamedVault("A B", tmp_path))
+
+
+def test_a_file_that_cannot_hold_a_vault_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("vaults = 5\n")
+    with pytest.raises(UsageError) as refused:
+        add_vault(file, NamedVault("work", tmp_path))
+    assert str(refused.value) == f"{file}: vaults is no table: change it by hand"
+    below = file / "config.toml"
+    with pytest.raises(VaultError, match=f"cannot (read|write) {below}: "):
+        add_vault(below, NamedVault("work", tmp_path))
+    (tmp_path / "file").touch()
+    with pytest.raises(VaultError, match="cannot "):
+        add_vault(tmp_path / "file" / "deep" / "config.toml", NamedVault("work", tmp_path))
+
+
+def test_a_strategy_that_another_place_decides_stays(tmp_path: Path) -> None:
+    file, stronger = tmp_path / "weak.toml", tmp_path / "strong.toml"
+    stronger.write_text('chunking.strategy = "token"\n')
+
+    def load_with(environ: dict[str, str], config: Path) -> StrategyInFile:
+        return StrategyInFile(
+            file,
+            lambda: load(
+                None, config_file=config, environ={"XDG_CONFIG_HOME": str(tmp_path), **environ}, options={}
+            ),
+        )
+
+    by_variable = load_with({"INDEXER_CHUNKING_STRATEGY": "word"}, stronger)
+    with pytest.raises(UsageError) as refused:
+        by_variable.choose("token")
+    assert str(refused.value) == (
+        "chunking.strategy is set by environment INDEXER_CHUNKING_STRATEGY, which counts more than "
+        f"{file}: change it there"
+    )
+    by_file = load_with({}, stronger)
+    with pytest.raises(UsageError) as stays:
+        by_file.choose("word")
+    assert str(stays.value) == f"chunking.strategy stays 'token': another file counts more than {file}"
+    assert not file.exists()
+    with pytest.raises(UsageError, match="strategy = 'llm': allowed are "):
+        by_file.choose("llm")

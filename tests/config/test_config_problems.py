@@ -131,6 +131,56 @@ def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
         ),
         ('watch.mode = "Poll"', ("watch.mode", '"Poll"', "one of: auto, native, poll")),
         (
+            'chunking = { strategy = "word", chunk_size = 100, chunk_overlap = 100 }',
+            (
+                "chunking.word.chunk_overlap",
+                "100",
+                "chunk_overlap must be smaller than chunk_size (chunking.word.chunk_size is 100)",
+            ),
+        ),
+        (
+            "chunking.markdown = { max_chunk_size = 100, min_chunk_size = 51 }",
+            (
+                "chunking.markdown.min_chunk_size",
+                "51",
+                "min_chunk_size must not exceed half of max_chunk_size "
+                "(chunking.markdown.max_chunk_size is 100)",
+            ),
+        ),
+        (
+            "chunking.overlap_chars = 1500",
+            (
+                "chunking.overlap_chars",
+                "1500",
+                "overlap_chars must be smaller than max_chunk_chars (chunking.max_chunk_chars is 1500)",
+            ),
+        ),
+        (
+            "chunking.hierarchical = { parent_size = 50, child_size = 51 }",
+            (
+                "chunking.hierarchical.child_size",
+                "51",
+                "child_size must not exceed parent_size (chunking.hierarchical.parent_size is 50)",
+            ),
+        ),
+        (
+            'chunking.boundary.overlap = { mode = "percentage", value = 100 }',
+            (
+                "chunking.boundary.overlap.value",
+                "100",
+                'an overlap in percent must be from 0 to 99 (chunking.boundary.overlap.mode is "percentage")',
+            ),
+        ),
+        (
+            'chunking.rules = [{ paths = ["A/**"], chunk_size = 9, chunk_overlap = 9 }]\n'
+            'chunking.strategy = "word"',
+            (
+                "chunking.rules[0].word",
+                "{ chunk_size = 9, chunk_overlap = 9 }",
+                "chunk_overlap must be smaller than chunk_size",
+            ),
+        ),
+        (
             "chunking.min_chunk_chars = 3000",
             (
                 "chunking.min_chunk_chars",
@@ -142,6 +192,113 @@ def test_the_error_is_one_line_for_each_mistake(sandbox: Sandbox) -> None:
 )
 def test_what_is_said_of_a_mistake(sandbox: Sandbox, text: str, expected: tuple[str, str, str]) -> None:
     assert only(sandbox, text) == expected
+
+
+TEMPLATE = "a template with {chunk_text}, and {document_text} if you like, and no other name"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("index.max_memory_mb = 511", ("index.max_memory_mb", "511", "0 for no limit, or 512 to 1048576")),
+        (
+            'chunking.contextual.group_by = "a:b"',
+            (
+                "chunking.contextual.group_by",
+                '"a:b"',
+                'group_by needs a granularity other than none (chunking.contextual.granularity is "none")',
+            ),
+        ),
+        (
+            'chunking.contextual.user_template = "{chunk_text"',
+            (
+                "chunking.contextual.user_template",
+                '"{chunk_text"',
+                "a template whose braces match: expected '}' before end of string",
+            ),
+        ),
+        (
+            'milvus = { ca_file = "/ca", uri = "http://m" }',
+            (
+                "milvus.uri",
+                '"http://m"',
+                "a URL that begins with https://, since a certificate is configured",
+            ),
+        ),
+        (
+            'milvus = { ca_file = "/ca", cert_file = "/c", uri = "https://m" }',
+            ("milvus.key_file", '""', "cert_file and key_file together"),
+        ),
+        (
+            'milvus = { key_file = "/k", uri = "https://m" }',
+            ("milvus.key_file", '"/k"', "cert_file and key_file together"),
+        ),
+        (
+            'milvus = { cert_file = "/c", key_file = "/k", uri = "https://m" }',
+            (
+                "milvus.ca_file",
+                '""',
+                "the certificates that the server's is checked with, beside cert_file",
+            ),
+        ),
+        (
+            'index.backend = "milvus"',
+            ("index.backend", '"milvus"', 'the URL of the server is needed (milvus.uri is "")'),
+        ),
+        *(
+            (
+                f"chunking.contextual.user_template = '{template}'",
+                ("chunking.contextual.user_template", f'"{template}"', TEMPLATE),
+            )
+            for template in ("{document_text}", "{chunk_text} {x}", "x")
+        ),
+    ],
+)
+def test_what_is_said_of_a_mistake_in_the_users_own_file(
+    sandbox: Sandbox, text: str, expected: tuple[str, str, str]
+) -> None:
+    sandbox.write(user=text)
+    (problem,) = sandbox.problems()
+    assert (problem.key, problem.value, problem.allowed) == expected
+    assert problem.source in (f"file {sandbox.user_file}", "default")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "chunking.markdown = { max_chunk_size = 100, min_chunk_size = 50 }",
+        "chunking.hierarchical = { parent_size = 50, child_size = 50 }",
+        "chunking.overlap_chars = 1499",
+        'chunking.boundary.overlap = { mode = "percentage", value = 99 }',
+        'chunking.boundary.overlap = { mode = "words", value = 100 }',
+        'chunking.contextual = { granularity = "chunk", group_by = "a:b" }',
+        'chunking.contextual.user_template = "{document_text}: {chunk_text}"',
+        'chunking.rules = [{ paths = ["A/**"], chunk_size = 9 }]\nchunking.strategy = "word"',
+        "index.max_memory_mb = 512",
+        "index.max_memory_mb = 0",
+        'index.backend = "milvus"\nmilvus.uri = "http://m"',
+        'milvus = { ca_file = "/ca", cert_file = "/c", key_file = "/k", uri = "https://m" }',
+    ],
+)
+def test_what_just_fits_is_no_mistake(sandbox: Sandbox, text: str) -> None:
+    sandbox.write(user=text)
+    assert sandbox.load().warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("= 1", ("INDEXER_TUNING", "is not valid TOML: ")),
+        ("[search]\nzebra = 1", ("search.zebra", "unknown key")),
+    ],
+)
+def test_a_wrong_tuning_is_a_mistake_of_its_variable(
+    sandbox: Sandbox, text: str, problem: tuple[str, str]
+) -> None:
+    (found,) = sandbox.problems(env={"INDEXER_TUNING": text})
+    assert (found.key, found.allowed.startswith(problem[1])) == (problem[0], True)
+    assert found.source == "environment INDEXER_TUNING"
+    assert sandbox.load(env={"INDEXER_TUNING": "search = 1"}).warnings == ()
 
 
 @pytest.mark.parametrize(

@@ -230,4 +230,5 @@ def _disagreement(
     values = {name: active[name].value if name in active else ALL_KEYS[name].default for name in names}
     others = ", ".join(f"{name} is {toml_text(value)}" for name, value in values.items() if name != culprit)
     origin = active[culprit].origin if culprit in active else DEFAULT_ORIGIN
-    return ConfigProblem(culprit, toml_text(values[culprit]), f"{cause.allowed} ({others})", origin)
+    allowed = f"{cause.allowed} ({others})" if others else cause.allowed
+    return ConfigProblem(culprit, toml_text(values[culprit]), allowed, origin)

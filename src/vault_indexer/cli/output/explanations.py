@@ -41,7 +41,7 @@ def _evidence(query: str, why: WhyJson) -> Iterator[tuple[str, str]]:
     if keyword := why["keyword"]:
         yield "words", _words(query, keyword)
         if synonyms := keyword.get("synonyms"):
-            yield "synonyms", ", ".join(f'"{found}" for "{written}"' for found, written in synonyms.items())
+            yield "synonym", ", ".join(f'"{found}" for "{written}"' for found, written in synonyms.items())
     if vector := why["vector"]:
         place = "closest" if vector["rank"] == 1 else f"place {vector['rank']}"
         yield "meaning", f"{place}, cosine {vector['score']:.2f}"

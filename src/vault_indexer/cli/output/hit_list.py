@@ -227,7 +227,7 @@ def _passage(passage: str, hit: HitJson) -> Text:
     shown = Text("\n".join(clean(line) for line in passage.splitlines()))
     keyword = hit["why"]["keyword"]
     marked = [hit["snippet"][start:end] for start, end in hit["marks"]]
-    wanted = {word.casefold() for word in (*marked, *(keyword["terms"] if keyword else ())) if word}
+    wanted = {word.casefold() for word in (*marked, *(keyword["terms"] if keyword else ()))}
     for found in _WORD.finditer(shown.plain) if wanted else ():
         if _is_form_of_any(found.group().casefold(), wanted):
             shown.stylize(_MARK, *found.span())

@@ -11,11 +11,21 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
 from vault_indexer.config.fields import Allowed, DisagreementError, Glob, Trust, Unit
 from vault_indexer.config.tables.chunking_fields import Calls, Options, Seconds
 from vault_indexer.config.tables.chunking_options import OPTION_TABLES, StrategyName, StrategyTables
+
+
+def _template(value: str) -> str:
+    try:
+        names = {name for _, name, _, _ in Formatter().parse(value) if name is not None}
+    except ValueError as error:
+        raise ValueError(f"a template whose braces match: {error}") from error
+    if value and (names - {"document_text", "chunk_text"} or "chunk_text" not in names):
+        raise ValueError("a template with {chunk_text}, and {document_text} if you like, and no other name")
+    return value
 
 
 class ContextualOptions(Options):
@@ -35,7 +45,7 @@ class ContextualOptions(Options):
     system_prompt: Annotated[str, Field(max_length=4000)] = Field(
         default="", description="instructions at the very beginning of each prompt"
     )
-    user_template: Annotated[str, Field(max_length=4000)] = Field(
+    user_template: Annotated[str, Field(max_length=4000), AfterValidator(_template)] = Field(
         default="",
         description="prompt that replaces the built-in one, with {document_text} and {chunk_text}; put the "
         "document first, because providers cache a beginning that stays the same",
@@ -63,19 +73,6 @@ class ContextualOptions(Options):
         default=50, description="largest number of preambles per note; further chunks have none"
     )
     timeout_s: Seconds = Field(default=60.0, description="time after which a question is cancelled")
-
-    @field_validator("user_template")
-    @classmethod
-    def _template_is_complete(cls, template: str) -> str:
-        try:
-            names = {name for _, name, _, _ in Formatter().parse(template) if name is not None}
-        except ValueError as error:
-            raise ValueError(f"a template whose braces match: {error}") from error
-        if template and (names - {"document_text", "chunk_text"} or "chunk_text" not in names):
-            raise ValueError(
-                "a template with {chunk_text}, and {document_text} if you like, and no other name"
-            )
-        return template
 
     @model_validator(mode="after")
     def _groups_need_preambles(self) -> Self:

@@ -1,0 +1,170 @@
+"""A vault of a server: opened in its own thread, told of while it cannot be asked, closed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+import pytest
+from waiting import DEADLINE_S, wait_until
+
+from vault_indexer.errors import IndexUnusableError, LockedError, UsageError, VaultError, VaultIndexerError
+from vault_indexer.model import IndexCounts, StatusReport, VaultSummary
+from vault_indexer.service import VaultService
+from vault_indexer.vaults import ClosedVault, ManagedVault, OpenVault, Vaults
+
+
+@dataclass
+class Service:
+    """What a managed vault uses of its service."""
+
+    vault: str
+    detail: str = ""
+    failure: VaultIndexerError | None = None
+    closed: threading.Event = field(default_factory=threading.Event)
+
+    def status(self) -> StatusReport:
+        counts = IndexCounts(3, 5, 0, 0)
+        return StatusReport(self.vault, "/index", "ready", 1, 1, 2, counts, detail=self.detail)
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def as_service(service: Service) -> VaultService:
+    return cast("VaultService", service)
+
+
+@dataclass
+class Events:
+    """What a vault tells whoever keeps it."""
+
+    opened: list[VaultService] = field(default_factory=list)
+    closed: int = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def keep(self, path: Path, open_service: Callable[[], VaultService]) -> ManagedVault:
+        return ManagedVault("work", path, open_service, self.opened.append, self.close)
+
+
+def test_a_vault_is_opened_told_of_and_closed(tmp_path: Path) -> None:
+    events, service = Events(), Service(str(tmp_path), "a word")
+    vault = events.keep(tmp_path, lambda: as_service(service))
+    assert vault.summary() == VaultSummary("work", str(tmp_path), "opening", 0, 0, "")
+    with pytest.raises(IndexUnusableError, match="vault work is being opened: try again"):
+        vault.service()
+    vault.start()
+    wait_until(lambda: vault.summary().state == "ready")
+    assert vault.service() is as_service(service)
+    assert events.opened == [as_service(service)]
+    assert vault.summary() == VaultSummary("work", str(tmp_path), "ready", 3, 2, "a word")
+    assert (vault.is_closed, events.closed) == (False, 0)
+    vault.close()
+    assert (vault.is_closed, events.closed, service.closed.is_set()) == (True, 1, True)
+
+
+def test_a_vault_whose_folder_goes_is_unavailable_although_it_is_open(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    vault = Events().keep(folder, lambda: as_service(Service(str(folder))))
+    vault.start()
+    wait_until(lambda: vault.summary().state == "ready")
+    folder.rmdir()
+    found = vault.summary()
+    assert (found.state, found.notes) == ("unavailable", 3)
+    assert found.problem.startswith(f"no such vault: {folder}")
+    vault.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "problem"),
+    [
+        (VaultError("the disk is gone"), "unavailable", "the disk is gone"),
+        (LockedError("somebody has it"), "locked", "somebody has it"),
+        (UsageError("no such thing"), "unusable", "no such thing"),
+        (OSError(5, "Input/output error"), "unusable", "[Errno 5] Input/output error"),
+        (OSError(), "unusable", "OSError()"),
+    ],
+)
+def test_a_vault_that_cannot_be_opened_says_why(
+    tmp_path: Path, error: Exception, state: str, problem: str
+) -> None:
+    def fail() -> VaultService:
+        raise error
+
+    events = Events()
+    vault = events.keep(tmp_path, fail)
+    vault.start()
+    wait_until(lambda: vault.summary().state != "opening")
+    assert vault.summary() == VaultSummary("work", str(tmp_path), state, 0, 0, problem)
+    with pytest.raises(IndexUnusableError) as raised:
+        vault.service()
+    assert str(raised.value) == f"vault work cannot be asked now: {problem}"
+    vault.close()
+    assert (events.opened, events.closed, vault.is_closed) == ([], 0, True)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), LockedError("in use")])
+def test_a_vault_that_cannot_be_announced_is_closed_again(tmp_path: Path, error: Exception) -> None:
+    def refuse(_: VaultService) -> None:
+        raise error
+
+    service = Service(str(tmp_path))
+    vault = ManagedVault("work", tmp_path, lambda: as_service(service), refuse, lambda: None)
+    vault.start()
+    assert service.closed.wait(DEADLINE_S)
+    wait_until(lambda: vault.summary().state != "opening")
+    assert str(error) in vault.summary().problem
+    vault.close()
+
+
+def test_an_error_of_this_program_is_told_until_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: reported.set())
+
+    def break_down() -> VaultService:
+        raise ZeroDivisionError
+
+    vault = Events().keep(tmp_path, break_down)
+    vault.start()
+    assert reported.wait(DEADLINE_S)
+    assert vault.summary().problem == "internal error: see the daemon's log"
+    assert not vault.is_closed, "nobody has asked for its end"
+    vault.stop()
+    wait_until(lambda: vault.is_closed)
+
+
+def test_a_vault_that_is_not_open_raises_its_problem(tmp_path: Path) -> None:
+    problem = LockedError("somebody has it")
+    closed = ClosedVault("b", tmp_path, problem)
+    assert closed.summary() == VaultSummary("b", str(tmp_path), "locked", 0, 0, "somebody has it")
+    with pytest.raises(LockedError) as raised:
+        closed.service()
+    assert raised.value is problem
+
+
+def test_a_server_names_its_vaults_and_what_is_wrong_with_their_table(tmp_path: Path) -> None:
+    a = OpenVault("a", tmp_path, as_service(Service(str(tmp_path), "a word")))
+    b = ClosedVault("b", tmp_path, VaultError("gone"))
+    vaults = Vaults((b, a))
+    assert (vaults.names, vaults.are_several, vaults.problem) == (("a", "b"), True, "")
+    assert [one.state for one in vaults.summaries()] == ["ready", "unavailable"]
+    assert vaults.status("a").detail == "a word"
+    vaults.report_problem("the table is wrong")
+    assert vaults.status("a").detail == "a word; the table is wrong"
+    vaults.report_problem("word")
+    assert vaults.status("a").detail == "a word"
+    with pytest.raises(UsageError, match="vault = '' is missing: choose one of a, b"):
+        vaults.status()
+    with pytest.raises(UsageError, match="no vault 'c' is kept here: choose one of a, b"):
+        vaults.status("c")
+    assert Vaults((a,)).holder() is a
+    with pytest.raises(UsageError, match="vault = '' is missing: there are no vaults"):
+        Vaults(()).status()

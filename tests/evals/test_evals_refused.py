@@ -1,0 +1,147 @@
+"""`indexer eval`: what it refuses before anything is measured, and how it asks a daemon."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from answering_daemon import AnsweringDaemon, AskedFor, Reply, answering_daemon
+from cli_sandbox import make
+from command_here import CommandHere
+from eval_lab import write_case
+
+from vault_indexer.cli.connection.eval_agents import EndpointAgents
+from vault_indexer.errors import UsageError
+from vault_indexer.evals import AgentInput, AgentName, Page, PageSnapshots
+from vault_indexer.evals.judging import Judgements
+from vault_indexer.evals.question_folder import judged_folder
+from vault_indexer.serve.api.endpoints import ALL_LINKS, ASK, RELATED, SEARCH
+from vault_indexer.serve.client import DaemonClient
+
+PAGE = "https://example.org/bread"
+CASE = f"""\
+id: knead
+agent: search
+layer: 2
+input: {{query: knead}}
+expected:
+  expected_citations:
+    - {{url: "{PAGE}", quote: "Knead"}}
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandHere:
+    return CommandHere(make(tmp_path), capsys, monkeypatch)
+
+
+@pytest.fixture
+def daemon() -> Iterator[AnsweringDaemon]:
+    with answering_daemon() as made:
+        yield made
+
+
+QUESTION = AgentInput(query="q", note="N.md", question="why?", by_note=True, use_model=False)
+
+
+@pytest.mark.parametrize(
+    ("agent", "question", "asked"),
+    [
+        ("search", QUESTION, AskedFor(SEARCH.path, {"q": "q", "by": "note"})),
+        ("search", AgentInput(query="q", limit=3), AskedFor(SEARCH.path, {"q": "q", "limit": "3"})),
+        ("related", QUESTION, AskedFor(RELATED.path, {"path": "N.md"})),
+        ("related", AgentInput(note="N.md", limit=3), AskedFor(RELATED.path, {"path": "N.md", "limit": "3"})),
+        ("links", QUESTION, AskedFor(ALL_LINKS.path, {"path": "N.md"})),
+        ("ask", QUESTION, AskedFor(ASK.path, {"q": "why?", "model": False})),
+        ("ask", AgentInput(question="why?", limit=3), AskedFor(ASK.path, {"q": "why?", "limit": 3})),
+    ],
+)
+def test_an_agent_is_asked_by_its_endpoint(
+    daemon: AnsweringDaemon, agent: AgentName, question: AgentInput, asked: AskedFor
+) -> None:
+    body = {"results": [{"path": "A.md", "title": "A"}], "outgoing": [], "backlinks": [], "sentences": []}
+    for endpoint in (SEARCH, RELATED, ALL_LINKS, ASK):
+        daemon.reply(endpoint, Reply(200, json.dumps({**body, "passages": [], "kind": "quotes"}).encode()))
+    answer = EndpointAgents(DaemonClient(daemon.info())).answer(agent, question)
+    assert answer.paths == (("A.md",) if agent in ("search", "related") else ())
+    assert daemon.requests == [asked]
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"), [("mine", "the daemon answers"), ("status", "it is not asked here")]
+)
+def test_another_agent_is_no_question_for_the_daemon(daemon: AnsweringDaemon, agent: str, said: str) -> None:
+    with pytest.raises(UsageError, match=f"agent {agent}: {said}"):
+        EndpointAgents(DaemonClient(daemon.info())).answer(agent, QUESTION)
+    assert daemon.requests == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("run", "--layer", "1,4"),
+            "--layer 1,4: '4' is no layer; allowed are 1, 2 and 3, with commas between",
+        ),
+        (("run", "--layer", ""), "--layer : '' is no layer; allowed are 1, 2 and 3, with commas between"),
+        (("rank",), "no questions in evals/ranking: run `indexer eval generate` or `judge`"),
+        (("tune",), "no generated questions in evals/ranking"),
+        (("tune", "--from", "judged"), "no judged questions in evals/ranking"),
+        (("judge",), "no questions: give some as arguments, or by --queries or --clicks"),
+        (("judge", "  "), "no questions: give some as arguments, or by --queries or --clicks"),
+        (("judge", "--qrels-in", "none"), "--qrels-in none: there is no such file"),
+        (("judge", "--queries", "none"), "--queries none: cannot be read: No such file or directory"),
+        (("judge", "--queries", "binary"), "--queries binary: cannot be read: not UTF-8"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(here: CommandHere, arguments: tuple[str, ...], said: str) -> None:
+    (here.sandbox.root / "binary").write_bytes(b"\xff")
+    ran = here.indexer("eval", *arguments)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"indexer: {said}\n")
+    assert not here.sandbox.index_dir.exists()
+
+
+def test_grades_are_taken_from_qrels_and_given_as_qrels(here: CommandHere) -> None:
+    judged = Judgements.load(judged_folder(Path("evals")))
+    judged.add("bread")
+    judged.save()
+    [name] = judged.topics
+    qrels = f"{name} 0 Kitchen/Bread.md 0\n{name} 0 Welcome.md 2\n"
+    (here.sandbox.root / "in.txt").write_text(qrels)
+    for changed in ("2 grades changed\n", "0 grades changed\n"):
+        taken = here.indexer("eval", "judge", "--qrels-in", "in.txt")
+        assert (taken.code, taken.out, taken.err) == (0, "", changed)
+    given = here.indexer("eval", "judge", "--qrels-out", "out.txt")
+    assert (given.code, given.out, given.err) == (0, "", "")
+    assert (here.sandbox.root / "out.txt").read_text() == qrels
+    wrong = here.indexer("eval", "rank", "--variants", "rrf,keyword", "--baseline", "zebra")
+    said = "indexer: --baseline zebra: it must be one of --variants, rrf,keyword\n"
+    assert (wrong.code, wrong.out, wrong.err) == (2, "", said)
+    assert not here.sandbox.index_dir.exists()
+
+
+def test_pages_are_fetched_with_consent_alone(here: CommandHere) -> None:
+    write_case(here.sandbox.root / "evals", "l2/knead", CASE)
+    ran = here.run("eval", "snapshot")
+    said = "indexer: the cases name 1 page of example.org: add --yes to fetch them\n"
+    assert (ran.code, ran.out, ran.err) == (2, "", said)
+    assert here.run("eval", "snapshot", "--force").err == said
+    live = here.indexer("eval", "run", "--live")
+    assert (live.code, live.err) == (2, said)
+
+
+def test_a_page_that_was_fetched_is_kept(here: CommandHere) -> None:
+    write_case(here.sandbox.root / "evals", "l2/knead", CASE)
+    PageSnapshots(here.sandbox.root / "evals" / "snapshots").write(
+        Page(PAGE, 200, PAGE, "Knead.", "2026-01-01T00:00:00Z")
+    )
+    ran = here.run("eval", "snapshot")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.splitlines() == [
+        "1 page kept as fetched before; --force fetches again",
+        "0 pages, 0 could not be fetched",
+    ]
+    other = here.run("eval", "snapshot", "--snapshots", "other")
+    assert (other.code, other.complains("add --yes")) == (2, True)
