@@ -277,7 +277,7 @@ def test_what_prevents_publishing_at_all_is_named_until_the_configuration_change
     assert daemon.task.behind() == 1
     daemon.served, daemon.settings = served, SimpleNamespace(**{**vars(daemon.settings), "milvus": "there"})
     daemon.publish()
-    assert daemon.task.faults == ()
+    assert not daemon.task.faults
 
 
 def test_the_loop_says_why_nothing_is_published_and_counts_it_as_pending(built: Place) -> None:
