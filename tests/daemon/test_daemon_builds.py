@@ -101,7 +101,7 @@ def test_a_build_rests_while_it_is_held_and_goes_on(daemon: Daemon, tmp_path: Pa
     assert result.report is not None
     assert result.report.reasons == ("0011",), "better, and told to rest before it was done"
     assert [made.number for made in daemon.activated] == [5]
-    assert (daemon.task.busy, daemon.task.catching_up, daemon.task.progress) == (False, False, None)
+    assert not (daemon.task.busy or daemon.task.catching_up or daemon.task.progress)
     daemon.task.answer(result)
     assert request.answer.result(timeout=0) is result.report
     told = "restart the daemon: what it builds does not fit it (another program)"
@@ -154,12 +154,12 @@ def test_a_build_waits_for_that_of_another_vault(tmp_path: Path) -> None:
     first, second = BuildRequest(), BuildRequest()
     daemon.task.request(first)
     assert daemon.step() is None
-    assert daemon.task.busy
+    assert (daemon.task.busy, daemon.may_build()) == (True, False)
     refused = UnavailableError("paused")
     daemon.task.refuse(refused)
     assert error_of(first) is refused
     assert daemon.step() is None
-    assert not daemon.task.busy
+    assert (daemon.task.busy, daemon.may_build()) == (False, False)
     daemon.task.request(second)
     daemon.step()
     daemon.task.end()

@@ -125,7 +125,12 @@ def test_without_a_daemon_nothing_can_be_paused(where: Place) -> None:
     session = session_of(where)
     assert session.failure is None
     assert session.paused is False
-    for ask in (lambda: session.pause(5), session.resume, lambda: session.pause_upgrade(False)):
+    refused: list[Callable[[], object]] = [
+        lambda: session.pause(5),
+        session.resume,
+        lambda: session.pause_upgrade(False),
+    ]
+    for ask in refused:
         depths = set()
         for _ in range(2):
             with pytest.raises(DaemonError, match=WITHOUT_DAEMON) as raised:
