@@ -29,6 +29,8 @@ class Fragile:
     def handle(self, job: str) -> tuple[str, int]:
         if job == "before":  # not within the budget
             self._kept.append(b"x" * (150 * MB))
+        if job == "farewell":  # reads no note
+            return job, os.getpid()
         with self._meter.reading(job):
             if job.startswith("die"):
                 os.kill(os.getpid(), signal.SIGKILL)

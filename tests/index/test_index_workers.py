@@ -19,7 +19,7 @@ from fragile_workers import Fragile, KilledBeforeUnpickled, StartsSecond, start_
 from fragile_workers import start_never as never
 from waiting import wait_until
 
-from vault_indexer.errors import ProcessError
+from vault_indexer.errors import ProcessError, UnavailableError
 from vault_indexer.index.build import Pool as BuildPool
 from vault_indexer.index.build import prepare_all
 from vault_indexer.index.jobs import PrepareJob
@@ -34,7 +34,7 @@ from vault_indexer.index.workers.budget import (
 )
 from vault_indexer.index.workers.job import Died
 from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.system import Usage
+from vault_indexer.system import ProcessLimits, Usage
 from vault_indexer.system.process_limits import own_usage
 
 MB = 1 << 20
@@ -124,6 +124,33 @@ def test_an_idle_worker_that_was_killed_is_replaced() -> None:
         os.kill(result[1], signal.SIGKILL)
         list(pool.each("five"))
         assert results(pool, "six") == ["six"]
+
+
+@pytest.mark.parametrize(("final", "told"), [("farewell", ["farewell"]), ("die", []), (None, [])])
+def test_a_worker_that_outgrows_its_share_is_asked_for_a_last_job(final: str | None, told: list[str]) -> None:
+    pool: Pool = WorkerPool(1, start_fragile, ProcessLimits(memory_bytes=1), final)
+    try:
+        assert results(pool, "one", "before") == ["one", "before"]
+        assert not pool.has_workers
+        given = [result for _, result in pool.each("to those that live")]
+        assert [result[0] for result in given if not isinstance(result, Died)] == told
+        assert list(pool.each("again")) == []
+    finally:
+        pool.close()
+
+
+def test_a_pool_that_was_stopped_or_has_no_job_starts_no_worker() -> None:
+    with pool_of(start_never_called) as pool:
+        assert pool.result() is None
+        assert results(pool) == []
+        pool.stop()
+        with pytest.raises(UnavailableError, match="the work was stopped"):
+            results(pool, "one")
+        assert not pool.has_workers
+
+
+def start_never_called() -> Fragile:
+    raise AssertionError("a worker was started")
 
 
 def test_a_single_job_goes_to_the_worker_that_was_started_first() -> None:
@@ -266,6 +293,27 @@ def test_two_ways_to_ask_the_system_agree() -> None:
     if by_ps is not None:
         assert abs(own.seconds - by_ps.seconds) < 2
         assert 0.5 < own.resident / by_ps.resident < 2
+
+
+def test_of_a_process_that_is_not_there_nothing_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert usage_of((1 << 22) + 1) is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert usage_by_ps(os.getpid()) is None, "there is no ps"
+
+
+@pytest.mark.parametrize(
+    ("time", "seconds"), [("00:01", 1), ("02:03", 123), ("1:02:03", 3723), ("2-01:00:00", 176_400)]
+)
+def test_the_time_that_ps_tells_is_understood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, time: str, seconds: float
+) -> None:
+    ps = tmp_path / "ps"
+    ps.write_text(f"#!/bin/sh\necho '{time} 7'\n")
+    ps.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert usage_by_ps(1) == Usage(seconds, 7 * 1024)
 
 
 HOLDER = """

@@ -6,16 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from milvus_server import MilvusServer
+from milvus_in_memory import MilvusInMemory
 
 from vault_indexer.store.milvus import MilvusConnection, MilvusVaults, OutdatedStateError, VaultState
 
 STATE = VaultState("one", "one", "keeper", "", "m", "", ("en",), 2, 5, 1, 0, place="here", owner="me")
 
 
-@pytest.fixture(scope="module")
-def vaults(shared_server: MilvusServer) -> Iterator[MilvusVaults]:
-    made = MilvusVaults(MilvusConnection(shared_server.uri), "states")
+@pytest.fixture(scope="module", params=["in memory", "a server"])
+def vaults(request: pytest.FixtureRequest) -> Iterator[MilvusVaults]:
+    """The first one is what tests without a server have in its place: both do the same."""
+    if request.param == "in memory":
+        connection = MilvusInMemory().connect()
+    else:
+        connection = MilvusConnection(request.getfixturevalue("shared_server").uri)
+    made = MilvusVaults(connection, "states")
     made.create()
     yield made
     made.connection.close()

@@ -1,6 +1,14 @@
+import errno
 import os
 import socket
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from unprivileged import folder_of_a_plain_user
@@ -16,6 +24,8 @@ from vault_indexer.vault import (
     scan,
 )
 from vault_indexer.vault.files import evicted_by_flags
+from vault_indexer.vault.listing import Entry, SystemFiles
+from vault_indexer.vault.walk import walk_folders
 
 LIMIT = 5 * 1024 * 1024
 
@@ -39,8 +49,8 @@ def test_all_files_sorted_with_their_stat_and_kind(tmp_path: Path) -> None:
     found = look(tmp_path)
     assert paths_of(found) == ["a.md", "a/pic.png", "a/z.md", "b.md", "map.canvas", "é.md"]
     status = (tmp_path / "a/z.md").stat()
-    stat = found.files[2].stat
-    assert (stat.size, stat.mtime_ns, stat.inode) == (status.st_size, status.st_mtime_ns, status.st_ino)
+    known = found.files[2].stat
+    assert (known.size, known.mtime_ns, known.inode) == (status.st_size, status.st_mtime_ns, status.st_ino)
     assert [file.kind for file in found.files[:2]] == [FileKind.NOTE, FileKind.ATTACHMENT]
     assert found.root == RootIdentity.of(tmp_path.stat())
     assert found.skipped == ()
@@ -195,3 +205,147 @@ def test_deep_folders_do_not_exhaust_the_stack(tmp_path: Path) -> None:
         folder = folder.parent
     assert found == [note]
     assert IgnoreRules().decide(note, is_dir=False) is Decision.INDEX
+
+
+class TroubledFiles(SystemFiles):
+    """The file system, where some paths of the vault cannot be looked at; a listing names also `ghosts`."""
+
+    def __init__(self, vault: Path, errors: Mapping[str, OSError], ghosts: Sequence[Entry] = ()) -> None:
+        self._errors = {f"{vault}/{path}": error for path, error in errors.items()}
+        self._ghosts = ghosts
+        self.before_listing: Callable[[], None] = lambda: None
+
+    def lstat(self, path: str) -> os.stat_result:
+        if path in self._errors:
+            raise self._errors[path]
+        return super().lstat(path)
+
+    @contextmanager
+    def scandir(self, path: str) -> Iterator[Iterator[Entry]]:
+        self.before_listing()
+        if path in self._errors:
+            raise self._errors[path]
+        with super().scandir(path) as entries:
+            yield chain(entries, self._ghosts)
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """An entry that was listed, and whose file is gone by now, or only in the cloud."""
+
+    name: str
+    flags: int = 0
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+        return False
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:  # noqa: ARG002
+        if not self.flags:
+            raise FileNotFoundError(errno.ENOENT, "gone", self.name)
+        mode = stat.S_IFREG | 0o600
+        return cast(os.stat_result, SimpleNamespace(**STATUS, st_mode=mode, st_flags=self.flags))
+
+
+STATUS = {"st_size": 3, "st_mtime_ns": 4, "st_ctime_ns": 5, "st_ino": 6}
+
+
+def look_with(vault: Path, files: TroubledFiles, within: tuple[str, ...] = ("",)) -> Scan:
+    return scan(vault, IgnoreRules(), max_file_bytes=LIMIT, within=within, files=files)
+
+
+def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path) -> None:
+    put(tmp_path, "a.md")
+    ghosts = Ghost("gone.md"), Ghost(".gone.md.icloud")
+    found = look_with(tmp_path, TroubledFiles(tmp_path, {}, ghosts))
+    assert paths_of(found) == ["a.md"]
+    assert (found.skipped, found.evicted) == ((), ())
+    assert found.covers("gone.md")
+
+
+def test_a_file_in_the_cloud_is_named_and_its_absence_says_nothing(tmp_path: Path) -> None:
+    put(tmp_path, "a.md")
+    found = look_with(tmp_path, TroubledFiles(tmp_path, {}, [Ghost("far.md", flags=0x4000_0000)]))
+    assert paths_of(found) == ["a.md"]
+    assert found.skipped == (("far.md", "not downloaded"),)
+    ((status, kind, decision),) = [(one.stat, one.kind, one.decision) for one in found.evicted]
+    assert (status.path, status.size, status.mtime_ns, status.inode) == ("far.md", 3, 4, 6)
+    assert (kind, decision) == (FileKind.NOTE, Decision.LINK_ONLY)
+    assert not found.covers("far.md")
+    assert found.covers("near.md")
+
+
+@pytest.mark.parametrize("gone", [FileNotFoundError(), NotADirectoryError()])
+def test_a_folder_that_goes_while_it_is_listed_is_not_there_but_the_root_has_to_be(
+    tmp_path: Path, gone: OSError
+) -> None:
+    put(tmp_path, "a/x.md", "b.md")
+    found = look_with(tmp_path, TroubledFiles(tmp_path, {"a": gone}))
+    assert paths_of(found) == ["b.md"]
+    assert (found.skipped, found.unreadable_folders) == ((), frozenset())
+    assert found.covers("a/x.md")
+    with pytest.raises(VaultError, match=r"the vault cannot be read: .*: .*"):
+        look_with(tmp_path, TroubledFiles(tmp_path, {"": gone}))
+
+
+def test_a_path_below_a_folder_that_cannot_be_looked_at_is_not_gone(tmp_path: Path) -> None:
+    put(tmp_path, "a/b/x.md", "a/b/y.md", "c.md")
+    denied = PermissionError(errno.EACCES, "Permission denied")
+    for errors, unreadable in (({"a": denied}, "a/b"), ({"a/b/x.md": denied}, "a/b")):
+        found = look_with(tmp_path, TroubledFiles(tmp_path, errors), ("a/b/x.md", "c.md"))
+        assert paths_of(found) == ["c.md"]
+        assert found.skipped == ((unreadable, "unreadable folder: Permission denied"),)
+        assert found.unreadable_folders == {unreadable}
+        assert not found.covers("a/b/x.md")
+        assert found.covers("c.md")
+
+
+def test_a_vault_that_is_replaced_meanwhile_is_not_believed(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    put(vault, "a.md")
+    files = TroubledFiles(vault, {})
+
+    def replace() -> None:
+        vault.rename(tmp_path / "old")
+        vault.mkdir()
+
+    files.before_listing = replace
+    with pytest.raises(VaultError, match="the vault was replaced while it was scanned"):
+        look_with(vault, files)
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "zero\0"])
+def test_a_vault_whose_name_no_system_takes_is_one_clear_line(tmp_path: Path, name: str) -> None:
+    with pytest.raises(VaultError, match=r"^the vault cannot be read: .*: ([A-Z]|embedded null)[^\n]+$"):
+        look(tmp_path / name)
+
+
+def test_a_link_to_what_is_no_file_is_named_unless_it_is_excluded(tmp_path: Path) -> None:
+    put(tmp_path, "a.md")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "to.md").symlink_to("pipe")
+    (tmp_path / ".hidden.md").symlink_to("nowhere")
+    found = look(tmp_path)
+    assert paths_of(found) == ["a.md"]
+    assert found.skipped == (("pipe", "not a plain file"), ("to.md", "not a plain file"))
+
+
+@pytest.mark.parametrize(
+    ("folders", "folder", "expected"),
+    [
+        (["a/b", ".git/x", "c"], "", ["", "a", "a/b", "c"]),
+        (["a/b/d", "c"], "a", ["a", "a/b", "a/b/d"]),
+        ([], "gone", ["gone"]),
+    ],
+)
+def test_folders_that_are_entered_come_parents_first(
+    tmp_path: Path, folders: list[str], folder: str, expected: list[str]
+) -> None:
+    for name in folders:
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path)
+    found = list(walk_folders(tmp_path, IgnoreRules(), folder))
+    assert sorted(found) == expected
+    assert all(found.index(path.rpartition("/")[0]) < found.index(path) for path in found if "/" in path)

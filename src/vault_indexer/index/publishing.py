@@ -134,7 +134,7 @@ class CatalogPublisher:
         require_owner(self._vaults, self._published)
         changes = catalog.changes(state.seq) if whole else None
         changes = changes or self._compare_keys(catalog, state)
-        gone, come = changes.removed | changes.embedded, changes.added | changes.embedded
+        gone, come = changes.removed, changes.added | changes.embedded
         keys = catalog.chunk_key_array()
         after = replace(
             self._seen(state),
@@ -150,8 +150,7 @@ class CatalogPublisher:
         left_notes = _notes_of(gone) - _notes_of(come)
         rows = RowChanges(gone, left_notes - set(catalog.notes(left_notes)))
         self._publisher.apply(after, rows, self._notes(_notes_of(come)))
-        left = sorted(gone - come)
-        return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(left[-_PROBED:]))
+        return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(sorted(gone)[-_PROBED:]))
 
     def show_presence(self, state: VaultState) -> Change:
         """Nothing has changed: say on the server that the keeper is there."""
@@ -206,7 +205,7 @@ class CatalogPublisher:
         missing = _notes_of(wanted) - self._publisher.note_ids(state)
         without_note = {key for key in wanted if note_id_of(key) in missing}
         added = (wanted - held.keys()) | without_note
-        return Changes(added=added, removed=held.keys() - wanted, embedded=late - added)
+        return Changes(added=added, removed=held.keys() - wanted, embedded=late)
 
 
 def _notes_of(keys: Iterable[int]) -> set[int]:

@@ -74,8 +74,7 @@ class MilvusPublisher:
         return state if state is not None and state.collection == self.collection else None
 
     def apply(self, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]) -> None:
-        """Remove and write rows of the edition that `state` names, and then record `state`. What is in both
-        is written: the chunks of a note that got a vector."""
+        """Remove and write rows of the edition that `state` names, and then record `state`."""
         keys = sorted(changes.chunks)
         for start in range(0, len(keys), _DELETE_KEYS):
             batch = keys[start : start + _DELETE_KEYS]

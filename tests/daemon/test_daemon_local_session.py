@@ -1,0 +1,220 @@
+"""The index of one command: what it refuses, and what it says of an index that it cannot bring in step."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+from reliability_lab import InProcessPool, in_one_process, is_slow
+from vault_at_work import NOTES, Place, opened, place, silent
+
+from vault_indexer.contract.requests import RebuildOptions
+from vault_indexer.daemon.local_session import WITHOUT_DAEMON, LocalSession, ReadOnlySession
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.errors import DaemonError, IndexUnusableError, LockedError, VaultError, VaultIndexerError
+from vault_indexer.index.build import Pool
+from vault_indexer.index.jobs import EmbedJob, Job, Outcome
+from vault_indexer.index.note_workers import WorkerSpec, start_worker
+from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.model import Problem, SearchRequest
+from vault_indexer.service import VaultService
+from vault_indexer.store import IndexDir
+from vault_indexer.store.catalog import CatalogReader
+
+WORDLLAMA = '[index]\nworkers = 1\n[embedding]\nprovider = "wordllama"\n'
+IN_USE = "the index {} is in use by process"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """By the model that loads fastest."""
+    made = place(tmp_path_factory.mktemp("built"))
+    made.configure(WORDLLAMA)
+    made.tune('[embedding]\ntoken_weights = "none"\n')
+    with opened(made):
+        pass
+    return made
+
+
+@pytest.fixture
+def where(built: Place, tmp_path: Path) -> Place:
+    """A vault with its index: a copy, for a build takes seconds."""
+    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
+    return Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")
+
+
+def session_of(where: Place) -> LocalSession:
+    return LocalSession(in_one_process(where.target()))
+
+
+class FailingPool(InProcessPool):
+    """No vector can be made."""
+
+    def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
+        if isinstance(job, EmbedJob):
+            yield job, Failed("the model is down")
+        else:
+            yield from super().each(job)
+
+
+def failing_pool(worker: WorkerSpec, _size: int) -> Pool:
+    return cast(Pool, FailingPool(lambda: start_worker(worker)))
+
+
+@pytest.fixture
+def in_use(where: Place) -> Iterator[Place]:
+    with IndexLock(where.index_dir, "a test"):
+        yield where
+
+
+def test_an_index_that_another_process_writes_is_searched_as_it_is(in_use: Place) -> None:
+    in_use.write("Bread.md", "# Bread\n\nToast.\n")
+    current = IndexDir(in_use.index_dir).current()
+    assert current is not None
+    with CatalogReader(current.catalog) as catalog:
+        seq = catalog.seq
+    with opened(in_use) as service:
+        (hit, *_) = service.search(SearchRequest("dough")).results
+        assert hit.path == "Bread.md"
+        status = service.status()
+        told = IN_USE.format(in_use.index_dir)
+        assert (status.state, status.generation, status.seq, status.pending) == ("in use", 1, seq, 0)
+        assert (status.vault, status.index_dir) == (str(in_use.vault), str(in_use.index_dir))
+        assert (status.counts.notes, status.vectors_owed, status.skipped) == (len(NOTES), 0, ())
+        assert status.detail.startswith(told)
+        notices = service.search(SearchRequest("dough")).notices
+        assert any(
+            one.startswith(told) and one.endswith("the last changes may be missing") for one in notices
+        )
+
+
+def test_an_index_that_another_process_writes_is_never_written(in_use: Place) -> None:
+    busy = LockedError("somebody writes it")
+    session = ReadOnlySession(in_one_process(in_use.target()), busy)
+    assert session.wait_fresh(0) is False
+    assert session.pending() == session.missing() == 0
+    refused: list[Callable[[], object]] = [
+        lambda: session.rebuild(silent, RebuildOptions()),
+        lambda: session.verify(repair=True),
+        lambda: session.pause(None),
+        session.resume,
+        lambda: session.pause_upgrade(True),
+    ]
+    for ask in refused:
+        with pytest.raises(LockedError) as raised:
+            ask()
+        assert raised.value is busy
+    session.close()
+    with pytest.raises(VaultIndexerError), session.reader().holder.lease():
+        pass
+
+
+def test_an_index_that_another_process_still_makes_is_in_use(tmp_path: Path) -> None:
+    busy = LockedError("somebody writes it")
+    with pytest.raises(LockedError) as raised:
+        ReadOnlySession(in_one_process(place(tmp_path).target()), busy)
+    assert raised.value is busy
+
+
+def test_without_a_daemon_nothing_can_be_paused(where: Place) -> None:
+    session = session_of(where)
+    assert session.failure is None
+    assert session.paused is False
+    refused: list[Callable[[], object]] = [
+        lambda: session.pause(5),
+        session.resume,
+        lambda: session.pause_upgrade(False),
+    ]
+    for ask in refused:
+        depths = set()
+        for _ in range(2):
+            with pytest.raises(DaemonError, match=WITHOUT_DAEMON) as raised:
+                ask()
+            depths.add(len(raised.traceback))
+        assert len(depths) == 1, "no trace is added to that of the time before"
+
+
+def test_an_index_that_is_not_open_or_not_there_is_said(tmp_path: Path) -> None:
+    with closing(session_of(place(tmp_path))) as session:
+        for ask in (session.reader, session.status, session.pending):
+            with pytest.raises(IndexUnusableError, match=r"^the index is not open$"):
+                ask()
+        session.open_as_is()
+        with pytest.raises(IndexUnusableError, match=r"^there is no index yet: run `indexer rebuild`$"):
+            session.reader()
+        assert session.notices() == ()
+        assert session.status().generation == 0
+    again = session_of(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml"))
+    with (
+        closing(again),
+        pytest.raises(IndexUnusableError, match=r"^there is no index yet: run `indexer rebuild`$"),
+    ):
+        again.open(silent, build=False)
+
+
+def test_an_index_is_not_rebuilt_without_the_notes_that_the_vault_has_lost(where: Place) -> None:
+    where.configure(f"{WORDLLAMA}[chunking]\nmax_chunk_chars = 400\n")
+    shutil.rmtree(where.vault)
+    where.vault.mkdir()
+    with opened(where) as service:
+        notices = service.search(SearchRequest("dough")).notices
+        assert any(one.startswith("not rebuilt yet: ") for one in notices)
+        status = service.status()
+        assert (status.generation, status.state, status.counts.notes) == (1, "degraded", len(NOTES))
+        with pytest.raises(VaultError, match="Not rebuilt: the vault looks empty"):
+            service.rebuild(silent, RebuildOptions())
+
+
+def test_a_damaged_catalog_is_built_again_by_a_repair(where: Place) -> None:
+    with closing(session_of(where)) as session:
+        session.open(silent, build=True)
+        with (where.index_dir / "generations" / "0001" / "catalog.db").open("r+b") as file:
+            file.seek(-10, 2)
+            file.write(b"\xff" * 5)
+        (problem,) = session.verify(repair=False)
+        assert (problem.store, problem.kind, session.status().generation) == ("catalog", "damaged", 1)
+        assert session.verify(repair=True) == (problem,)
+        assert session.status().generation == 2
+        assert session.verify(repair=False) == ()
+
+
+def test_vectors_that_cannot_be_made_are_no_reason_to_fail(where: Place) -> None:
+    for number in range(40):  # so many are found before they have vectors
+        where.write(f"Part {number}.md", f"Rye, spelt and sourdough of the day {number}.")
+    assembly = replace(in_one_process(where.target()), is_slow=is_slow, make_pool=failing_pool)
+    with closing(LocalSession(assembly)) as session:
+        session.open(silent, build=True)
+        assert "vectors could not be made: the model is down" in session.notices()
+        assert any(one.startswith("semantic search is incomplete") for one in session.notices())
+        with session.reader().holder.lease() as snapshot:
+            assert snapshot.catalog.counts().notes == len(NOTES) + 40
+
+
+def test_an_index_that_cannot_be_closed_cleanly_lets_others_have_it(
+    where: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = session_of(where)
+    session.open(silent, build=True)
+    shutil.rmtree(where.index_dir / "generations")
+    session.close()
+    ((level, text),) = [(record.levelname, record.message) for record in caplog.records]
+    assert level == "WARNING"
+    assert text.startswith(f"the index could not be closed cleanly: the index in {where.index_dir}")
+    with IndexLock(where.index_dir, "the next one"):
+        pass
+
+
+def test_what_was_built_again_is_told_by_the_next_check_once(where: Place) -> None:
+    (where.index_dir / "generations" / "0001" / "catalog.sums").unlink()
+    with closing(session_of(where)) as session:
+        session.open(silent, build=True)
+        (told,) = session.verify(repair=False)
+        assert (told.store, told.kind) == ("catalog", "rebuilt")
+        assert session.verify(repair=False) == ()
+        assert isinstance(told, Problem)
+        assert VaultService(session).status().detail == f"Index rebuilt: {told.detail}"
