@@ -61,6 +61,14 @@ def test_option_and_variable_take_names_and_folders(here: CommandHere, named: Pa
     assert meant(None) is None
 
 
+@pytest.mark.usefixtures("named")
+@pytest.mark.parametrize("folder", ["./work", "work/"])
+def test_a_name_with_a_separator_is_a_folder(here: CommandHere, folder: str) -> None:
+    (here.sandbox.root / "work").mkdir()
+    for option, vault in ((folder, here.sandbox.root / "work"), ("work", here.sandbox.vault)):
+        assert here.run("config", "show", "--vault", option, "--json").data["vault"] == str(vault)
+
+
 def test_the_default_vault_is_beside_its_configuration(here: CommandHere) -> None:
     selection = VaultSelection()
     assert default_vault(selection, environ(here)) is None

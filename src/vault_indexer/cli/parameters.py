@@ -27,6 +27,12 @@ _SURROUNDINGS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES
 """What a full or protected disk says: no mistake in this program, wherever it meets it."""
 
 
+def _name_or_folder(text: str) -> Path:
+    """`./work` stays a folder, of which a Path keeps `work` only: a name."""
+    path = Path(text)
+    return path.absolute() if os.sep in text and len(path.parts) == 1 else path
+
+
 @dataclass(frozen=True, slots=True)
 class VaultSelection:
     """Which vault, which index, which configuration."""
@@ -35,6 +41,7 @@ class VaultSelection:
         Path | None,
         typer.Option(
             "--vault",
+            parser=_name_or_folder,
             metavar="NAME|DIR",
             help="The vault: its name or its folder [INDEXER_VAULT].",
             rich_help_panel=_SHARED,
