@@ -56,6 +56,12 @@ def test_the_help_takes_no_more_than_its_time() -> None:
     assert time.process_time() - started < 0.2
 
 
+def test_the_help_leaves_out_the_old_options_for_completion() -> None:
+    hidden = {option.name: option.hidden for option in program_of([]).params if option.name != "help"}
+    assert {"install_completion": True, "show_completion": True}.items() <= hidden.items()
+    assert not hidden["version"]
+
+
 def test_every_help_is_plain(sandbox: Sandbox) -> None:
     names = [command.name for command in COMMANDS]
     more = ["vault remove", "config show", "service install", "eval run", "eval rank"]

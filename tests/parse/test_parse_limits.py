@@ -183,6 +183,7 @@ def test_a_canvas_of_very_many_cards_is_read_to_its_end() -> None:
     note = parse_canvas("c.canvas", json.dumps({"nodes": nodes}).encode())
     assert [link.target for link in note.links] == ["far"]
     assert len(limits(note)) == 1
+    assert len(note.elements) == MAX_BLOCKS + 1, "the last one is the rest"
     assert_nothing_is_lost(note)
 
 

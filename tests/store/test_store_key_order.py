@@ -18,6 +18,7 @@ def test_the_positions_of_keys_and_of_ranges(keys: list[int], data: st.DataObjec
     wanted = sorted(data.draw(KEYS))
     order = KeyOrder(np.array(keys, np.int64), np.array(live, bool))
     position = {key: at for at, (key, alive) in enumerate(zip(keys, live, strict=True)) if alive}
+    assert order.holds(np.array(wanted, np.int64)).tolist() == [key in position for key in wanted]
     found = order.positions_of(np.array(wanted, np.int64))
     assert found.tolist() == [position[key] for key in wanted if key in position]
     firsts, ends = borders[::2], borders[1::2]

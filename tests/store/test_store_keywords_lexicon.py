@@ -177,3 +177,24 @@ def test_the_longer_a_word_the_more_edits(tmp_path: Path, held: str, typed: str,
     index.apply([KeywordDocument(1, content=[held, "zzz"])], [], 1)
     found = [word.term for word in index.snapshot().lexicon.near(typed)]
     assert found == ([held] if is_found else [])
+
+
+def test_the_words_of_one_segment_after_the_other_are_read(tmp_path: Path) -> None:
+    index = KeywordIndex.create(tmp_path / "read")
+    index.apply([KeywordDocument(number, content=["one", f"many{number}"]) for number in range(99)], [], 1)
+    assert not index.snapshot().lexicon.is_partly_read
+    index.snapshot().lexicon.load()
+    index.apply([KeywordDocument(100, content=["two"])], [], 2)
+    lexicon = index.snapshot().lexicon
+    assert (lexicon.unread_segments, lexicon.is_partly_read) == (1, True)
+    assert (lexicon.load_next(), lexicon.unread_segments, lexicon.load_next()) == (True, 0, False)
+
+
+@pytest.mark.parametrize("length", [3, 30, 60])
+def test_words_of_any_length_are_completed(tmp_path: Path, length: int) -> None:
+    index = KeywordIndex.create(tmp_path / "long")
+    words = ["a" * length + end for end in ("", "b", "c")]
+    index.apply([KeywordDocument(1, content=["aa", *words, "ab"])], [], 1)
+    lexicon = index.snapshot().lexicon
+    for word, found in zip(words, (words, words[1:2], words[2:]), strict=True):
+        assert [one.term for one in lexicon.with_prefix(word, 9)] == found
