@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from vault_indexer.config.gateway import load_gateway
+from vault_indexer.config.tables.identity import GatewayOidc
 from vault_indexer.errors import ConfigError
 
 DIGEST = "0123456789abcdef" * 4
@@ -72,3 +74,13 @@ def test_a_file_that_cannot_be_read_is_one_mistake(tmp_path: Path, content: byte
     assert len(str(caught.value).splitlines()) == 1
     with pytest.raises(ConfigError, match="cannot be read"):
         load_gateway(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize("claim", ["user_claim", "groups_claim"])
+def test_a_claim_has_a_name(claim: str) -> None:
+    provider = {"issuer": "i", "audience": "a", "jwks_url": "https://id.example.org/keys"}
+    for name in ("s", "s" * 200):
+        assert GatewayOidc.model_validate({**provider, claim: name}).model_dump()[claim] == name
+    for name in ("", "s" * 201):
+        with pytest.raises(ValidationError):
+            GatewayOidc.model_validate({**provider, claim: name})

@@ -106,8 +106,10 @@ def test_a_job_that_ends_its_worker_is_told_and_the_others_are_done() -> None:
 def test_an_error_that_is_not_foreseen_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     with pool_of() as pool:
         (died,) = results(pool, "raise")
-    assert isinstance(died, Died)
+        _, second = results(pool, "one", "raise")
+    assert isinstance(died, Died) and isinstance(second, Died)
     assert died.reason == "a process of the indexer ended: RecursionError: too deep"
+    assert (died.fresh, second.fresh) == (True, False)
     assert capfd.readouterr().err == ""
 
 

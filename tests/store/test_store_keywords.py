@@ -18,6 +18,7 @@ from vault_indexer.store.keywords.commit_record import COMMIT_RECORD_NAME
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.merge_policy import PER_TIER, TIERS
 from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.segment_reader import SegmentData
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.terms import QueryTerm
@@ -214,6 +215,18 @@ def test_processes_build_segments_that_one_commit_adopts(index: KeywordIndex, fo
     assert reopened.applied_seq == 9
     assert hits(reopened.snapshot(), "word1007") == [1007]
     assert reopened.segment_count == 5
+
+
+@pytest.mark.parametrize(("most", "sizes"), [(3, [2, 2]), (4, [4]), (5, [4])])
+def test_segments_that_are_joined_grow_no_larger_than_allowed(
+    folder: Path, most: int, sizes: list[int]
+) -> None:
+    parts = [*build(folder, 0, 2), *build(folder, 10, 3)]
+    joined = SegmentBuilder(folder, max_documents=most)
+    for segment in parts:
+        data = SegmentData(folder, segment)
+        joined.add_segment(data, data.keys != 11)
+    assert [segment.doc_count_all() for segment in joined.finish()] == sizes
 
 
 def damage_by_emptying(data: bytes) -> bytes:

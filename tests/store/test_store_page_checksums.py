@@ -15,6 +15,7 @@ from vault_indexer.store.catalog.page_checksums import (
     PageSums,
     damaged_pages,
     load_sums,
+    page_size_of,
     record_page_checksums,
     save_sums,
     sums_path,
@@ -54,3 +55,17 @@ def test_of_the_pages_that_are_not_in_the_log_those_that_differ_are_damaged(tmp_
     assert damaged_pages(catalog, sums, {2, 3}) == []
     catalog.write_bytes(content[:-size])
     assert damaged_pages(catalog, sums, {2, 3}) == [len(sums.crcs)], "one that is missing"
+
+
+@pytest.mark.parametrize(
+    ("header", "size"),
+    [(512, 512), (4096, 4096), (32768, 32768), (1, 65536), (256, 4096), (0, 4096), (1280, 4096), (768, 4096)],
+)
+def test_the_size_of_a_page_is_a_power_of_two_or_that_of_any_new_catalog(
+    tmp_path: Path, header: int, size: int
+) -> None:
+    catalog = tmp_path / "catalog.db"
+    catalog.write_bytes(b"SQLite format 3\0" + header.to_bytes(2, "big") + bytes(82))
+    assert page_size_of(catalog) == size
+    catalog.write_bytes(b"SQLite")
+    assert page_size_of(catalog) == 4096
