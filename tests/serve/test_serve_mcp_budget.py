@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vault_indexer.contract.codec import encode
 from vault_indexer.model import JsonValue, NoteText
 from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
-from vault_indexer.serve.mcp.budget import PAGE_TOKENS, as_text, fitting, page, tokens_of
+from vault_indexer.serve.mcp.budget import PAGE_TOKENS, as_text, fitting, likely_tokens, page, tokens_of
 from vault_indexer.serve.mcp.reading import lines_of, part_of
 
 ROOT = Path(__file__).parents[2]
@@ -102,3 +102,10 @@ def test_the_pages_of_a_text_are_the_text(text: str) -> None:
         assert part.next_offset == len(found)
         offset = part.next_offset
     assert found == text
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("letters", 1), ("numerals", 2), ("123", 1), ("1234", 2), ("日本", 2), ("", 0)]
+)
+def test_about_so_many_tokens_of_a_vocabulary_of_today(text: str, tokens: int) -> None:
+    assert likely_tokens(text) == tokens
