@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from eval_lab import BREAD, NOTES, NoNotes, TextNotes, span_of
+from http_servers import send, serving
 
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import AgentAnswer, CitationsExpected, ExpectedCitation, LivePages, Page, locate
@@ -215,30 +215,17 @@ def test_a_snapshot_is_named_by_its_url_and_a_missing_one_is_an_error(tmp_path: 
             pages.page(URL)
 
 
-class Site(BaseHTTPRequestHandler):
-    """Answers each path with the status that it names; 200 is a page that says of which letters it is."""
-
-    def do_GET(self) -> None:
-        status = int(self.path.rpartition("/")[2])
-        body = "<p>K\xe4se</p>".encode("latin-1")
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=iso-8859-1")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Nothing is logged."""
+def respond(request: BaseHTTPRequestHandler) -> None:
+    """Each path has the status that it names; 200 is a page that says of which letters it is."""
+    status = int(request.path.rpartition("/")[2])
+    send(request, status, "<p>K\xe4se</p>".encode("latin-1"), "text/html; charset=iso-8859-1")
 
 
 @pytest.fixture
 def site() -> Iterator[str]:
     """The address of a page, which is served from an address that no public page has."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Site)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield f"http://page.example:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(respond) as server:
+        yield f"http://page.example:{server.server_port}"
 
 
 def network(*addresses: str, accepts: Callable[[str], bool] = lambda _: True) -> Network:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from cli_sandbox import Ran, Sandbox, make
 from eval_lab import write_case
+from http_servers import send, serving
 from waiting import PROCESS_S
 
 from vault_indexer.cli.output.progress import CaseProgress
@@ -74,29 +74,14 @@ class Site:
 def web_site() -> Iterator[Site]:
     site = Site()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            site.asked.append(self.path)
-            body = f"<html><body><p>{site.text}</p></body></html>".encode()
-            self.send_response(site.status)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        site.asked.append(request.path)
+        body = f"<html><body><p>{site.text}</p></body></html>".encode()
+        send(request, site.status, body, "text/html; charset=utf-8")
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Silence."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    site.url = f"http://127.0.0.1:{server.server_address[1]}/bread"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(respond) as server:
+        site.url = f"http://127.0.0.1:{server.server_port}/bread"
         yield site
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> None:

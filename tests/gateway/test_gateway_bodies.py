@@ -7,11 +7,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from http_servers import send, serving
 
 from vault_indexer.config.gateway import GatewayKeeper
 from vault_indexer.gateway.bodies import HitPlace, KeptBodies
@@ -20,33 +21,19 @@ from vault_indexer.store.milvus import VaultState, place_digest
 FOLDER = "/notes"
 
 
-class Keeper(BaseHTTPRequestHandler):
-    """A daemon that keeps one vault."""
-
-    def do_GET(self) -> None:
-        answer: Any = {"vaults": [{"path": FOLDER, "name": "notes"}]}
-        if self.path.startswith("/v1/bodies"):
-            answer = {"bodies": [{"key": 1, "body": "text", "path": "a.md", "start_pos": 0, "end_pos": 1}]}
-        content = json.dumps(answer).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None: ...
+def respond(request: BaseHTTPRequestHandler) -> None:
+    """As a daemon that keeps one vault."""
+    answer: Any = {"vaults": [{"path": FOLDER, "name": "notes"}]}
+    if request.path.startswith("/v1/bodies"):
+        answer = {"bodies": [{"key": 1, "body": "text", "path": "a.md", "start_pos": 0, "end_pos": 1}]}
+    send(request, 200, json.dumps(answer).encode())
 
 
 @pytest.fixture
 def ports() -> Iterator[tuple[int, int]]:
     """Of a keeper that answers, and of one that does not."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Keeper)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+    with serving(respond) as server, closing(socket.create_server(("127.0.0.1", 0))) as silent:
         yield server.server_port, silent.getsockname()[1]
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 def test_a_keeper_that_hangs_takes_no_text_of_another(ports: tuple[int, int]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox, make
+from http_servers import serving
 
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
@@ -36,21 +36,12 @@ def asked() -> Iterator[tuple[int, list[str]]]:
     """A port at which a stranger listens, and what was asked there."""
     paths: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            paths.append(self.path)
-            self.send_error(404)
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        paths.append(request.path)
+        request.send_error(404)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Silence."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server.server_address[1], paths
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(respond) as server:
+        yield server.server_port, paths
 
 
 @pytest.fixture

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
+from http_servers import serving
 
 from vault_indexer.errors import UnavailableError
 from vault_indexer.evals import fetch_page, hosts_of
@@ -35,28 +35,17 @@ class Site:
 def site_at(address: str, port: int = 0, location: str = "") -> Iterator[Site]:
     site = Site(location=location)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            site.asked.append(self.path)
-            self.send_response(302 if site.location else 200)
-            if site.location:
-                self.send_header("Location", site.location)
-            self.end_headers()
-            self.wfile.write(f"the page of {address}".encode())
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        site.asked.append(request.path)
+        request.send_response(302 if site.location else 200)
+        if site.location:
+            request.send_header("Location", site.location)
+        request.end_headers()
+        request.wfile.write(f"the page of {address}".encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Silence."""
-
-    server = ThreadingHTTPServer((address, port), Handler)
-    site.port = server.server_address[1]
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(respond, address, port) as server:
+        site.port = server.server_port
         yield site
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
+
+from http_servers import send, serving
 
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
@@ -87,29 +88,12 @@ def answering_daemon() -> Iterator[AnsweringDaemon]:
     """One that listens on loopback for the time of the block."""
     daemon = AnsweringDaemon()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            length = int(self.headers.get("Content-Length", 0))
-            body = self.rfile.read(length)
-            may_ask = self.headers["Authorization"] == f"Bearer {TOKEN}"
-            reply = daemon.respond(self.command, self.path, body) if may_ask else Reply(401, b"{}")
-            self.send_response(reply.status)
-            self.send_header("Content-Length", str(len(reply.body)))
-            self.end_headers()
-            self.wfile.write(reply.body)
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        may_ask = request.headers["Authorization"] == f"Bearer {TOKEN}"
+        reply = daemon.respond(request.command, request.path, body) if may_ask else Reply(401, b"{}")
+        send(request, reply.status, reply.body)
 
-        do_POST = do_GET  # noqa: N815 - http.server looks for this name
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Silence."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    daemon.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(respond) as server:
+        daemon.url = f"http://127.0.0.1:{server.server_port}"
         yield daemon
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

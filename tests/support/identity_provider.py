@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
+from http_servers import serving
 from jwt.algorithms import RSAAlgorithm
 
 ISSUER = "https://id.example.org/realms/team"
@@ -63,26 +63,15 @@ class IdentityProvider:
 def identity_provider(keys: dict[str, rsa.RSAPrivateKey]) -> Iterator[IdentityProvider]:
     provider = IdentityProvider(keys)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            provider.fetches += 1
-            body = provider.document()
-            self.send_response(provider.status)
-            if provider.location:
-                self.send_header("Location", provider.location)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def respond(request: BaseHTTPRequestHandler) -> None:
+        provider.fetches += 1
+        body = provider.document()
+        request.send_response(provider.status)
+        if provider.location:
+            request.send_header("Location", provider.location)
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    provider.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=provider.server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(respond) as provider.server:
         yield provider
-    finally:
-        provider.server.shutdown()
-        provider.server.server_close()
-        thread.join()

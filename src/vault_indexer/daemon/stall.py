@@ -23,7 +23,7 @@ class StallWatch:
         self._since = clock()
 
     def observe(self, pending: int) -> None:
-        """Note how many changes are to be made now."""
+        """Note how many changes are pending now: 0 while indexing rests, when none has to move."""
         if not pending or pending < self._last:
             self._since = self._clock()
         self._last = pending

@@ -101,7 +101,7 @@ _OF_SYLLABLES = frozenset({"vi"})
 """Languages that write a space between syllables: most of a question's syllables stand in any longer text."""
 
 _MOST_ALTERNATIVES = 64
-"""More of them would be what several `OR` side by side multiply to. A rule of thumb."""
+"""At most so many are compared: several `OR` side by side multiply. A rule of thumb."""
 
 _LEAST_SPREAD = 1e-6
 """Less is the rounding of equal cosines."""
@@ -336,7 +336,7 @@ def _alternatives(prepared: PreparedQuery, weights: Floats) -> list[Floats]:
             masks = [
                 np.array([term.word not in every - side for term in prepared.words], float) for side in sides
             ]
-            found = [one * mask for one in found for mask in masks][:_MOST_ALTERNATIVES]
+            found = list(islice((one * mask for one in found for mask in masks), _MOST_ALTERNATIVES))
     return [one for one in found if one.any()] or [weights]
 
 
