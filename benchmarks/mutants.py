@@ -74,11 +74,8 @@ class Mutant:
     def is_in_function(self) -> bool:
         """Else an import executes it."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        functions = (
-            node
-            for node in ast.walk(ast.parse((ROOT / self.module).read_text("utf-8")))
-            if isinstance(node, kinds)
-        )
+        tree = ast.parse((ROOT / self.module).read_text("utf-8"))
+        functions = (node for node in ast.walk(tree) if isinstance(node, kinds))
         return any(one.body[0].lineno <= self.line <= (one.end_lineno or 0) for one in functions)
 
     @property
@@ -109,25 +106,25 @@ class Reach:
                 self._scopes[int(what)].add(name.partition("::")[0] + "::")
 
     def choose_tests(self, number: int, mutant: Mutant) -> list[str]:
-        """The package's own tests first, of them the files that name the module, then the cheapest tests of
-        each file. An import reaches all tests of its package, or all there are."""
+        """Those that reach it, then, of what an import executes, the others of its package, or all there are:
+        first the package's own, of them the files that name the module, then the cheapest of each file."""
         own, name = f"tests/{mutant.package}/", re.compile(rf"\b{mutant.module.stem}\b")
-        scopes = tuple(self._scopes[number])
-        if not mutant.is_in_function:
-            scopes = (own if (ROOT / own).is_dir() else "tests/",)
+        reached, scopes = self._tests[number], tuple(self._scopes[number])
+        imported = "" if mutant.is_in_function else own if (ROOT / own).is_dir() else "tests/"
         files: dict[str, tuple[bool, bool, str]] = {}
-        reaching = []
+        ranks: dict[str, tuple[bool, tuple[bool, bool, str], float, str]] = {}
         for test in self.costs.keys() - self.unfit:
-            if test in self._tests[number] or (scopes and test.startswith(scopes)):
+            reaches = test in reached or test.startswith(scopes)
+            if reaches or (imported and test.startswith(imported)):
                 file = test.partition("::")[0]
                 if file not in files:
                     is_about = name.search((ROOT / file).read_text("utf-8")) is not None
                     files[file] = (not test.startswith(own), not is_about, file)
-                reaching.append(test)
-        reaching.sort(key=lambda one: (files[one.partition("::")[0]], self.costs[one], one))
-        totals = accumulate(self.costs[test] for test in reaching)
-        chosen = [test for test, total in zip(reaching, totals, strict=True) if total < TESTS_CPU_S]
-        return chosen or reaching[:1]
+                ranks[test] = (not reaches, files[file], self.costs[test], test)
+        ranked = sorted(ranks, key=ranks.__getitem__)
+        totals = accumulate(self.costs[test] for test in ranked)
+        chosen = [test for test, total in zip(ranked, totals, strict=True) if total < TESTS_CPU_S]
+        return chosen or ranked[:1]
 
 
 def is_elsewhere(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
@@ -196,16 +193,43 @@ def difference(old: str, new: str) -> str:
     return f"{was}  ->  {becomes or 'nothing'}"
 
 
+def find_statements(tree: ast.Module, line: int) -> list[ast.stmt]:
+    """What runs where a line matters: its innermost statement; of a decorator, the function's first; of what
+    an import executes, the first of each function of the class, or of the module."""
+    functions = [one for one in ast.walk(tree) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    decorated = [one for one in functions if first_line(one) <= line < one.lineno]
+    if decorated:
+        return [first_statement(decorated[0])]
+    if any(one.body[0].lineno <= line <= (one.end_lineno or 0) for one in functions):
+        statements = [one for one in ast.walk(tree) if isinstance(one, ast.stmt)]
+        around = [one for one in statements if one.lineno <= line <= (one.end_lineno or one.lineno)]
+        return [max(around, key=lambda one: (one.lineno, one.col_offset))]
+    classes = [one for one in ast.walk(tree) if isinstance(one, ast.ClassDef)]
+    own = [one for one in classes if first_line(one) <= line <= (one.end_lineno or 0)]
+    inside = [
+        one for one in functions if any(first_line(two) < one.lineno <= (two.end_lineno or 0) for two in own)
+    ]
+    return [first_statement(one) for one in inside or functions]
+
+
+def first_line(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+    """That of its first decorator, if it has any."""
+    return min(one.lineno for one in (definition, *definition.decorator_list))
+
+
+def first_statement(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+    """Behind the docstring, unless that is all there is."""
+    return function.body[1 if ast.get_docstring(function) is not None and len(function.body) > 1 else 0]
+
+
 def mark_places(text: str, places: dict[int, int]) -> str:
-    """The module with a call before each statement that holds one of these lines, which have numbers."""
+    """The module with calls at what is executed where one of these lines, which have numbers, matters."""
     tree = ast.parse(text)
-    statements = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
     calls: dict[ast.stmt, list[ast.stmt]] = defaultdict(list)
     for place, line in places.items():
-        around = [one for one in statements if one.lineno <= line <= (one.end_lineno or one.lineno)]
-        if around:
-            call = f"__import__('vault_indexer.mutants_reach', fromlist=['reached']).reached({place})"
-            calls[max(around, key=lambda one: (one.lineno, one.col_offset))] += ast.parse(call).body
+        call = f"__import__('vault_indexer.mutants_reach', fromlist=['reached']).reached({place})"
+        for statement in find_statements(tree, line):
+            calls[statement] += ast.parse(call).body
     for node in ast.walk(tree):
         for _, block in ast.iter_fields(node):
             if isinstance(block, list) and block and isinstance(block[0], ast.stmt):

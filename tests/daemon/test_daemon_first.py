@@ -116,9 +116,10 @@ def test_an_agents_call_waits_for_the_first_notes_or_says_how_far_they_are(tmp_p
         context = ToolContext(AnswerContext(vaults, DaemonState()), NO_ACTIONS)
         wait_for(lambda: service.status().state == "building")
         given = checked_arguments(search, {"query": "ferry"})
-        late = replace(context, answers=replace(context.answers, is_cancelled=lambda: True))
-        with pytest.raises(IndexUnusableError, match=r"not ready yet.*; call again in a few seconds"):
-            answer_of(search, late, given)
+        cancelled = replace(context, answers=replace(context.answers, is_cancelled=lambda: True))
+        for ended in (cancelled, replace(context, first_notes_s=0.01)):
+            with pytest.raises(IndexUnusableError, match=r"not ready yet.*; call again in a few seconds"):
+                answer_of(search, ended, given)
         with ThreadPoolExecutor(1) as thread:
             waiting = thread.submit(answer_of, search, context, given)
             gates.open(FIRST)

@@ -1,4 +1,5 @@
-"""`indexer eval` as a user runs it: on a vault with an index, with and without a daemon."""
+"""`indexer eval` on a vault with an index: as a user runs it with and without a daemon, and all its ways in
+this process."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import Ran, Sandbox, make
+from command_here import CommandHere
 from eval_lab import write_case
 from http_servers import send, serving
 from waiting import PROCESS_S
@@ -20,8 +22,6 @@ from vault_indexer.errors import UnavailableError
 from vault_indexer.evals import ExpectedCitation, LivePages, Page, PageSnapshots, fetch_page
 from vault_indexer.evals.links_snapshot import check_page
 from vault_indexer.evals.public_network import Network
-
-pytestmark = pytest.mark.long
 
 SEARCH = """\
 id: rings
@@ -107,29 +107,42 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return made
 
 
-def evaluate(sandbox: Sandbox, *arguments: str) -> Ran:
-    return sandbox.indexer("eval", *arguments)
+@pytest.fixture
+def here(
+    sandbox: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> CommandHere:
+    return CommandHere(sandbox, capsys, monkeypatch)
 
 
-def test_a_run_that_passes_prints_a_report(sandbox: Sandbox) -> None:
-    ran = evaluate(sandbox, "run")
+def evaluate(here: CommandHere, *arguments: str) -> Ran:
+    return here.indexer("eval", *arguments)
+
+
+@pytest.mark.long
+def test_the_command_prints_a_report(sandbox: Sandbox) -> None:
+    ran = sandbox.indexer("eval", "run")
+    assert (ran.code, "4 cases: 4 passed, 0 failed" in ran.err) == (0, True), ran.err
+
+
+def test_a_run_that_passes_prints_a_report(here: CommandHere) -> None:
+    ran = evaluate(here, "run")
     assert ran.code == 0, ran.err
     assert ran.out.startswith("# Evaluation\n\n## Summary\n\n4 cases: 4 passed, 0 failed.\n")
     assert "4 cases: 4 passed, 0 failed" in ran.err
 
 
-def test_the_exit_status_of_failures_is_1(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_the_exit_status_of_failures_is_1(here: CommandHere, tmp_path: Path) -> None:
     for number in range(3):
         text = SEARCH.replace("id: rings", f"id: bad-{number}").replace("Sky/", "No/")
         write_case(tmp_path, f"l1/bad-{number}", text)
     write_case(tmp_path, "l1/broken", LINKS.replace("note: Sky/Night sky.md", "note: Nowhere.md"))
     out = tmp_path / "reports" / "report.json"
-    ran = evaluate(sandbox, "run", "--cases", str(tmp_path), "--report", "json", "--out", str(out))
+    ran = evaluate(here, "run", "--cases", str(tmp_path), "--report", "json", "--out", str(out))
     assert ran.code == 1
     assert ran.out == ""
     data = json.loads(out.read_text())
     assert data["summary"]["counts"] == {"passed": 0, "failed": 3, "skipped": 0, "errors": 1}
-    again = evaluate(sandbox, "run", "--cases", str(tmp_path), "--json", "--baseline", str(out))
+    again = evaluate(here, "run", "--cases", str(tmp_path), "--json", "--baseline", str(out))
     assert again.code == 1
     assert again.data["diff_vs_baseline"] == {
         "baseline": str(out),
@@ -141,67 +154,68 @@ def test_the_exit_status_of_failures_is_1(sandbox: Sandbox, tmp_path: Path) -> N
     }
 
 
-def test_layers_and_agents_can_be_chosen(sandbox: Sandbox) -> None:
-    ran = evaluate(sandbox, "run", "--layer", "1", "--filter-agent", "links", "--json")
+def test_layers_and_agents_can_be_chosen(here: CommandHere) -> None:
+    ran = evaluate(here, "run", "--layer", "1", "--filter-agent", "links", "--json")
     results = ran.data["results"]
     assert isinstance(results, list)
     assert [one["case_id"] for one in results] == ["bread-links"]
-    ran = evaluate(sandbox, "run", "--layer", "1,4")
+    ran = evaluate(here, "run", "--layer", "1,4")
     assert ran.code == 2
     assert ran.complains("--layer 1,4", "'4' is no layer")
 
 
-def test_a_mistake_is_one_line_with_the_file_and_key(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_mistake_is_one_line_with_the_file_and_key(here: CommandHere, tmp_path: Path) -> None:
     file = write_case(tmp_path, "l1/bad", SEARCH.replace("layer: 1", "layer: one"))
-    ran = evaluate(sandbox, "run", "--cases", str(tmp_path))
+    ran = evaluate(here, "run", "--cases", str(tmp_path))
     assert ran.code == 2
     assert ran.complains(f"indexer: {file}: layer: ")
-    ran = evaluate(sandbox, "run", "--cases", str(tmp_path / "none"))
+    ran = evaluate(here, "run", "--cases", str(tmp_path / "none"))
     assert ran.code == 2
     assert ran.complains("no folder of cases")
-    ran = evaluate(sandbox, "run", "--baseline", str(tmp_path / "none.json"))
+    ran = evaluate(here, "run", "--baseline", str(tmp_path / "none.json"))
     assert ran.code == 2
     assert ran.complains("none.json")
 
 
-def test_a_daemon_answers_and_the_index_is_read_beside_it(sandbox: Sandbox) -> None:
+@pytest.mark.long
+def test_a_daemon_answers_and_the_index_is_read_beside_it(here: CommandHere, sandbox: Sandbox) -> None:
     started = sandbox.indexer("start", "--wait", str(PROCESS_S))
     assert started.code == 0, started.err
     try:
-        ran = evaluate(sandbox, "run")
+        ran = evaluate(here, "run")
         assert ran.code == 0, ran.out + ran.err
         assert "4 cases: 4 passed" in ran.err
     finally:
         assert sandbox.indexer("stop").code == 0
 
 
-def test_drift_is_listed_accepted_and_gone(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_drift_is_listed_accepted_and_gone(here: CommandHere, tmp_path: Path) -> None:
     file = write_case(tmp_path, "l2/knead", CITATION)
     place = ("--cases", str(tmp_path))
-    listed = evaluate(sandbox, "drift", *place)
+    listed = evaluate(here, "drift", *place)
     assert listed.code == 1
     assert "## `knead`: moved" in listed.out
-    issue = evaluate(sandbox, "drift", *place, "--report", "issue")
+    issue = evaluate(here, "drift", *place, "--report", "issue")
     assert "labels: [link-drift]" in issue.out
-    accepted = evaluate(sandbox, "drift", *place, "--accept", "--json")
+    accepted = evaluate(here, "drift", *place, "--accept", "--json")
     assert accepted.code == 0, accepted.err
     assert accepted.data["states"] == {"moved": 1}
     assert "# by heart" in file.read_text()
     assert "sha256: " in file.read_text()
-    assert evaluate(sandbox, "drift", *place).code == 0
+    assert evaluate(here, "drift", *place).code == 0
 
 
-def test_a_kept_page_is_read_without_the_network(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_kept_page_is_read_without_the_network(here: CommandHere, tmp_path: Path) -> None:
     with web_site() as site:
         text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
         text += f"expected:\n  expected_citations:\n    - {{url: '{site.url}', quote: A bread needs time}}\n"
         write_case(tmp_path, "l2/page", text)
         place = ("--cases", str(tmp_path))
-        ran = evaluate(sandbox, "run", *place)
+        ran = evaluate(here, "run", *place)
         assert ran.code == 1
         assert "no snapshot of this page" in ran.out
         PageSnapshots(tmp_path / "snapshots").write(fetch_page(site.url, LOOPBACK))
-        assert evaluate(sandbox, "run", *place).code == 0
+        assert evaluate(here, "run", *place).code == 0
         assert site.asked == ["/bread"]
 
 
@@ -222,31 +236,31 @@ def test_a_page_is_fetched_as_it_is_now() -> None:
             state()
 
 
-def test_hosts_are_named_before_they_are_asked(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_hosts_are_named_before_they_are_asked(here: CommandHere, tmp_path: Path) -> None:
     text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
     text += "expected:\n  expected_citations:\n    - {url: 'http://127.0.0.1:9/bread', quote: A bread}\n"
     write_case(tmp_path, "l2/page", text)
     for command in (["snapshot"], ["run", "--live"], ["drift", "--live"]):
-        ran = evaluate(sandbox, *command, "--cases", str(tmp_path))
+        ran = evaluate(here, *command, "--cases", str(tmp_path))
         assert (ran.code, ran.complains("1 page of 127.0.0.1:9", "--yes")) == (2, True), ran.err
-    ran = evaluate(sandbox, "snapshot", "--yes", "--cases", str(tmp_path))
+    ran = evaluate(here, "snapshot", "--yes", "--cases", str(tmp_path))
     assert (ran.code, ran.complains("127.0.0.1:9: fetching", "only public addresses")) == (1, True), ran.err
 
 
-def test_a_page_with_a_snapshot_is_fetched_again_only_by_force(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_page_with_a_snapshot_is_fetched_again_only_by_force(here: CommandHere, tmp_path: Path) -> None:
     url = "http://127.0.0.1:9/bread"
     text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
     write_case(tmp_path, "page", text + f"expected: {{expected_citations: ['{url}']}}\n")
     PageSnapshots(tmp_path / "snapshots").write(Page(url, 200, url, "A bread needs time", "now"))
-    ran = evaluate(sandbox, "snapshot", "--cases", str(tmp_path))
+    ran = evaluate(here, "snapshot", "--cases", str(tmp_path))
     assert (ran.code, ran.complains("1 page kept as fetched before", "0 pages")) == (0, True), ran.err
-    ran = evaluate(sandbox, "snapshot", "--force", "--yes", "--cases", str(tmp_path))
+    ran = evaluate(here, "snapshot", "--force", "--yes", "--cases", str(tmp_path))
     assert (ran.code, ran.complains("127.0.0.1:9: fetching", "only public addresses")) == (1, True), ran.err
-    ran = evaluate(sandbox, "run", "--cases", str(tmp_path))
+    ran = evaluate(here, "run", "--cases", str(tmp_path))
     assert ran.code == 0, ran.out
 
 
-def test_a_judge_that_cannot_be_asked_is_an_error_before_the_run(sandbox: Sandbox) -> None:
-    ran = evaluate(sandbox, "run", "--judge", "openai", "--judge-key-env", "NO_SUCH_KEY")
+def test_a_judge_that_cannot_be_asked_is_an_error_before_the_run(here: CommandHere) -> None:
+    ran = evaluate(here, "run", "--judge", "openai", "--judge-key-env", "NO_SUCH_KEY")
     assert ran.code == 3
     assert ran.complains("NO_SUCH_KEY") or ran.complains("is not installed")

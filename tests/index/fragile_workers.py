@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -81,6 +82,23 @@ class KilledBeforeUnpickled:
 
     def __call__(self) -> Fragile:
         return Fragile()
+
+
+class LeavesChildBeforeUnpickled:
+    """Ends the process that receives it without a word, and leaves one behind that holds its standard error
+    and ends with its parent."""
+
+    def __reduce__(self) -> tuple[Callable[[], object], tuple[()]]:
+        return _leave_child, ()
+
+    def __call__(self) -> Fragile:
+        return Fragile()
+
+
+def _leave_child() -> object:
+    lifeline = int(sys.argv[3])
+    subprocess.Popen(["cat"], stdin=lifeline, stdout=subprocess.DEVNULL)
+    os._exit(5)
 
 
 def _crash(_: str) -> object:

@@ -15,7 +15,14 @@ from threading import Event
 from typing import cast
 
 import pytest
-from fragile_workers import Fragile, KilledBeforeUnpickled, StartsSecond, start_and_raise, start_fragile
+from fragile_workers import (
+    Fragile,
+    KilledBeforeUnpickled,
+    LeavesChildBeforeUnpickled,
+    StartsSecond,
+    start_and_raise,
+    start_fragile,
+)
 from fragile_workers import start_never as never
 from waiting import wait_until
 
@@ -80,6 +87,12 @@ def test_a_worker_that_never_begins_ends_the_work_with_what_it_said(
     assert said in str(raised.value)
 
 
+def test_a_worker_that_ends_without_a_word_does_not_wait_for_whoever_holds_its_standard_error() -> None:
+    with pool_of(LeavesChildBeforeUnpickled()) as pool, pytest.raises(ProcessError) as raised:
+        results(pool, "one")
+    assert str(raised.value).endswith("ended before they began: the process ended with status 5")
+
+
 def test_a_worker_that_never_begins_is_one_that_died_where_it_works_beside() -> None:
     with pool_of(start_and_raise) as pool:
         pool.begin("one")
@@ -128,7 +141,10 @@ def test_an_idle_worker_that_was_killed_is_replaced() -> None:
         assert results(pool, "six") == ["six"]
 
 
-@pytest.mark.parametrize(("final", "told"), [("farewell", ["farewell"]), ("die", []), (None, [])])
+@pytest.mark.parametrize(
+    ("final", "told"),
+    [("farewell", ["farewell"]), ("reads a note", ["reads a note"]), ("die", []), ("raise", []), (None, [])],
+)
 def test_a_worker_that_outgrows_its_share_is_asked_for_a_last_job(final: str | None, told: list[str]) -> None:
     pool: Pool = WorkerPool(1, start_fragile, ProcessLimits(memory_bytes=1), final)
     try:

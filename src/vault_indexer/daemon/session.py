@@ -226,7 +226,7 @@ class DaemonSession:
     def _stall_text(self) -> str:
         """That pending changes make no progress, and what they wait for; "" while they do."""
         seconds, pending = self._loop.stalled_s(), self.pending()
-        if not seconds or not pending or self.paused:
+        if not seconds or not pending:
             return ""
         return (
             f"{quantity(pending, 'change')} pending for {seconds:.0f} s without progress: "

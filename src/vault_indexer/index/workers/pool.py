@@ -285,16 +285,19 @@ def run_until_done(pool: WorkerPool[Job, Result], job: Job, tries: int) -> Resul
 
 
 def _last_message(member: _Member[Job]) -> object:
-    """The worker's answer; None if it ends, or takes too long."""
+    """The worker's answer; None if it ends, takes too long, or fails."""
     connection = member.process.connection
     try:
-        while not connection.poll(_LOOK_S):
-            if not member.process.is_alive() or member.watch.verdict():
-                return None
-        message: object = member.process.receive()
-    except (EOFError, OSError):
+        while True:
+            while not connection.poll(_LOOK_S):
+                if not member.process.is_alive() or member.watch.verdict():
+                    return None
+            message: object = member.process.receive()
+            if not isinstance(message, Mark):
+                return message
+            member.watch.note_mark(message)
+    except (EOFError, OSError, ProcessError):
         return None
-    return message
 
 
 def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], limits: ProcessLimits) -> None:

@@ -52,9 +52,6 @@ HIT_TOKENS = 84
 """Of a hit with its snippet, by `likely_tokens`: so ten hits have less than 1,000 tokens."""
 
 _LEAST_SNIPPET = 12
-_FIRST_PART_S = 20.0
-"""How long a call waits for the first notes of an index that is being built."""
-
 _LOOK_AGAIN_S = 0.2
 
 _MOST_NOTES = 20
@@ -74,6 +71,8 @@ class ToolContext:
     actions: AgentActions
     actions_of: Callable[[str], AgentActions] | None = None
     address: str = ""
+    first_notes_s: float = 20.0
+    """How long a call waits for the first notes of an index that is being built."""
 
     @property
     def vault_names(self) -> tuple[str, ...]:
@@ -172,7 +171,7 @@ def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Valu
 def _once_there(context: ToolContext, call: Callable[[], Object]) -> Object:
     """The answer as soon as there is an index. One that is not there in time is an error that says how far
     it is."""
-    deadline = time.monotonic() + _FIRST_PART_S
+    deadline = time.monotonic() + context.first_notes_s
     answers = context.answers
     while True:
         try:
