@@ -4,7 +4,7 @@
 
 Modules are drawn by their size and in each a place; the same seed draws the same. cosmic-ray's operators say
 what can be changed at a place. First the suite runs once on the code as it is, and records which tests reach
-which place. Then each mutant meets the tests that reach it: those of its package first, the cheapest first.
+which place. Then each mutant meets the cheapest tests that reach it, those of its package first.
 It is killed by a test that fails twice with it and passes without it, or that does not end.
 
 All limits are of processor time, so that no verdict depends on what else the machine does: `--minutes` are
@@ -30,12 +30,13 @@ import threading
 import time
 import venv
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from itertools import accumulate, islice
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from py_compile import compile as write_bytecode
 from queue import SimpleQueue
@@ -103,28 +104,48 @@ class Reach:
             elif phase == "call)":
                 self._tests[int(what)].add(name)
             elif name:  # a fixture, which may be that of all tests of the file
-                self._scopes[int(what)].add(name.partition("::")[0] + "::")
+                self._scopes[int(what)].add(f"{file_of(name)}::")
 
     def choose_tests(self, number: int, mutant: Mutant) -> list[str]:
-        """Those that reach it, then, of what an import executes, the others of its package, or all there are:
-        first the package's own, of them the files that name the module, then the cheapest of each file."""
+        """The cheapest of those that reach it, then, of what an import executes, of the others of its
+        package, or of all there are. The package's own come first, of them the files that name the module."""
         own, name = f"tests/{mutant.package}/", re.compile(rf"\b{mutant.module.stem}\b")
         reached, scopes = self._tests[number], tuple(self._scopes[number])
-        imported = "" if mutant.is_in_function else own if (ROOT / own).is_dir() else "tests/"
-        files: dict[str, tuple[bool, bool, str]] = {}
-        ranks: dict[str, tuple[bool, tuple[bool, bool, str], float, str]] = {}
-        for test in self.costs.keys() - self.unfit:
-            reaches = test in reached or test.startswith(scopes)
-            if reaches or (imported and test.startswith(imported)):
-                file = test.partition("::")[0]
-                if file not in files:
-                    is_about = name.search((ROOT / file).read_text("utf-8")) is not None
-                    files[file] = (not test.startswith(own), not is_about, file)
-                ranks[test] = (not reaches, files[file], self.costs[test], test)
-        ranked = sorted(ranks, key=ranks.__getitem__)
-        totals = accumulate(self.costs[test] for test in ranked)
-        chosen = [test for test, total in zip(ranked, totals, strict=True) if total < TESTS_CPU_S]
-        return chosen or ranked[:1]
+        reaching = {test for test in self.costs if test in reached or test.startswith(scopes)} - self.unfit
+        chosen, left = self._choose_cheapest(reaching, TESTS_CPU_S)
+        if not mutant.is_in_function:
+            imported = own if (ROOT / own).is_dir() else "tests/"
+            others = {test for test in self.costs if test.startswith(imported)} - self.unfit - reaching
+            chosen += self._choose_cheapest(others, left)[0]
+        is_about = {file: name.search((ROOT / file).read_text("utf-8")) is not None for file in self._entries}
+        return sorted(chosen, key=lambda one: (not one.startswith(own), not is_about[file_of(one)]))
+
+    def _choose_cheapest(self, tests: Set[str], left: float) -> tuple[list[str], float]:
+        """As many as so many seconds are enough for, at least one of any; and the seconds left then."""
+        files = Counter(map(file_of, tests))
+        shares = {
+            test: self.costs[test] + self._entries[file_of(test)] / files[file_of(test)] for test in tests
+        }
+        chosen: list[str] = []
+        entered: set[str] = set()
+        for test in sorted(tests, key=lambda one: (shares[one], one)):
+            file = file_of(test)
+            cost = self.costs[test] + (0.0 if file in entered else self._entries[file])
+            if cost < left or not chosen:
+                left -= cost
+                entered.add(file)
+                chosen.append(test)
+        return chosen, left
+
+    @cached_property
+    def _entries(self) -> Mapping[str, float]:
+        """What the first test of each file costs: it makes what the others share."""
+        return {file_of(test): self.costs[test] for test in reversed(self.costs)}
+
+
+def file_of(test: str) -> str:
+    """The file of a test by its name for pytest."""
+    return test.partition("::")[0]
 
 
 def is_elsewhere(node) -> bool:  # type: ignore[no-untyped-def] # a node of parso
