@@ -112,12 +112,17 @@ class BlockSplitter:
     def _block(self, block: Element, start: int, end: int) -> Iterator[Span]:
         if self._fits(start, end) and block.kind not in self.loose:
             yield start, end
-        elif block.parts:
+            return
+        if block.parts:
+            first = block.parts[0].start
+            if self.text[start:first].strip():  # the text of an item, before the items below it
+                yield from self._block(replace(block, parts=()), start, first)
+                start = first
             for part, span in touching(block.parts, end):
                 yield from self._block(part, start if part is block.parts[0] else span[0], span[1])
-        else:
-            for span in self._finer(block, start, end):
-                yield from self.sentence(*span)
+            return
+        for span in self._finer(block, start, end):
+            yield from self.sentence(*span)
 
     def _finer(self, block: Element, start: int, end: int) -> Iterator[Span]:
         if block.kind in LINEWISE:

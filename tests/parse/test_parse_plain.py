@@ -1,0 +1,122 @@
+"""The text that a reader sees of inline content, and which of its characters are markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_indexer.parse.plain import (
+    MAX_RUNS,
+    markup_spans,
+    plain,
+    unescape_destination,
+    wikilink_parts,
+    wikilink_text,
+)
+
+
+def shown(text: str) -> str:
+    """What is left of a text without its markup."""
+    parts, position = [], 0
+    for start, end in markup_spans(text):
+        assert start >= position
+        parts.append(text[position:start])
+        position = end
+    return "".join([*parts, text[position:]])
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("\t no markup \t", "no markup"),
+        ("*one* and _two_", "one and two"),
+        ("**one** and __two__", "one and two"),
+        ("***both***", "both"),
+        ("**one *and two***", "one and two"),
+        ("*one **and two***", "one and two"),
+        ("**one* two", "*one two"),
+        ("*one** two", "one* two"),
+        ("*a **b c*", "*a *b c"),
+        ("~~gone~~ and ==marked==", "gone and marked"),
+        ("~one~ and =two=, ~~~three~~~ and ===four===", "~one~ and =two=, ~~~three~~~ and ===four==="),
+        ("a ~~b ==c~~ d==", "a b ==c d=="),
+        ("snake_case_name and __init__", "snake_case_name and init"),
+        ("a*b*c but a_b_c", "abc but a_b_c"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("*(a)* and *a.*b", "(a) and *a.*b"),
+        ("foo*bar**baz***", "foobarbaz"),
+        ("*foo**bar*", "foo**bar"),
+        ("foo***bar***baz", "foobarbaz"),
+        ("***a** b* c*", "a b c*"),
+        ("**foo*bar**", "foo*bar"),
+        ('"*quoted*", (_this_)', '"quoted", (this)'),
+        ("*`code *`*", "code *"),
+        ("`` a`b `` and ` c ` and `  `", "a`b and c and"),
+        ("x` a`", "x a"),
+        ("`two\r\nlines` and `one\nmore` and `old\rend`", "two lines and one more and old end"),
+        ("$a_b_c$ and _d_", "$a_b_c$ and d"),
+        ("[a *link*](https://example.org 'title') here", "a link here"),
+        ("![a picture](cat.png) here", "a picture here"),
+        ("[[Note]] and [[Note#Part#Deep]] and [[Note|so]]", "Note and Note > Part > Deep and so"),
+        ("<b>bold</b> and a &lt; b", "bold and a < b"),
+        (r"\*no\* and \[no\]", "*no* and [no]"),
+        ("before %%a comment%% after", "before  after"),
+        ("%%two\nlines%%after", "after"),
+        ("&copy; &#169; &#xA9; &copy &nonsense;", "\u00a9 \u00a9 \u00a9 &copy &nonsense;"),
+        ("*end*\r\n", "end"),
+    ],
+)
+def test_a_reader_sees_no_markup(text: str, seen: str) -> None:
+    assert plain(text) == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("*one* and **two**", "one and two"),
+        ("[[Note]], [[Note|so]], [[Note| so ]]", "Note, so, so"),
+        ("[[Note#Part]], [[#Part]], [[Note#^block]]", "Note#Part, Part, Note"),
+        (r"[[Note\|so]]", "so"),
+        ("![[cat.PNG]] ![[cat.png|200x10]] ![[cat.png|a cat]] ![[Note|200]]", "  a cat Note"),
+        ("[[cat.png]] ![[#^block]]", "cat.png ^block"),
+        ("![[Note#]]", "Note"),
+        ("![a cat](cat.png) ![200](cat.png) ![a cat|200x10](cat.png)", "a cat  a cat"),
+        ("`code` and `` two\nlines ``", "code and  two\nlines "),
+        ("`one\r\ntwo` and `code`", "one\r\ntwo and code"),
+        ("a &lt; b", "a &lt; b"),
+        (r"\*no\*", "*no*"),
+        ("<b>bold</b>", "bold"),
+        ("no markup", "no markup"),
+    ],
+)
+def test_markup_is_found_where_it_stands(text: str, seen: str) -> None:
+    assert shown(text) == seen
+
+
+def test_of_very_many_delimiters_none_is_paired() -> None:
+    words = "*a* " * (MAX_RUNS // 2)
+    assert plain(words) == words.replace("*", "").strip()
+    assert plain(f"{words}*b*") == f"{words}*b*"
+
+
+def test_a_label_is_looked_up_where_it_is_defined() -> None:
+    assert plain("[a *label*][one] and [two]", {"one": "https://example.org"}) == "a label and [two]"
+
+
+@pytest.mark.parametrize(
+    ("source", "parts", "text"),
+    [
+        ("Note", ("Note", "", None), "Note"),
+        (" Note # Part | so ", ("Note", "Part", "so"), "so"),
+        ("Note#One#Two", ("Note", "One#Two", None), "Note > One > Two"),
+        ("#Part", ("", "Part", None), "Part"),
+        (r"Note\|so", ("Note", "", "so"), "so"),
+        ("Note|", ("Note", "", ""), "Note"),
+        ("Note\\", ("Note\\", "", None), "Note\\"),
+    ],
+)
+def test_a_wikilink_has_three_parts(source: str, parts: tuple[str, str, str | None], text: str) -> None:
+    assert (wikilink_parts(source), wikilink_text(source)) == (parts, text)
+
+
+def test_a_destination_is_meant_without_its_escapes() -> None:
+    assert unescape_destination(r"a\(b\)&amp;c\d") == r"a(b)&c\d"
