@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from vault_indexer.chunk.cutting.assemble import Draft, trim_drafts, windows
-from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of
+from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
 from vault_indexer.chunk.cutting.fitting import fit, fit_spans
 from vault_indexer.chunk.cutting.packing import Window, pack, slide
 from vault_indexer.chunk.cutting.sizes import Characters, Marks, Tokens, ruler_for, token_ruler
@@ -66,6 +66,8 @@ def atoms(text: str, limit: int, *loose: ElementKind) -> list[str]:
         ("# Heading\n\nBody.\n", 16, ["# Heading\n\nBody.\n"]),
         ("# Heading\n\nBody.\n", 15, ["# Heading\n\n", "Body.\n"]),
         ("# A\n\n# B\n\nBody.\n", 20, ["# A\n\n# B\n\nBody.\n"]),
+        ("Before it.\n\n# A\n\nOne.\n", 12, ["Before it.\n\n", "# A\n\nOne.\n"]),
+        ("[a]: /x\n\nText.\n", 12, ["[a]: /x\n\n", "Text.\n"]),
         ("# A\n\nOne.\n\nTwo.\n", 20, ["# A\n\nOne.\n\n", "Two.\n"]),
         ("- one\n- two\n", 11, ["- one\n- two\n"]),
         ("- one\n- two\n", 10, ["- one\n", "- two\n"]),
@@ -183,6 +185,8 @@ def touching(*sizes: int) -> list[Span]:
         ((7, 5, 7), 10, [7, 5, 7]),
         ((2, 9, 2), 10, [2, 9, 2]),
         ((4, 1, 4, 1), 6, [5, 5]),
+        ((5, 4, 4), 10, [5, 8]),
+        ((4, 3, 5), 10, [7, 5]),
         ((), 5, []),
     ],
 )
@@ -219,6 +223,33 @@ def test_a_long_span_is_repeated_from_a_word_on() -> None:
     text = "one two three four five"
     (_, second) = slide(text, [(0, 19), (19, 23)], Characters(text), 20, 8)
     assert text[second.overlap_start : second.start] == "four "
+
+
+def test_a_window_gets_on_by_a_sixteenth_of_its_size() -> None:
+    text = "x" * 40
+    found = slide(text, touching(*[1] * 40), Characters(text), 32, 99)
+    assert [(one.overlap_start, one.start, one.end) for one in found] == [
+        (0, 0, 32),
+        *((start - 30, start, start + 2) for start in range(32, 40, 2)),
+    ]
+
+
+def test_the_blocks_of_a_stretch_are_clipped_to_it() -> None:
+    text = "One.\n\n- a\n- b\n- c\n\nTwo.\n"
+    blocks = blocks_of(parse_note("n.md", text.encode()))
+
+    def shown(start: int, end: int) -> list[tuple[str, list[str]]]:
+        return [
+            (text[one.start : one.end], [text[part.start : part.end] for part in one.parts])
+            for one in within(blocks, start, end)
+        ]
+
+    assert shown(0, len(text)) == [("One.", []), ("- a\n- b\n- c", ["- a", "- b", "- c"]), ("Two.", [])]
+    assert shown(10, 17) == [("- b\n- c", ["- b", "- c"])]
+    assert shown(6, 13) == [("- a\n- b", ["- a", "- b"])]
+    assert shown(2, 9) == [("e.", []), ("- a", ["- a"])]
+    assert shown(4, 6) == []
+    assert shown(19, 21) == [("Tw", [])]
 
 
 def test_windows_become_drafts_without_blank_lines() -> None:

@@ -13,8 +13,8 @@ from vault_indexer.chunk.cutting.spans import Span, word_start
 def pack(spans: Sequence[Span], ruler: Ruler, limit: int) -> list[Span]:
     """Touching spans joined into few pieces of at most `limit` and of nearly equal size.
 
-    Each piece ends at the border nearest to an equal share of what is left; a nearer border that would
-    cost one piece more is passed over. A span alone above the limit is a piece of its own.
+    Each piece ends at the border nearest to an equal share of what is left: one that would cost a piece more
+    is never the nearest. A span alone above the limit is a piece of its own.
     """
     pieces: list[Span] = []
     ends = [ruler.at(end) for _, end in spans]
@@ -37,8 +37,7 @@ def _last_of_piece(ends: list[int], index: int, start: int, limit: int) -> int:
     share = start + left / count
     above = min(bisect_left(ends, share, lo=index), furthest)
     below = max(above - 1, index)
-    enough = ends[-1] - ends[below] <= (count - 1) * limit
-    return below if enough and share - ends[below] < ends[above] - share else above
+    return below if share - ends[below] < ends[above] - share else above
 
 
 @dataclass(frozen=True, slots=True)
