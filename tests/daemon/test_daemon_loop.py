@@ -1,0 +1,128 @@
+"""The daemon's loop, step by step: what pending changes wait for, deletions, workers at rest, checks."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+from loop_by_hand import LoopByHand
+
+from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
+from vault_indexer.errors import UnavailableError
+from vault_indexer.model import Problem, Progress
+
+HOLD_S = 2.0
+"""The default of `watch.delete_hold_s`."""
+
+
+def paths(kept: LoopByHand) -> set[str]:
+    current = kept.vault_sync.current
+    assert current is not None
+    with current.reader.holder.lease() as snapshot:
+        return {row.path for row in snapshot.catalog.files()}
+
+
+def test_a_deletion_is_held_and_then_carried_out(kept: LoopByHand) -> None:
+    kept.save("Cerium.md", "Contains cerium.\n")
+    kept.run(1.0)
+    assert kept.holding("cerium") == {"Cerium.md"}
+    kept.delete("Cerium.md")
+    kept.run(1.0)
+    assert (kept.loop.pending(), kept.holding("cerium")) == (1, {"Cerium.md"})
+    assert kept.loop.wait_reason() == "1 deletion held back, in case the files come back"
+    assert not kept.loop.is_indexing
+    kept.run(HOLD_S)
+    assert (kept.loop.pending(), kept.holding("cerium")) == (0, set())
+    assert kept.loop.wait_reason() == "files that are still being written"
+
+
+def test_a_note_that_comes_back_in_time_was_never_deleted(kept: LoopByHand) -> None:
+    kept.save("Cerium.md", "Contains cerium.\n")
+    kept.run(1.0)
+    kept.delete("Cerium.md")
+    kept.run(1.0)
+    kept.save("Cerium.md", "Contains cerium and more.\n")
+    kept.run(1.0)
+    assert (kept.loop.pending(), kept.holding("cerium")) == (0, {"Cerium.md"})
+    kept.run(HOLD_S)
+    assert kept.holding("more") == {"Cerium.md"}
+
+
+def test_a_note_that_moved_is_not_held(kept: LoopByHand) -> None:
+    kept.save("Cerium.md", "Contains cerium.\n")
+    kept.save("Holmium.md", "Contains holmium.\n")
+    kept.run(1.0)
+    vault = kept.where.vault
+    (vault / "Metals").mkdir()
+    (vault / "Cerium.md").rename(vault / "Metals" / "Cerium.md")
+    for path in ("Cerium.md", "Metals/Cerium.md"):
+        kept.hint(path)
+    kept.run(0.5)
+    assert kept.loop.pending() == 0
+    assert (kept.holding("cerium"), kept.holding("holmium")) == ({"Metals/Cerium.md"}, {"Holmium.md"})
+
+
+def test_a_vault_that_is_suddenly_empty_changes_nothing_until_two_scans_agree(kept: LoopByHand) -> None:
+    before = paths(kept)
+    notes = kept.where.vault
+    away = notes.with_name("away")
+    shutil.copytree(notes, away)
+    for file in notes.rglob("*.md"):
+        file.unlink()
+    kept.request_scan()
+    kept.run(1.0)
+    problem = kept.loop.state.vault_problem
+    assert problem and kept.loop.wait_reason() == f"the vault ({problem})"
+    assert paths(kept) == before
+    shutil.copytree(away, notes, dirs_exist_ok=True)
+    kept.request_scan()
+    kept.run(1.0)
+    assert (kept.loop.state.vault_problem, kept.loop.pending()) == ("", 0)
+    assert paths(kept) == before
+
+
+def test_workers_end_where_no_edit_has_come_for_long(kept: LoopByHand) -> None:
+    kept.save("Cerium.md", "Contains cerium.\n")
+    kept.run(1.0)
+    current = kept.vault_sync.current
+    assert current is not None
+    pool = current.writer._pool  # the loop tells nobody
+    working = [pool.has_workers]
+    for seconds in (280.0, 40.0):
+        kept.run(seconds, tick_s=20.0)
+        working.append(pool.has_workers)
+    kept.save("Holmium.md", "Contains holmium.\n")
+    kept.run(1.0)
+    assert kept.holding("holmium") == {"Holmium.md"}
+    assert [*working, pool.has_workers] == [True, True, False, True]
+
+
+def test_a_check_is_answered_between_two_steps(kept: LoopByHand) -> None:
+    heard: list[Progress] = []
+    kept.where.write("Unseen.md", "Contains cerium.\n")
+    found = CheckRequest(repair=False, report=heard.append)
+    kept.loop.request(found)
+    kept.loop.step()
+    assert found.answer.result(0) == (
+        Problem("vault", "missing", "in the vault, not in the index", "Unseen.md"),
+    )
+    assert heard and heard[-1].notes == heard[-1].total
+    repaired = CheckRequest(repair=True, report=heard.append)
+    kept.loop.request(repaired)
+    kept.loop.step()
+    assert len(repaired.answer.result(0)) == 1
+    assert kept.holding("cerium") == {"Unseen.md"}
+
+
+def test_what_is_asked_of_a_loop_that_ended_is_refused(kept: LoopByHand) -> None:
+    kept.loop.stop()
+    kept.loop.run()
+    late = CheckRequest(repair=False, report=lambda _: None)
+    kept.loop.request(late)
+    with pytest.raises(UnavailableError):
+        late.answer.result(0)
+    assert not kept.loop.wait_for_scan(1.0)
+    build = BuildRequest()
+    kept.loop.request(build)
+    with pytest.raises(UnavailableError):
+        build.answer.result(0)
