@@ -168,3 +168,40 @@ def test_what_was_counted_is_told_although_nothing_else_is_logged(lines: Lines, 
     finally:
         handler.close()
     assert lines.said[-1].startswith(texts[-1])
+
+
+LEFT = """
+import logging, os, sys
+from pathlib import Path
+from vault_indexer.daemon.log import logging_to
+
+closed = sys.argv[2] == "closed"
+if closed:
+    read, write = os.pipe()
+    os.dup2(write, 2)
+    for one in (read, write):
+        os.close(one)
+before = len(os.listdir("/proc/self/fd"))
+with logging_to(Path(sys.argv[1])):
+    os.write(1, b"x" * 9000 + b"\\nshort\\n")
+    os.write(1, b"without an end")
+print("afterwards")
+sys.stderr.write("not lost\\n")
+sys.stderr.flush()
+handlers = [type(one).__name__ for one in logging.getLogger().handlers]
+print(len(os.listdir("/proc/self/fd")) - before, handlers)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="open files are counted in /proc")
+@pytest.mark.parametrize("errors", ["open", "closed"])
+def test_afterwards_the_streams_lead_where_they_led_unless_nobody_reads_there(
+    tmp_path: Path, errors: str
+) -> None:
+    path = tmp_path / "daemon.log"
+    command = [sys.executable, "-c", LEFT, str(path), errors]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout == "afterwards\n0 []\n"
+    assert done.stderr == ("not lost\n" if errors == "open" else "")
+    said = [line.partition("output: ")[2] for line in path.read_text().splitlines()]
+    assert said == ["x" * (1 << 13), "short", "without an end"]

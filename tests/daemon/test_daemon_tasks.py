@@ -1,9 +1,12 @@
-"""Work between edits: when it is tried again, who comes first, and how large its portions are."""
+"""Work between edits: when it rests or is tried again, who comes first, how large its portions are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, cast
 
 import pytest
@@ -11,6 +14,7 @@ from loop_by_hand import Clock
 
 from vault_indexer.daemon import retry as retry_module
 from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.pause import Pause
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.merge import MergeTask
@@ -78,6 +82,49 @@ def test_after_a_full_disk_room_ends_the_wait(tmp_path: Path, monkeypatch: pytes
     nowhere = Retry(60.0, 60.0, clock)
     nowhere.record_failure(DiskFullError("no room"))
     assert not nowhere.is_due
+
+
+def test_a_pause_ends_at_a_word_or_by_itself() -> None:
+    clock = Clock()
+    pause = Pause(clock)
+
+    def state() -> tuple[bool, datetime | None]:
+        return pause.active, pause.until
+
+    assert state() == (False, None)
+    pause.wait(60.0)  # returns at once
+    pause.begin(None)
+    assert state() == (True, None)
+    pause.begin(90.4)
+    began = datetime.now(UTC)
+    active, until = state()
+    assert active and until is not None and until.microsecond == 0
+    assert timedelta(seconds=88) < until - began < timedelta(seconds=92)
+    clock.now += 90.3
+    assert state()[0]
+    clock.now += 0.2
+    assert state() == (False, None)
+    pause.begin(None)
+    pause.end()
+    assert state() == (False, None)
+
+
+def test_whoever_waits_in_a_pause_hears_that_it_is_over() -> None:
+    pause, ended = Pause(), Event()
+
+    def wait() -> None:
+        while pause.active:
+            pause.wait(300.0)
+        ended.set()
+
+    for begin, end in ((None, pause.end), (300.0, partial(pause.begin, 0.0)), (0.01, lambda: None)):
+        pause.begin(begin)
+        ended.clear()
+        thread = Thread(target=wait)
+        thread.start()
+        end()
+        assert ended.wait(60.0)
+        thread.join()
 
 
 class Pool:
