@@ -54,7 +54,8 @@ def test_a_file_that_has_just_changed_is_read_at_the_next_look() -> None:
 def test_a_file_changes_that_appears_disappears_or_is_another(tmp_path: Path) -> None:
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
     first.write_text("a")
-    watch = ConfigWatch([first, second, first / "below a file"])
+    loop = tmp_path / "loop.toml"
+    watch = ConfigWatch([first, second, loop, first / "below a file"])
 
     def look() -> tuple[bool, tuple[Path, ...]]:
         return watch.has_changed(), watch.disappeared
@@ -70,6 +71,8 @@ def test_a_file_changes_that_appears_disappears_or_is_another(tmp_path: Path) ->
     assert look() == (True, ())
     second.unlink()
     assert [look(), look()] == [(True, (second,)), (False, ())]
+    loop.symlink_to(loop)
+    assert [look(), look()] == [(True, ()), (False, ())], "what cannot be read is there"
     other = tmp_path / "other.toml"
     other.write_text("longer")
     other.replace(first)
