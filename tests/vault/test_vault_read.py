@@ -1,6 +1,7 @@
 import hashlib
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ from unprivileged import folder_of_a_plain_user
 
 from vault_indexer.errors import NoteError
 from vault_indexer.vault import NoteVanished, read_note, resolve_in_vault
+from vault_indexer.vault.files import FileStat
+from vault_indexer.vault.read import is_unchanged, resolved_path
 
 LIMIT = 100_000
 
@@ -104,3 +107,30 @@ def test_a_file_that_is_rewritten_meanwhile_is_never_mixed(tmp_path: Path) -> No
     writer.join()
     assert mixed == 0
     assert read_note(tmp_path, "a.md", LIMIT).data in versions
+
+
+def test_a_long_path_is_cut_in_a_message(tmp_path: Path) -> None:
+    path = "/" + "x" * 300
+    with pytest.raises(NoteError) as caught:
+        resolve_in_vault(tmp_path, path)
+    assert str(caught.value) == f"not a path in the vault: {path[:200]!r}"
+
+
+def test_the_vault_itself_is_in_the_vault(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "up").symlink_to(tmp_path)
+    assert resolve_in_vault(tmp_path, "a/up") == tmp_path.resolve()
+    assert resolved_path(tmp_path, "a/up/a") == "a"
+
+
+@pytest.mark.parametrize("change", [{}, *({name: 1} for name in ("size", "mtime_ns", "ctime_ns", "inode"))])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_file_is_unchanged_if_all_that_is_known_of_it_is_the_same(
+    tmp_path: Path, change: dict[str, int], sign: int
+) -> None:
+    (tmp_path / "a.md").write_text("x", encoding="utf-8")
+    known = FileStat.of("a.md", (tmp_path / "a.md").stat())
+    other = {name: getattr(known, name) + sign * more for name, more in change.items()}
+    assert is_unchanged(tmp_path, replace(known, **other)) == (not change)
+    assert not is_unchanged(tmp_path, replace(known, path="gone.md"))
+    assert not is_unchanged(tmp_path, replace(known, path="a\0.md"))
