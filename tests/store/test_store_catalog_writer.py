@@ -297,6 +297,13 @@ def test_what_is_no_catalog_is_refused(tmp_path: Path) -> None:
         CatalogWriter(empty, bulk=True)
 
 
+def test_a_new_catalog_says_of_which_version_it_is(writer: CatalogWriter, path: Path) -> None:
+    with CatalogReader(path) as catalog:
+        meta = {str(key): value for key, value in catalog.rows("SELECT key, value FROM meta")}
+    assert meta == {"version": 3, "seq": 0, "trimmed": 0}
+    assert writer.seq == 0
+
+
 def test_a_build_writes_no_log_and_leaves_a_sound_catalog(path: Path) -> None:
     writer = CatalogWriter(path, bulk=True)
     with writer.commit():
