@@ -142,6 +142,9 @@ def test_words_are_found_in_a_segment_of_very_many() -> None:
     words = SegmentWords(dict.fromkeys(terms, 1))
     for number in (0, 65_535, 65_536, 131_072, 149_999):
         assert words.near(f"{number:x}w", 0) == {f"{number:x}w": (0, 1)}
+    many = SegmentWords(dict.fromkeys([*(f"a{number:05}".encode() for number in range(65_536)), b"bz"], 1))
+    assert many.near("a65535", 0) == {"a65535": (0, 1)}, "the last one before another letter"
+    assert many.near("bz", 0) == {"bz": (0, 1)}
 
 
 def test_words_that_may_be_meant_come_by_edits_then_frequency_over_all_segments(tmp_path: Path) -> None:
