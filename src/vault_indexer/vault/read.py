@@ -17,7 +17,6 @@ _TRIES = 4
 # O_NONBLOCK (a pipe put in the file's place must not block us).
 _OPEN_FLAGS = (
     os.O_RDONLY
-    | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_BINARY", 0)
