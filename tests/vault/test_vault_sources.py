@@ -13,8 +13,16 @@ from typing import cast
 
 import pytest
 
-from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault import Batch, DirtySet, IgnoreRules, SystemHooks, VaultWatcher, WatchMode
+from vault_indexer.config.settings import FilesSettings, WatchSettings
+from vault_indexer.vault import (
+    Batch,
+    DirtySet,
+    IgnoreRules,
+    SystemHooks,
+    VaultWatcher,
+    WatchMode,
+    load_ignore_rules,
+)
 from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
 from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, TooFewWatchesError
 
@@ -321,6 +329,19 @@ def test_what_may_concern_any_file_is_a_scan_of_all(
     found = world.after(0.5)
     assert found is not None
     assert (found.scan_all, found.reason) == (True, reason)
+
+
+def test_a_pattern_for_folders_silences_folders_and_no_file_of_that_name(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    (tmp_path / ".indexerignore").write_text("Drafts/\n")
+    world.watcher.use_rules(load_ignore_rules(tmp_path, FilesSettings()))
+    world.start()
+    world.sink.folder_appeared("Drafts")
+    world.sink.folder_gone("Drafts")
+    world.sink.file_changed("Drafts/a.md")
+    assert world.watcher.pending == 0
+    world.sink.file_changed("Drafts")
+    assert world.after(0.5) == Batch(dirty=frozenset({"Drafts"}), reason="files changed")
 
 
 def test_saves_are_taken_while_a_batch_is_dealt_with(tmp_path: Path) -> None:
