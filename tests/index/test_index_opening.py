@@ -41,6 +41,7 @@ from vault_indexer.store.catalog import (
     note_rows,
 )
 from vault_indexer.store.keywords import KeywordDocument, KeywordIndex
+from vault_indexer.store.keywords.commit_record import Checksum, read_commit_record, write_commit_record
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import temporary_prefix
 
@@ -443,3 +444,18 @@ def test_what_is_published_of_notes_leaves_context_out(
     expected = np.frombuffer(vector(3) + vector(5), np.float16).reshape(2, 2).astype(np.float32)
     assert found.background.tolist() == expected.tolist()
     assert statistics_of(generation, catalog, "another", 2).background.shape == (0, 2)
+
+
+def test_whoever_opened_a_generation_has_checked_its_files_and_others_look_at_their_sizes(
+    generation: Generation, catalog: CatalogReader
+) -> None:
+    record = read_commit_record(generation.keywords)
+    wrong = {name: Checksum(size=one.size, crc=one.crc ^ 1) for name, one in record.files.items()}
+    write_commit_record(generation.keywords, record.seq, record.generation, record.files, wrong)
+    statistics_of(generation, catalog, MODEL, 2)
+    MergeJob(generation).run(None)
+    assert NoteWorker(no_preparer).handle(KeywordsJob(generation)) == KeywordsApplied(1)  # type: ignore[arg-type]
+    open_to_read(generation, MODEL, 2).catalog.close()
+    for check in (catch_up_keywords, lambda one: IndexPrefetch(one).keywords()):
+        with pytest.raises(IndexUnusableError, match="size or checksum differs"):
+            check(generation)

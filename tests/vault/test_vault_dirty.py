@@ -237,20 +237,16 @@ def test_a_vault_that_cannot_be_read_stays_in_the_set(unreadable: bool) -> None:
     assert len(dirty) == unreadable
 
 
-def test_what_another_reading_indexed_says_whether_all_is_tried_again() -> None:
-    vault = Vault()
-    vault.is_down = True
-    vault.save("a.md")
-    with vault.reading(frozenset({"a.md"})):
+def test_only_a_reading_that_has_indexed_something_lets_all_that_failed_be_tried_again() -> None:
+    dirty = DirtySet(SETTINGS, lambda: 0.0)
+    with pytest.raises(OSError, match="down"), dirty.reading(frozenset({"a.md"})):
+        raise OSError("down")
+    with dirty.reading(frozenset({"b.md"})):
         pass
-    vault.is_down = False
-    with vault.reading(frozenset({"b.md"})):
-        pass
-    assert vault.dirty.take_failed() is None, "nothing was indexed"
-    vault.saved["b.md"] += 1
-    with vault.reading(frozenset({"b.md"})):
-        pass
-    assert vault.dirty.take_failed() == frozenset({"a.md"})
+    assert dirty.take_failed() is None
+    with dirty.reading(frozenset({"b.md"})) as reading:
+        reading.changed = True
+    assert dirty.take_failed() == frozenset({"a.md"})
 
 
 def test_a_reading_that_fails_says_of_what_it_looked_at_which_is_as_it_is_indexed() -> None:

@@ -51,10 +51,11 @@ def test_a_placeholder_stands_for_a_file(name: str, stands_for: str | None) -> N
     [
         (0, 0, False),
         (0x4000_0000, 0, True),
-        (0x2000_0000, 0, False),
+        (0xBFFF_FFFF, 0, False),
+        (0xC000_0000, 0, True),
         (0, 0x1000, True),
         (0, 0x40_0000, True),
-        (0, 0x20_2000, False),
+        (0, 0xFFBF_EFFF, False),
     ],
 )
 def test_files_that_are_only_in_the_cloud(flags: int, attributes: int, is_away: bool) -> None:

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from waiting import wait_until
 
 from vault_indexer.config.settings import FilesSettings, WatchSettings
 from vault_indexer.vault import (
@@ -151,6 +152,25 @@ def test_each_folder_takes_a_watch(tmp_path: Path, limit: int | None, is_enough:
 def test_a_vault_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="none cannot be watched"):
         inotify(tmp_path / "none", Told()).start()
+
+
+@ON_LINUX
+def test_a_link_in_the_place_of_obsidians_folder_is_not_followed(tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    vault.mkdir()
+    outside.mkdir()
+    (vault / ".obsidian").symlink_to(outside)
+    told = Told()
+    source = inotify(vault, told)
+    source.start()
+    try:
+        (outside / "app.json").write_text("{}")
+        (outside / "note.md").write_text("x")
+        (vault / "a.md").write_text("x")
+        wait_until(lambda: ("file", "a.md") in told.hints)
+    finally:
+        source.stop()
+    assert set(told.hints) == {("file", "a.md")}
 
 
 class Quiet:
