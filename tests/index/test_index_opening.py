@@ -10,6 +10,7 @@ from typing import cast
 
 import numpy as np
 import pytest
+from small_generation import MODEL, prepared, put, small_generation, vector
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
@@ -27,83 +28,25 @@ from vault_indexer.index.jobs import (
     catch_up_keywords,
     rebuild_keywords,
 )
-from vault_indexer.index.opening import IndexPrefetch, base_of, open_to_read, open_vectors, rebuild_vectors
+from vault_indexer.index.opening import IndexPrefetch, base_of, open_to_read, open_vectors
 from vault_indexer.index.published_notes import published_notes, statistics_of
 from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.model import Chunk, FileRow, Note, chunk_key
+from vault_indexer.model import chunk_key
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import (
     CatalogReader,
     CatalogWriter,
     Changes,
-    PreparedNote,
-    ResolvedLink,
-    note_rows,
 )
 from vault_indexer.store.keywords import KeywordDocument, KeywordIndex
 from vault_indexer.store.keywords.commit_record import Checksum, read_commit_record, write_commit_record
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import temporary_prefix
 
-MODEL = "test/model/2"
-ZERO = bytes(4)
-
-
-def vector(number: int) -> bytes:
-    return np.array([np.cos(number), np.sin(number)], np.float16).tobytes()
-
-
-def prepared(path: str, *words: str, owed: Sequence[str] = ()) -> PreparedNote:
-    """A note with a parent that is context, and a chunk for each word; those `owed` get no vector."""
-    text = "".join(f"{word}\n" for word in words)
-    note = Note(path, text, path.removesuffix(".md"), "en", tags=("soil",))
-    starts = [sum(len(one) + 1 for one in words[:at]) for at in range(len(words))]
-    parent = Chunk(f"{path}_0", 0, "", 0, len(text), 1, 1, text, "none", extra={"level": 0}, embed=False)
-    chunks = [
-        parent,
-        *(
-            Chunk(
-                f"{path}_{n + 1}",
-                n + 1,
-                "",
-                start,
-                start + len(word),
-                1,
-                1,
-                word,
-                "none",
-                extra={"child_index": n},
-            )
-            for n, (word, start) in enumerate(zip(words, starts, strict=True))
-        ),
-    ]
-    digests = [None, *(word.encode() for word in words)]
-    made = {word.encode(): vector(len(word)) for word in words if word not in owed}
-    file = FileRow(path, len(text), 1, 0, 0, "", "note")
-    return PreparedNote(file, note_rows(note, chunks, digests), made, 0, 0)
-
-
-def nowhere(target: str, _source: str) -> ResolvedLink:
-    return ResolvedLink(target, None, ambiguous=False)
-
-
-def put(writer: CatalogWriter, *notes: PreparedNote) -> None:
-    with writer.commit():
-        for note in notes:
-            writer.put_note(note, nowhere, MODEL)
-
 
 @pytest.fixture
 def generation(tmp_path: Path) -> Generation:
-    """Notes 1 and 2 with words and vectors, as a build leaves them."""
-    (tmp_path / "0001").mkdir()
-    made = Generation(1, tmp_path / "0001")
-    with closing(CatalogWriter(made.catalog, bulk=True)) as writer:
-        put(writer, prepared("a.md", "oak", "maple"), prepared("b.md", "willow", owed=["willow"]))
-    with CatalogReader(made.catalog) as catalog:
-        rebuild_vectors(made, catalog, MODEL, 2)
-    rebuild_keywords(made)
-    return made
+    return small_generation(tmp_path)
 
 
 @pytest.fixture
