@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from waiting import wait_until
@@ -26,6 +26,9 @@ from vault_indexer.vault import (
 )
 from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
 from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, TooFewWatchesError
+
+if TYPE_CHECKING:
+    from watchdog.observers.inotify_c import InotifyEvent
 
 Event = tuple[str, str, str, bool]
 
@@ -171,6 +174,73 @@ def test_a_link_in_the_place_of_obsidians_folder_is_not_followed(tmp_path: Path)
     finally:
         source.stop()
     assert set(told.hints) == {("file", "a.md")}
+
+
+class Delayed(InotifySource):
+    """Keeps events back while it is told to."""
+
+    is_held = False
+
+    def __init__(self, vault: Path, told: Sink) -> None:
+        super().__init__(vault, IgnoreRules(), told, lambda: None)
+        self.held: list[InotifyEvent] = []
+
+    def on_event(self, event: InotifyEvent) -> None:
+        if self.is_held:
+            self.held.append(event)
+        else:
+            super().on_event(event)
+
+
+@ON_LINUX
+@pytest.mark.filterwarnings("ignore:Callback with id")
+def test_a_folder_that_was_renamed_before_its_event_came_keeps_its_watch(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    told = Told()
+    source = Delayed(tmp_path, told)
+    source.start()
+    try:
+        source.is_held = True
+        (tmp_path / "old").rename(tmp_path / "new")
+        wait_until(lambda: len(source.held) == 2)
+        source.is_held = False
+        source.on_event(next(event for event in source.held if event.is_moved_to))
+        (tmp_path / "old").mkdir()
+        wait_until(lambda: ("appeared", "old") in told.hints)
+        (tmp_path / "new" / "a.md").write_text("x")
+        (tmp_path / "old" / "b.md").write_text("x")
+        wait_until(lambda: ("file", "old/b.md") in told.hints)
+    finally:
+        source.stop()
+    assert ("file", "new/a.md") in told.hints
+
+
+@ON_LINUX
+def test_a_folder_tells_of_itself_once_and_its_files_by_their_paths(tmp_path: Path) -> None:
+    told = Told()
+    source = Delayed(tmp_path, told)
+    source.start()
+    try:
+        (tmp_path / "d" / "e").mkdir(parents=True)
+        wait_until(lambda: ("appeared", "d") in told.hints)
+        (tmp_path / "d" / "e" / "a.md").write_text("x")
+        wait_until(lambda: ("file", "d/e/a.md") in told.hints)
+        (tmp_path / ".git").mkdir()
+        (tmp_path / "d" / "e" / "a.md").unlink()
+        (tmp_path / "d" / "e").rmdir()
+        wait_until(lambda: ("gone", "d/e") in told.hints)
+        (tmp_path / ".obsidian").mkdir()
+        wait_until(lambda: ("file", ".obsidian/app.json") in told.hints)
+        told.hints.clear()
+        (tmp_path / ".obsidian" / "app.json").write_text("{}")
+        wait_until(lambda: ("file", ".obsidian/app.json") in told.hints)
+        (tmp_path / ".obsidian").rename(tmp_path / "d" / "other")
+        wait_until(lambda: ("appeared", "d/other") in told.hints)
+        (tmp_path / "d" / "other" / "app.json").write_text("{ }")
+        wait_until(lambda: ("file", "d/other/app.json") in told.hints)
+    finally:
+        source.stop()
+    assert not [path for _, path in told.hints if path.startswith(".git")]
 
 
 class Quiet:
