@@ -141,6 +141,8 @@ def test_a_generation_fits_the_settings_it_was_built_with(tmp_path: Path) -> Non
     changed = check_compatibility(generation, other)
     assert changed.manifest == written
     assert changed.reasons == ("chunking.strategy is now paragraph",)
+    renamed = check_compatibility(generation, settings("multilingual"))
+    assert "embedding.provider is now multilingual" in renamed.reasons
     generation.manifest.write_text("nonsense = ")
     damaged = check_compatibility(generation, used)
     assert damaged.manifest == written

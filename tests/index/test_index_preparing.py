@@ -16,10 +16,11 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.index.compatibility.check import manifest_for
 from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
-from vault_indexer.index.jobs import NoteWorker, PrepareJob
+from vault_indexer.index.jobs import NoteWorker, PrepareJob, WarmJob
 from vault_indexer.index.publication_owner import IdentityFile, PublicationIdentity, PublishedVault
 from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped, text_digest
 from vault_indexer.index.reading.sample import first_part, has_drifted, sample_texts
+from vault_indexer.index.workers.job import Failed
 from vault_indexer.model import Chunk, FileKind, Note
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.wordllama import wordllama_model
@@ -427,3 +428,24 @@ def test_a_keeper_without_a_name_is_its_host(tmp_path: Path) -> None:
     assert (named.full_name, named.vault, named.owner) == ("alpha/Help", "help-0", identity.owner)
     assert here.keeper and here.keeper != "alpha"
     assert here.place != named.place
+
+
+def test_a_worker_loads_the_model_with_the_first_text_or_when_it_is_warmed(
+    vault: Path, embedder: Embedder
+) -> None:
+    made: list[Preparer] = []
+
+    def make() -> Preparer:
+        made.append(preparer_of(vault, embedder))
+        return made[-1]
+
+    worker = NoteWorker(make)
+    worker.handle(PrepareJob(("gone.md",)))
+    worker.handle(WarmJob(model=False))
+    assert embedder.asked == []
+    assert worker.handle(WarmJob()) == []
+    assert len(embedder.asked) == 1
+    assert len(made) == 1
+    embedder.is_down = True
+    assert worker.handle(WarmJob()) == Failed("down")
+    assert NoteWorker(make).handle(PrepareJob(("gone.md",))) != []
