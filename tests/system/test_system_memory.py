@@ -110,6 +110,8 @@ def test_lines_of_other_controllers_and_broken_ones_are_passed_over(tmp_path: Pa
             **first_version("", 1 << 61, 1, 0),
             **group("d/", "300", 10, 0),
             **group("", "200", 20, 0),
+            "memory.max": "1\n",
+            "memory.current": "1\n",
         },
     )
     assert (memory_limit(proc, groups), free_memory(proc, groups)) == (200, 10)
