@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from multiprocessing.connection import Connection
+
 import pytest
 
 from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
@@ -234,3 +236,26 @@ def test_a_process_that_is_waited_for_may_have_a_status_of_its_own() -> None:
     child.join()
     assert not child.is_alive()
     assert child.end() == "the process ended with status 7"
+
+
+def wait_for_a_message(connection: Connection) -> None:
+    connection.send("ready")
+    connection.recv()
+
+
+def test_a_process_that_is_ended_was_ended_by_a_signal() -> None:
+    child = ChildProcess(wait_for_a_message)
+    assert child.receive() == "ready"
+    assert child.is_alive()
+    assert child.end() == "the process ended by signal 9"
+    assert not child.is_alive()
+
+
+def print_a_word(_connection: Connection) -> None:
+    print("said by a library", flush=True)
+
+
+def test_what_a_process_prints_goes_to_the_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
+    ChildProcess(print_a_word).join()
+    printed = capfd.readouterr()
+    assert (printed.out, printed.err) == ("", "said by a library\n")
