@@ -152,6 +152,7 @@ def test_a_file_that_is_no_note_is_skipped_with_its_reason(
     gone, large = skip("gone.md").file, skip("large.md").file
     assert (gone.state, gone.reason, gone.inode, gone.size) == ("skipped", "", 0, 0)
     assert (large.state, large.size, large.digest, large.mtime_ns) == ("skipped", 0, "", 0)
+    assert (gone.mtime_ns, gone.ctime_ns, large.ctime_ns) == (0, 0, 0), "it is tried again"
     assert large.inode == (vault / "large.md").stat().st_ino
     assert large.reason and large.reason != "why"
     assert large.seen_ns > 0
