@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vault_indexer.chunk import chunker_for
+from vault_indexer.chunk import ChoosingChunker, chunker_for
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.index.reading.inspection import Inspection, Inspector
@@ -30,3 +30,40 @@ def test_a_grammar_that_is_missing_is_named_once(tmp_path: Path) -> None:
     (found,) = Inspector(tmp_path, FilesSettings(), chunker).inspect(["Code.md"])
     assert isinstance(found, Inspection)
     assert [(one.detail, one.line) for one in found.diagnostics] == [("no grammar for cobol", 1)]
+
+
+def test_a_note_is_shown_with_its_links_and_chunks(tmp_path: Path) -> None:
+    (tmp_path / "Other.md").write_text("# Other\n")
+    (tmp_path / "Note.md").write_text(
+        "---\naliases: [Nota]\ntags: [area]\n---\n# Note\n\nTo [[Other#Part|there]] and [[Gone]]. ^here\n"
+    )
+    (tmp_path / ".hidden.md").write_text("x")
+    (tmp_path / "pic.png").write_bytes(b"x")
+    inspector = Inspector(tmp_path, FilesSettings(), chunker_for(ChunkingSettings()))
+    assert inspector.all_notes() == ["Note.md", "Other.md"]
+    (found,) = inspector.inspect(["note"])
+    assert isinstance(found, Inspection)
+    shown = found.answer()
+    assert (shown.path, shown.title, shown.aliases, shown.tags) == ("Note.md", "Note", ("Nota",), ("area",))
+    assert [(one.target, one.subpath, one.display, one.line, one.resolved) for one in shown.links] == [
+        ("Other", "Part", "there", 7, "Other.md"),
+        ("Gone", "", None, 7, None),
+    ]
+    assert [one.text for one in shown.headings] == ["Note"]
+    assert [one.id for one in shown.blocks] == ["here"]
+    assert (shown.chunks, shown.diagnostics) == (found.chunks, ())
+    assert found.chunks
+    assert shown.frontmatter == {"aliases": ["Nota"], "tags": ["area"]}
+
+
+def test_diagnostics_come_from_the_note_and_from_the_options_it_chose(tmp_path: Path) -> None:
+    (tmp_path / "Note.md").write_text("---\nchunking: {strategy: nonsense}\nbroken: [\n---\n# Note\n")
+    (tmp_path / "Own.md").write_text("---\nchunking: {strategy: nonsense}\n---\n# Own\n\nText.\n")
+    inspector = Inspector(tmp_path, FilesSettings(), ChoosingChunker(ChunkingSettings()))
+    broken, own = inspector.inspect(["Note.md", "Own.md"])
+    assert isinstance(broken, Inspection)
+    assert isinstance(own, Inspection)
+    assert broken.diagnostics == broken.note.diagnostics != ()
+    ((kind, detail),) = ((one.kind, one.detail) for one in own.diagnostics)
+    assert kind == "chunking"
+    assert detail.startswith("chunking in the frontmatter is ignored: strategy: ")

@@ -7,6 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from vault_indexer.index.publishing import Change, Publication, PublishedEpoch
 from vault_indexer.store import Generation
 from vault_indexer.store.milvus import CollectionMissingError, VaultState
@@ -23,6 +25,8 @@ class Server:
         self.is_gone = False
         self.goes_meanwhile = False
         self.asked: list[str] = []
+        self.is_slow = False
+        self.sweeps = 0
         mark = PublishedEpoch(cast("Generation", SimpleNamespace(folder=folder)))
         mark.write(1)
         self.publication = Publication(cast("Any", self), mark)
@@ -68,10 +72,20 @@ class Server:
         return Change(self.state)
 
     def shows(self, _change: Change) -> bool:
-        return True
+        return not self.is_slow
 
     def sweep(self, _state: VaultState) -> None:
-        return
+        self.sweeps += 1
+
+    def rest(self) -> None:
+        self.asked.append("rest")
+
+    def close(self) -> None:
+        self.asked.append("close")
+
+    def step(self) -> bool:
+        self.asked.clear()
+        return self.publication.step(cast("Any", SimpleNamespace(seq=self.seq)))
 
 
 def test_rows_are_counted_once_and_then_a_few_are_looked_up(tmp_path: Path) -> None:
@@ -106,3 +120,86 @@ def test_a_collection_that_goes_while_changes_are_written_is_made_again(tmp_path
     server.minutes(1)
     server.seq, server.goes_meanwhile = 8, True
     assert server.minutes(1) == ["look", "follow", "publish"]
+
+
+def test_a_change_counts_once_the_server_shows_it(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    publication = server.publication
+    assert publication.applied_seq == -1
+    server.is_slow = True
+    assert not server.step()
+    assert (server.asked, publication.applied_seq, server.sweeps) == (["count"], -1, 0)
+    assert not server.step()
+    assert server.asked == [], "it is only looked at again"
+    server.is_slow = False
+    assert server.step()
+    assert (publication.applied_seq, server.sweeps) == (7, 1)
+    assert server.step()
+    assert (server.asked, server.sweeps) == ([], 1), "nothing is new"
+    server.seq = 8
+    assert server.step()
+    assert (server.asked, publication.applied_seq, server.sweeps) == (["follow"], 8, 1)
+
+
+def test_what_was_published_whole_is_swept_again(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    assert server.step()
+    server.seq, server.goes_meanwhile = 8, True
+    assert server.step()
+    assert (server.asked, server.sweeps) == (["follow", "publish"], 2)
+    assert (
+        PublishedEpoch(cast("Generation", SimpleNamespace(folder=tmp_path))).read() == server.state.epoch == 2
+    )
+
+
+def test_after_an_error_the_state_is_read_and_the_rows_are_counted(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    assert server.step()
+    server.publication.look()
+    server.applied = lambda _epoch: 1 / 0  # type: ignore[method-assign, assignment, return-value]
+    with pytest.raises(ZeroDivisionError):
+        server.step()
+    assert server.publication.applied_seq == -1
+    del server.applied
+    assert server.step()
+    assert server.asked == ["count"]
+    server.publication.rest()
+    server.publication.close()
+    assert server.asked == ["count", "rest", "close"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "1 2"])
+def test_a_damaged_epoch_is_none(tmp_path: Path, text: str) -> None:
+    mark = PublishedEpoch(cast("Generation", SimpleNamespace(folder=tmp_path)))
+    assert mark.read() == 0
+    mark.write(7)
+    assert mark.read() == 7
+    (tmp_path / "published").write_text(text)
+    assert mark.read() == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "asked"),
+    [
+        ({"epoch": 2}, "count"),
+        ({"seq": 6}, "count"),
+        ({"chunks": 4}, "count"),
+        ({"seen_ms": 9, "name": "other"}, "look"),
+    ],
+)
+def test_rows_are_counted_where_the_state_stands_for_others(
+    tmp_path: Path, changed: dict[str, Any], asked: str
+) -> None:
+    server = Server(tmp_path)
+    assert server.step()
+    server.state = replace(server.state, **changed)
+    server.publication.look()
+    assert server.step()
+    assert server.asked[0] == asked
+
+
+def test_a_state_that_is_ahead_of_the_catalog_is_published_again(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.seq = 6
+    assert server.step()
+    assert server.asked == ["publish"]

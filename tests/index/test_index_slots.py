@@ -58,3 +58,12 @@ def test_turns_are_had_one_at_a_time() -> None:
     assert not slot.try_acquire(other)
     slot.release(one)
     assert slot.try_acquire(other)
+
+
+def test_pools_that_rest_keep_their_workers_while_there_is_room() -> None:
+    slots, ended = Slots(4), []
+    for number in range(1, 5):
+        with slots.at_work(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
+            assert ended == []
+    with slots.at_work(5, lambda: ended.append(5), lambda: False):
+        assert ended == [1]

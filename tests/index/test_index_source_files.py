@@ -127,3 +127,37 @@ def test_the_default_strategy_cuts_a_source_file_at_its_definitions(service: Vau
 def test_a_suffix_that_is_no_language_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"files\.sources.*\.py"):
         opened(tmp_path, **{"files.sources": [".txt"]})
+
+
+def test_lines_and_ends_of_headings_are_those_of_their_names() -> None:
+    code = "import os\n\n@cached\ndef one(\n    x,\n): ...\n\n\ndef two(): pass"
+    note = source_note("a/tool.py", code.encode())
+    assert [(one.text, one.line, code[one.start : one.end]) for one in note.headings] == [
+        ("one", 3, "@cached\ndef one("),
+        ("two", 9, "def two(): pass"),
+    ]
+    (whole,) = note.elements
+    assert (whole.start, whole.end, whole.language) == (0, len(code), "python")
+
+
+def test_definitions_within_definitions_are_no_deeper_than_six() -> None:
+    code = "".join(f"{'    ' * depth}class C{depth}:\n" for depth in range(8)) + "    " * 8 + "x = 1\n"
+    note = source_note("deep.py", code.encode())
+    assert [one.level for one in note.headings] == [1, 2, 3, 4, 5, 6, 6, 6]
+    assert [one.text for one in note.headings] == [f"C{depth}" for depth in range(8)]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_a_source_file_without_code_has_no_part(text: str) -> None:
+    note = source_note("empty.py", text.encode())
+    assert (note.headings, note.elements, note.text) == ((), (), text)
+
+
+def test_code_of_the_module_between_two_definitions_has_its_name() -> None:
+    code = "x = 1\n\ndef one(): pass\n\n\ny = 2\n\ndef two(): pass\n\n\n"
+    note = source_note("tool.py", code.encode())
+    assert [(one.text, one.line, code[one.start : one.end]) for one in note.headings] == [
+        ("one", 3, "def one(): pass"),
+        ("tool.py", 6, "y = 2"),
+        ("two", 8, "def two(): pass"),
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -239,3 +240,127 @@ def test_shares_by_field_add_up_to_the_score(tmp_path: Path) -> None:
     (none, shares) = snapshot.word_scores([99, 1], terms, FieldWeights())
     assert none == []
     assert dict(shares) == pytest.approx({match.word: match.score for match in matches})
+
+
+def test_rounded_scores_of_words_in_many_forms_are_looked_up_to_the_last_bit(tmp_path: Path) -> None:
+    """With forms, fields and classes that need each order of a sum; some words are common, some are not."""
+    dice = np.random.default_rng(4)
+    words = ["oak", "elm", "ash", "fir", "yew", "rare"]
+    documents = [
+        KeywordDocument(
+            key,
+            content=[word for word in words[:5] for _ in range(int(dice.integers(0, 4)))],
+            title=["oak"] * (key % 3 == 0) + ["ash"] * (key % 4 == 0) + ["rare"] * (key == 5),
+            path=["elm"] * (key % 5 == 0) + ["oak"] * (key % 2),
+        )
+        for key in range(90)
+    ]
+    index = KeywordIndex.create(tmp_path / "keywords")
+    index.apply(documents[:60], [], 1)
+    index.apply(documents[60:], [7, 8], 2)
+    terms = [
+        QueryTerm(
+            "oak", (TermClass("oak", (("elm", 0.7), ("ash", 0.3), ("fir", 0.9))), TermClass("yew")), 0.8
+        ),
+        QueryTerm("none", (TermClass("none", (("ash", 0.5),)),), 0.4),
+        QueryTerm("many", (TermClass("elm", tuple((word, 0.1) for word in [*words, *"abc"])),), 0.2),
+        QueryTerm.plain("rare"),
+        QueryTerm.plain("missing"),
+    ]
+    exact = index.snapshot()
+    rounded = KeywordIndex.open(tmp_path / "keywords", rounded_from=90).snapshot()
+    plain = KeywordIndex.open(tmp_path / "keywords", rounded_from=91).snapshot()
+    keys = np.arange(0, 90, 4, dtype=np.int64)
+    for asked in (terms, *([term] for term in terms)):
+        for k in (1, 7, 200):
+            for allowed in (None, keys, np.arange(3, 80, dtype=np.int64)):
+                wanted = exact.search(asked, WEIGHTS, k, allowed)
+                for one in (rounded, plain):
+                    found = one.search(asked, WEIGHTS, k, allowed)
+                    assert found.keys.tolist() == wanted.keys.tolist()
+                    assert found.scores.tobytes() == wanted.scores.tobytes()
+        assert rounded.scores(keys, asked, WEIGHTS).tobytes() == exact.scores(keys, asked, WEIGHTS).tobytes()
+        held = exact.term_presence(keys, keys + 1, asked, WEIGHTS)
+        again = rounded.term_presence(keys, keys + 1, asked, WEIGHTS)
+        assert again.ranges.tolist() == held.ranges.tolist()
+        assert again.documents.tolist() == held.documents.tolist()
+    for term in terms:
+        assert rounded.knows(term, WEIGHTS) == exact.knows(term, WEIGHTS) == (term.word != "missing")
+
+
+def test_a_word_that_no_live_document_holds_is_not_known(tmp_path: Path) -> None:
+    index = index_of(tmp_path, "oak", "elm oak")
+    index.apply([], [2], 2)
+    snapshot = index.snapshot()
+    known = {word: snapshot.knows(QueryTerm.plain(word), FieldWeights()) for word in ("oak", "elm", "ash")}
+    assert known == {"oak": True, "elm": False, "ash": False}
+    assert snapshot.document_frequency("elm") == 1
+    assert len(snapshot.search([QueryTerm.plain("elm")], FieldWeights(), 9)) == 0
+    ignored = FieldWeights(content=FieldWeight(0.0))
+    assert not snapshot.knows(QueryTerm.plain("oak"), ignored)
+    assert snapshot.knows(QueryTerm.plain("oak"), FieldWeights()), "of the weights that are asked for"
+
+
+def test_shares_are_ordered_by_what_they_give(tmp_path: Path) -> None:
+    index = KeywordIndex.create(tmp_path / "keywords")
+    index.apply(
+        [
+            KeywordDocument(1, title=["bee"], content=["bee", "ant", "ant"], tags=["ant"], path=["bee"]),
+            KeywordDocument(2, content=["cat", "bee"]),
+            KeywordDocument(3, content=["cat", "ein"]),
+        ],
+        [],
+        1,
+    )
+    terms = [
+        QueryTerm.plain("ant", 0.1),
+        QueryTerm.plain("bee", 2.0),
+        QueryTerm("cats", (TermClass("cats", (("cat", 0.8),)), TermClass("ein", weight=0.9))),
+    ]
+    snapshot = index.snapshot()
+    first, gone, second, third = snapshot.explain([1, 99, 2, 3], terms, FieldWeights())
+    assert [match.word for match in first] == ["bee", "ant"]
+    assert [name for name, _ in first[0].fields] == ["title", "content", "path"]
+    assert gone == ()
+    assert [match.word for match in second] == ["bee", "cats"]
+    assert [match.word for match in third] == ["cats"]
+    for matches in (first, second, third):
+        scores = [match.score for match in matches]
+        assert scores == sorted(scores, reverse=True)
+    best_class = snapshot.explain([3], [QueryTerm("ein", (TermClass("ein", weight=0.9),))], FieldWeights())
+    assert third[0].score == pytest.approx(best_class[0][0].score)
+    by_word = snapshot.word_scores([3, 99, 1], terms, FieldWeights())
+    assert [[word for word, _ in one] for one in by_word] == [["cats"], [], ["bee", "ant"]]
+    shares = [share for _, share in by_word[2]]
+    assert shares == pytest.approx([match.score for match in first])
+
+
+def test_a_word_that_is_typed_holds_64_longer_ones(tmp_path: Path) -> None:
+    words = [f"oak{number:03}" for number in range(70)]
+    index = KeywordIndex.create(tmp_path / "keywords")
+    index.apply(
+        [KeywordDocument(key, content=[word]) for key, word in enumerate([*words, "oak", "elm"])], [], 1
+    )
+    snapshot = index.snapshot()
+    typed = QueryTerm(
+        "oak", (TermClass("oak", (("oak001", 0.3),)), TermClass("elm", weight=0.5)), prefix=True
+    )
+    first, second = snapshot.classes_of(typed)
+    assert second == TermClass("elm", weight=0.5)
+    assert first.exact == "oak"
+    assert first.variants[0] == ("oak001", 0.3)
+    assert first.variants[1:] == tuple((word, 0.8) for word in words[:63] if word != "oak001")
+    found = snapshot.search([typed], FieldWeights(), 100)
+    assert found.keys.tolist()[0] == 70
+    assert len(found) == 1 + 63 + 1
+    plain = replace(typed, prefix=False)
+    assert snapshot.classes_of(plain) == typed.classes
+    assert snapshot.search([plain], FieldWeights(), 100).keys.tolist() == [70, 71, 1]
+
+
+def test_the_part_of_the_weight_that_is_held() -> None:
+    terms = [QueryTerm.plain("a", 1.0), QueryTerm.plain("b", 3.0)]
+    held = np.array([[True, False], [False, True], [True, True], [False, False]])
+    assert held_weight(held, terms).tolist() == [0.25, 0.75, 1.0, 0.0]
+    weightless = [QueryTerm.plain("a", 0.0)]
+    assert held_weight(np.array([[True]]), weightless).tolist() == [0.0]

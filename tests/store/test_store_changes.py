@@ -21,6 +21,7 @@ from vault_indexer.store.catalog import (
     ResolvedLink,
     note_rows,
 )
+from vault_indexer.store.catalog.changes import ADDED, EMBEDDED, REMOVED
 from vault_indexer.store.catalog.page_checksums import record_page_checksums
 
 MODEL = "test/model/2"
@@ -137,3 +138,17 @@ def test_a_catalog_of_before_says_how_far_its_log_reaches_once_it_is_written(tmp
             with writer.commit():
                 put_note(writer, "a")
             assert (changes_since(path, since) is not None) is reaches
+
+
+def test_a_chunk_that_came_and_went_is_in_no_set() -> None:
+    changes = Changes()
+    assert not Changes().touches_text
+    for key, operation in ((1, EMBEDDED), (2, EMBEDDED), (2, REMOVED), (3, ADDED), (3, EMBEDDED)):
+        changes.note(key, operation)
+    assert changes == Changes({3}, {2}, {1, 3})
+    assert changes.touches_text
+    changes.note(3, REMOVED)
+    assert changes == Changes(set(), {2}, {1})
+    assert changes.touches_text
+    assert Changes(added={1}).touches_text
+    assert not Changes(embedded={1}).touches_text

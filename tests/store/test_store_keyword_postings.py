@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_indexer.store.keywords.bm25f import best, inverse_document_frequency, length_norms, saturate
+from vault_indexer.store.keywords.cache_sizes import entry_bytes, limit_for
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
     Dense,
@@ -113,3 +115,82 @@ def test_whoever_is_among_the_best_is_still_there_after_rounding(
     threshold = np.sort(exact)[-k]
     assert set(np.flatnonzero((exact >= threshold) & (exact > 0)).tolist()) <= set(likely.tolist())
     assert not (exact[likely] == 0).any()
+
+
+def test_scores_of_very_many_documents_are_added_up_from_their_steps() -> None:
+    exact = np.zeros(200_000, np.float32)
+    exact[::3] = np.random.default_rng(1).uniform(0.5, 20, len(exact[::3])).astype(np.float32)
+    rounded = RoundedScores.of(exact, (True, False))
+    assert rounded.in_order == (True, False)
+    assert rounded.nbytes == 200_000
+    assert not rounded.is_empty
+    assert rounded.step == pytest.approx(float(exact.max()) / 254)
+    totals = np.ones(200_000, np.float32)
+    too_high = rounded.add_to(totals, 0.5)
+    assert too_high == pytest.approx(0.5 * rounded.step)
+    added = totals - 1
+    assert (added >= 0.5 * exact - 1e-4).all()
+    assert (added <= 0.5 * exact + too_high + 1e-4).all()
+    assert not added[exact == 0].any()
+
+
+def test_of_sums_that_may_be_too_high_few_are_looked_at_again() -> None:
+    sums = np.arange(1_000, dtype=np.float32)
+    assert may_be_best(sums, 3, 0.5).tolist() == [997, 998, 999]
+    assert may_be_best(sums, 3, 2.0).tolist() == list(range(995, 1_000))
+    assert may_be_best(sums, 2_000, 2.0).tolist() == list(range(1, 1_000))
+    assert may_be_best(np.zeros(9, np.float32), 3, 2.0).tolist() == []
+    assert may_be_best(sums, 0, 2.0).tolist() == []
+    assert may_be_best(np.array([1, 2, 0, 3], np.float32), 3, 9.0).tolist() == [0, 1, 3]
+
+
+@pytest.mark.parametrize(
+    ("scores", "k", "expected"),
+    [
+        ([], 3, []),
+        ([0.0, 0.0], 1, []),
+        ([1.0, 2.0, 3.0], 0, []),
+        ([1.0, 3.0, 2.0], 1, [20]),
+        ([2.0, 3.0, 2.0, 2.0], 2, [20, 10]),
+        ([2.0, 3.0, 2.0, 2.0], 9, [20, 10, 30, 40]),
+        ([0.0, 0.01, 0.0, 9.0], 9, [40, 20]),
+        ([0.01, 0.02, 8.0, 9.0], 3, [40, 30, 20]),
+    ],
+)
+def test_the_best_come_first_and_equal_ones_by_key(scores: list[float], k: int, expected: list[int]) -> None:
+    keys = np.arange(10, 10 * len(scores) + 10, 10, dtype=np.int64)
+    ranking = best(np.array(scores, np.float32), keys, k)
+    assert ranking.keys.tolist() == expected
+    assert len(ranking) == len(expected)
+    by_key = dict(zip(keys.tolist(), scores, strict=True))
+    assert ranking.scores.tolist() == pytest.approx([by_key[key] for key in expected])
+
+
+@given(st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0, 30.0]), max_size=30), st.integers(1, 9))
+def test_the_best_are_those_of_a_sort(scores: list[float], k: int) -> None:
+    keys = np.arange(len(scores), dtype=np.int64)[::-1].copy()
+    order = sorted((-score, key) for score, key in zip(scores, keys.tolist(), strict=True) if score)
+    assert best(np.array(scores, np.float32), keys, k).keys.tolist() == [key for _, key in order[:k]]
+
+
+@pytest.mark.parametrize(
+    ("documents", "times", "limit"),
+    [(0, 64, 64), (100_000, 64, 64), (150_000, 64, 96), (400_000, 64, 256), (900_000, 64, 256)],
+)
+def test_a_cache_grows_with_the_documents_to_four_times(documents: int, times: int, limit: int) -> None:
+    assert limit_for(times, documents) == limit
+
+
+def test_an_entry_of_a_cache_is_more_than_its_arrays() -> None:
+    assert entry_bytes(sparse({1: 1, 2: 2})) == 16 + 400
+
+
+def test_what_a_word_is_worth_by_hand() -> None:
+    assert inverse_document_frequency(3, 2) == 1.0
+    assert inverse_document_frequency(8, 1) == pytest.approx(1 + 2 * 0.6931471805599453)
+    norms = length_norms(np.array([0, 10, 20], np.float32), 10.0, 0.75, 1.2)
+    assert norms.tolist() == pytest.approx([0.3, 1.2, 2.1])
+    assert length_norms(np.array([2], np.float32), 0.0, 0.5, 1.0).tolist() == pytest.approx([1.5])
+    assert saturate(np.array([1, 2], np.float32), np.array([1.2, 0.2], np.float32), 1.2).tolist() == (
+        pytest.approx([1.0, 2.0])
+    )

@@ -14,7 +14,14 @@ import numpy as np
 import pytest
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.keywords.commit_record import COMMIT_RECORD_NAME
+from vault_indexer.store.keywords.commit_record import (
+    COMMIT_RECORD_NAME,
+    Checksum,
+    check_files,
+    checksum_of,
+    read_commit_record,
+    write_commit_record,
+)
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.merge_policy import PER_TIER, TIERS
 from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
@@ -419,3 +426,144 @@ def test_what_an_interrupted_commit_has_left_goes_with_the_next_one(
     assert not (folder / "left.build").exists()
     assert (folder / "other.txt").exists()
     assert hits(KeywordIndex.open(folder).snapshot(), "red") == [1, 2]
+
+
+def test_a_commit_record_names_each_file_with_its_size_and_checksum(
+    index: KeywordIndex, folder: Path
+) -> None:
+    index.apply([note(1, "red fox")], [], 7)
+    record = read_commit_record(folder)
+    assert (record.seq, record.generation) == (7, 2)
+    assert set(record.files) == {path.name for path in folder.iterdir()} - {COMMIT_RECORD_NAME}
+    for name, checksum in record.files.items():
+        content = (folder / name).read_bytes()
+        assert (checksum.size, checksum.crc) == (len(content), zlib.crc32(content))
+
+
+def test_the_checksum_of_a_large_file_is_that_of_all_its_bytes(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 10_000
+    (tmp_path / "large").write_bytes(content)
+    assert checksum_of(tmp_path / "large") == Checksum(size=len(content), crc=zlib.crc32(content))
+    (tmp_path / "empty").write_bytes(b"")
+    assert checksum_of(tmp_path / "empty") == Checksum(size=0, crc=0)
+
+
+def test_what_is_known_of_a_file_is_not_read_again(tmp_path: Path) -> None:
+    known = {"there": Checksum(size=1, crc=2)}
+    (tmp_path / "fresh").write_bytes(b"xyz")
+    record = write_commit_record(tmp_path, 5, 6, ["there", "fresh"], known)
+    assert record == read_commit_record(tmp_path)
+    assert record.files == {**known, "fresh": Checksum(size=3, crc=zlib.crc32(b"xyz"))}
+    assert list(record.files) == ["fresh", "there"]
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_a_quick_look_at_the_files_compares_their_sizes(
+    index: KeywordIndex, folder: Path, is_full: bool
+) -> None:
+    index.apply([note(1, "red fox")], [], 1)
+    (segment,) = folder.glob("*.seg")
+    content = segment.read_bytes()
+    segment.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    if is_full:
+        with pytest.raises(IndexUnusableError, match="is damaged"):
+            KeywordIndex.open(folder, check=is_full)
+        with pytest.raises(IndexUnusableError, match="is damaged"):
+            KeywordIndex.open(folder)
+    else:
+        check_files(folder, read_commit_record(folder), full=False)
+    segment.write_bytes(content + b"x")
+    with pytest.raises(IndexUnusableError, match=r"size or checksum differs"):
+        KeywordIndex.open(folder, check=is_full)
+    segment.unlink()
+    with pytest.raises(IndexUnusableError, match=f"{segment.name}: No such file"):
+        KeywordIndex.open(folder, check=is_full)
+
+
+def test_a_file_that_its_checksum_fits_and_nobody_can_read_is_refused(
+    index: KeywordIndex, folder: Path
+) -> None:
+    index.apply([note(1, "red fox")], [], 1)
+    record = read_commit_record(folder)
+    for name in record.files:
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(b"\x01" * 40)
+        write_commit_record(folder, record.seq, record.generation, record.files, {})
+        with pytest.raises(IndexUnusableError, match=f"keyword index: {folder} cannot be read"):
+            KeywordIndex.open(folder)
+        (folder / name).write_bytes(content)
+
+
+def test_an_index_is_not_made_where_a_file_is(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(IndexUnusableError, match=f"cannot write {tmp_path / 'file'}"):
+        KeywordIndex.create(tmp_path / "file")
+
+
+def test_frequencies_count_deleted_documents_in_the_field_that_has_most(index: KeywordIndex) -> None:
+    documents = [
+        KeywordDocument(1, content=["bee", "ant", "bee"], title=["bee"]),
+        KeywordDocument(2, content=["bee"], title=["ant"]),
+        KeywordDocument(3, title=["ant", "cow"]),
+    ]
+    index.apply(documents[:2], [], 1)
+    index.apply(documents[2:], [2], 2)
+    assert index.term_frequencies() == {"bee": 2, "ant": 2, "cow": 1}
+    assert index.snapshot().document_frequency("ant") == 2
+    index.compact()
+    assert index.term_frequencies() == {"bee": 1, "ant": 1, "cow": 1}
+
+
+def test_a_commit_keeps_what_it_does_not_change(index: KeywordIndex, folder: Path) -> None:
+    index.apply([note(key, f"word{key} common") for key in range(70)], [], 1)
+    (first,) = folder.glob("*.seg")
+    before = index.snapshot()
+    index.apply([note(100, "common")], [3, 3, 1_000], 2)
+    assert first.exists()
+    assert (index.segment_count, len(before), len(index.snapshot())) == (2, 70, 70)
+    assert before.holds(np.array([3, 100])).tolist() == [True, False]
+    assert index.snapshot().holds(np.array([3, 100])).tolist() == [False, True]
+    index.apply([], range(70), 3)
+    assert (index.segment_count, index.keys()) == (1, {100})
+    assert not first.exists()
+    index.apply([], [100], 4)
+    assert (index.segment_count, index.keys(), index.applied_seq) == (0, set(), 4)
+    assert [path.suffix for path in folder.iterdir() if path.name != COMMIT_RECORD_NAME] == [".toc"]
+
+
+def test_postings_of_many_keys_are_found_with_and_without_a_look_at_all(index: KeywordIndex) -> None:
+    index.apply([note(key, "oak" if key % 2 else "elm") for key in range(1, 41)], [], 1)
+    index.apply([KeywordDocument(key, title=["rare", "oak"]) for key in (50, 51)], [2, 50], 2)
+    snapshot = index.snapshot()
+    odd = list(range(1, 41, 2))
+    assert snapshot.keys_containing(["oak"]).tolist() == [*odd, 50, 51]
+    assert snapshot.keys_containing(["oak"], ["content"]).tolist() == odd
+    assert snapshot.keys_containing(["rare", "none"]).tolist() == [50, 51]
+    assert snapshot.keys_containing(["rare"], ["content", "tags"]).tolist() == []
+    assert snapshot.keys_containing([]).tolist() == []
+    keys = snapshot.keys
+    assert keys[snapshot.mask_containing(["rare", "elm"])].tolist() == [*range(4, 41, 2), 50, 51]
+    asked = np.array([1, 4, 50], np.int64)
+    assert snapshot.filter_keys(asked, ["oak"]).tolist() == [1, 50]
+    assert snapshot.filter_keys(asked, ["oak"], ["title"]).tolist() == [50]
+
+
+def test_scores_of_keys_that_are_not_there_are_none(index: KeywordIndex) -> None:
+    index.apply([note(3, "oak elm"), note(7, "elm"), note(9, "oak")], [], 1)
+    index.apply([], [9], 2)
+    keys = np.array([1, 3, 5, 7, 9, 11], np.int64)
+    scores = index.snapshot().scores(keys, [QueryTerm.plain("oak")], FieldWeights()).tolist()
+    assert [score > 0 for score in scores] == [False, True, False, False, False, False]
+    index.snapshot().warm([QueryTerm.plain("oak")], FieldWeights())
+    assert index.snapshot().document_frequency("oak") == 2
+
+
+def test_only_the_first_commit_after_opening_looks_for_what_was_left(
+    index: KeywordIndex, folder: Path
+) -> None:
+    index.apply([note(1, "oak")], [], 1)
+    (folder / "left.seg").write_bytes(b"x")
+    index.apply([note(2, "oak")], [], 2)
+    assert (folder / "left.seg").exists()
+    index.compact()
+    assert not (folder / "left.seg").exists()

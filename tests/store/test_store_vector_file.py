@@ -75,3 +75,34 @@ def test_a_file_of_an_earlier_version_is_read_if_it_holds_the_same(rows: list[Ro
     file.write_bytes(b"vault-indexer vectors 1 " + file.read_bytes()[24:])
     with pytest.raises(IndexUnusableError, match="not a vector file of this version"):
         vectors.load_snapshot(file)
+
+
+@pytest.mark.parametrize("key", ["seq", "count", "dimension"])
+def test_a_header_without_a_key_is_refused_whatever_its_checksum(
+    rows: list[Row], tmp_path: Path, key: str
+) -> None:
+    file = tmp_path / "v.faiss"
+    vectors.save_snapshot(vectors.build_snapshot(7, DIMENSION, rows[:20]), file)
+    first, body = file.read_bytes().split(b"\n", 1)
+    header = json.loads(first.removeprefix(MAGIC)[9:])
+    assert header == {"seq": 7, "count": 20, "dimension": DIMENSION}
+    del header[key]
+    line = json.dumps(header).encode() + b"\n"
+    file.write_bytes(MAGIC + b"%08x" % zlib.crc32(line + body) + b" " + line + body)
+    with pytest.raises(IndexUnusableError, match=f"vector index {file}: '{key}'"):
+        vectors.load_snapshot(file)
+
+
+def test_a_checksum_of_another_length_is_that_of_another_version(rows: list[Row], tmp_path: Path) -> None:
+    file = tmp_path / "v.faiss"
+    vectors.save_snapshot(vectors.build_snapshot(7, DIMENSION, rows[:20]), file)
+    content = file.read_bytes()
+    for crc in (content[24:31], b"0" + content[24:32]):
+        file.write_bytes(MAGIC + crc + content[32:])
+        with pytest.raises(IndexUnusableError, match="not a vector file of this version"):
+            vectors.load_snapshot(file)
+    file.write_bytes(content[:24] + b"00000000" + content[32:])
+    with pytest.raises(IndexUnusableError, match="checksum does not fit"):
+        vectors.load_snapshot(file)
+    with pytest.raises(IndexUnusableError, match="No such file"):
+        vectors.load_snapshot(tmp_path / "none")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.vectors import index as vectors
+from vault_indexer.store.vectors import spread_evenly
 from vault_indexer.system.huge_pages import back_by_huge_pages
 
 DIMENSION = 8
@@ -213,3 +216,186 @@ def test_large_pages_are_only_advice() -> None:
     assert not back_by_huge_pages(address, 1000)  # no whole page lies in it
     back_by_huge_pages(address, held.nbytes)
     assert held.sum() == held.size
+
+
+def unit_rows(count: int, dimension: int = DIMENSION, seed: int = 0) -> np.ndarray:
+    made = np.random.default_rng(seed).normal(size=(count, dimension))
+    unit: np.ndarray = made / np.linalg.norm(made, axis=1, keepdims=True)
+    return unit.astype(np.float16)
+
+
+def with_keys(keys: Iterable[int], matrix: np.ndarray) -> list[tuple[int, bytes]]:
+    return [(key, row.tobytes()) for key, row in zip(keys, matrix, strict=True)]
+
+
+@pytest.mark.parametrize("is_coarse", [False, True])
+def test_a_filter_of_many_keys_leaves_the_best_of_base_and_delta(is_coarse: bool) -> None:
+    matrix = unit_rows(6_100)
+    keys = list(range(0, 12_200, 2))
+    made = vectors.build_snapshot(1, DIMENSION, with_keys(keys[:6_000], matrix[:6_000]))
+    if is_coarse:
+        made.look.make()
+    gone = [key for key in keys[:6_000] if key % 7 == 0]
+    snapshot = made.with_changes(2, gone, with_keys(keys[6_000:], matrix[6_000:]))
+    allowed = np.array([key for key in range(12_300) if key % 3], np.int64)
+    query = np.eye(DIMENSION, dtype=np.float32)[0]
+    exact = dict(zip(keys, (matrix.astype(np.float32) @ query).tolist(), strict=True))
+    left = [key for key in keys if key % 3 and (key % 7 or key >= 12_000)]
+    for k in (1, 20, 5_000):
+        found, scores = snapshot.search(query, k, allowed)
+        assert found.tolist() == sorted(left, key=lambda key: (-exact[key], key))[:k]
+        assert scores.tolist() == pytest.approx([exact[key] for key in found.tolist()], abs=1e-6)
+    assert len(snapshot.search(query, 20, np.arange(20_001, 30_001))[0]) == 0
+    assert snapshot.size == len(snapshot.live) == 6_100 - len(gone)
+
+
+def test_the_worst_half_of_the_vectors_is_searched_as_well_as_the_best() -> None:
+    matrix = unit_rows(12_000, 16)
+    made = vectors.build_snapshot(1, 16, with_keys(range(12_000), matrix))
+    made.look.make()
+    query = np.eye(16, dtype=np.float32)[3]
+    products = matrix.astype(np.float32) @ query
+    among = products < np.median(products)
+    positions, scores = made.look.search(query, 10, among)
+    assert among[positions].all()
+    best = np.sort(products[among])[::-1][:10]
+    assert np.sort(scores)[::-1][:10].tolist() == pytest.approx(best.tolist(), abs=1e-6)
+    assert made.look.coarse is not None
+    assert made.look.coarse.search(query, 10, among) is None, "none of the rows that look best is among them"
+    assert made.look.coarse.search(np.zeros(16, np.float32), 1) is None, "all are equally far"
+
+
+def test_a_base_of_many_batches_is_that_of_its_rows() -> None:
+    matrix = unit_rows(20_000, 2)
+    rows = iter(with_keys(range(20_000), matrix))
+    made = vectors.build_snapshot(1, 2, rows, 20_000)
+    assert made.look.halves.tobytes() == matrix.tobytes()
+    assert made.keys.tolist() == list(range(20_000))
+    assert (made.seq, made.dimension, made.size) == (1, 2, 20_000)
+    assert vectors.build_snapshot(1, 2, iter(()), None).size == 0
+
+
+def test_the_cosine_of_each_key_is_that_of_its_newest_vector() -> None:
+    matrix = unit_rows(6)
+    made = vectors.build_snapshot(1, DIMENSION, with_keys([2, 4, 6], matrix[:3]))
+    snapshot = made.with_changes(2, [2, 6, 9], with_keys([6, 8], matrix[3:5]))
+    query = matrix[5].astype(np.float32)
+    exact = (matrix.astype(np.float32) @ query).tolist()
+    found = snapshot.scores(query, np.array([1, 2, 4, 6, 8, 9], np.int64)).tolist()
+    nan = float("nan")
+    assert found == pytest.approx([nan, nan, exact[1], exact[3], exact[4], nan], abs=1e-6, nan_ok=True)
+    assert snapshot.live_keys() == {4, 6, 8}
+    later = snapshot.with_changes(3, [8], [])
+    assert (later.live_keys(), snapshot.live_keys()) == ({4, 6}, {4, 6, 8})
+    empty = vectors.build_snapshot(1, DIMENSION, [])
+    assert np.isnan(empty.scores(query, np.array([1], np.int64))).all()
+    assert empty.with_changes(2, [5], with_keys([7], matrix[:1])).live_keys() == {7}
+
+
+def test_the_mean_of_a_note_has_length_1() -> None:
+    first, second, third = (note << CHUNK_KEY_BITS for note in (1, 2, 3))
+    matrix = unit_rows(3)
+    made = vectors.build_snapshot(1, DIMENSION, with_keys([first, first + 1], matrix[:2]))
+    opposite = [(second, matrix[2].tobytes()), (second + 1, (-matrix[2]).tobytes())]
+    snapshot = made.with_changes(2, [], opposite)
+    mean = snapshot.mean_of_note(1)
+    both = matrix[:2].astype(np.float32).mean(axis=0)
+    assert mean is not None
+    assert mean.tolist() == pytest.approx((both / np.linalg.norm(both)).tolist(), abs=1e-6)
+    assert snapshot.mean_of_note(2) is None, "it points nowhere"
+    assert snapshot.mean_of_note(third >> CHUNK_KEY_BITS) is None
+
+
+def test_the_means_of_notes_that_lie_across_batches() -> None:
+    sizes = (5_000, 7_000, 9_000, 1)
+    keys = [note << CHUNK_KEY_BITS | at for note, size in enumerate(sizes) for at in range(size)]
+    matrix = unit_rows(len(keys), 2) * np.float16(0.5) + np.float16(0.25)
+    made = vectors.build_snapshot(1, 2, with_keys(keys, matrix))
+    made.look.make()
+    query = np.array([0.6, 0.8], np.float32)
+    ends = np.cumsum(sizes)
+    expected = []
+    for size, end in zip(sizes, ends, strict=True):
+        mean = matrix[end - size : end].astype(np.float64).mean(axis=0)
+        expected.append(float(mean @ query / np.linalg.norm(mean)))
+    found = made.note_scores(query, np.arange(6, dtype=np.int64)).tolist()
+    assert found[:4] == pytest.approx(expected, abs=2e-3)
+    assert np.isnan(found[4:]).all()
+
+
+def test_of_a_part_of_a_vault_the_background_is_that_of_the_whole() -> None:
+    whole = unit_rows(5).astype(np.float32)
+    part = replace(vectors.build_snapshot(1, DIMENSION, []), background=whole)
+    assert part.background_scores(whole[0]).tolist() == pytest.approx((whole @ whole[0]).tolist())
+
+
+@pytest.mark.parametrize(
+    ("rows", "added", "dead", "worth", "overdue"),
+    [
+        (0, 4_096, 0, False, False),
+        (0, 4_097, 0, True, False),
+        (5_000, 0, 4_096, False, False),
+        (5_000, 0, 4_097, True, False),
+        (80_000, 10_000, 0, False, False),
+        (80_000, 10_001, 0, True, False),
+        (80_000, 0, 20_000, False, False),
+        (80_000, 0, 20_001, True, False),
+        (20_000, 16_384, 16_384, True, False),
+        (20_000, 16_385, 0, True, True),
+        (20_000, 0, 16_385, True, True),
+        (80_000, 40_000, 40_000, True, False),
+        (80_000, 40_001, 0, True, True),
+        (80_000, 0, 40_001, True, True),
+    ],
+)
+def test_a_base_is_written_again_when_a_part_of_it_has_changed(
+    rows: int, added: int, dead: int, worth: bool, overdue: bool
+) -> None:
+    snapshot = replace(
+        vectors.build_snapshot(1, 2, []),
+        keys=np.arange(rows),
+        dead=np.arange(rows) < dead,
+        delta_keys=np.arange(rows, rows + added),
+    )
+    assert (snapshot.worth_compacting, snapshot.compaction_overdue) == (worth, overdue)
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "expected"),
+    [(0, 5, []), (1, 5, [0]), (3, 5, [0, 1, 2]), (5, 5, [0, 1, 2, 3, 4]), (9, 3, [0, 4, 8]), (9, 0, [])],
+)
+def test_numbers_are_spread_from_the_first_to_the_last(count: int, limit: int, expected: list[int]) -> None:
+    assert spread_evenly(count, limit).tolist() == expected
+
+
+@pytest.mark.parametrize(("count", "is_made"), [(9_999, False), (10_000, True)])
+def test_a_first_look_is_made_at_the_third_search_of_many_vectors(count: int, is_made: bool) -> None:
+    made = vectors.build_snapshot(1, 2, with_keys(range(count), unit_rows(count, 2)))
+    query = np.array([1.0, 0.0], np.float32)
+
+    def waited() -> bool:
+        for thread in threading.enumerate():
+            if thread.name == "indexer-coarse":
+                thread.join(180)
+        return made.look.coarse is not None and made.look.means is not None
+
+    for _ in range(2):
+        made.search(query, 1)
+        assert not waited()
+    made.search(query, 1)
+    assert waited() is is_made
+    empty = vectors.build_snapshot(1, 2, [])
+    empty.look.make()
+    assert (empty.look.coarse, empty.look.means) == (None, None)
+
+
+def test_a_large_base_comes_back_as_it_was(tmp_path: Path) -> None:
+    matrix = unit_rows(40_000, 64)
+    made = vectors.build_snapshot(3, 64, with_keys(range(5, 80_005, 2), matrix))
+    vectors.save_snapshot(made, tmp_path / "v.faiss")
+    loaded = vectors.load_snapshot(tmp_path / "v.faiss")
+    assert (loaded.seq, loaded.dimension, loaded.size) == (3, 64, 40_000)
+    assert loaded.keys.tolist() == made.keys.tolist()
+    assert loaded.look.halves.tobytes() == matrix.tobytes()
+    query = matrix[7].astype(np.float32)
+    assert loaded.search(query, 5)[0].tolist() == made.search(query, 5)[0].tolist()

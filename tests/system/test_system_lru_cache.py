@@ -58,3 +58,41 @@ def test_a_cache_forgets_what_was_used_least_recently_and_replaces_what_is_put_a
     used = cache.used
     cache.put("a", b"y" * 500)
     assert (cache.peek("a"), cache.used) == (b"y" * 500, used)
+
+
+def test_what_a_cache_holds_is_counted_in_what_it_is_measured_by() -> None:
+    cache: LruCache[str, str] = LruCache(6, len)
+    assert cache.get("a", lambda: "xx") == "xx"
+    assert cache.get("a", lambda: "other") == "xx"
+    assert cache.used == 2
+    assert cache.add({"b": "xxxx"})
+    assert cache.used == 6
+    assert not cache.add({"b": "xxxx", "c": "x"})
+    cache.drop(lambda value: len(value) == 2)
+    assert (cache.used, cache.peek("a"), cache.peek("b")) == (4, None, "xxxx")
+    cache.put("d", "xx")
+    assert cache.used == 6
+    cache.limit = 3
+    cache.put("e", "x")
+    assert (cache.used, cache.peek("b"), cache.peek("d"), cache.peek("e")) == (3, None, "xx", "x")
+    cache.put("huge", "x" * 9)
+    assert (cache.used, cache.peek("e"), cache.peek("huge")) == (9, None, "x" * 9)
+    cache.clear()
+    assert (cache.used, cache.peek("huge")) == (0, None)
+    assert LruCache[str, str](2).put("a", "xxxx") == "xxxx"
+
+
+def test_without_a_measure_each_value_counts_once() -> None:
+    cache: LruCache[int, str] = LruCache(2)
+    for key in (1, 2, 3):
+        cache.put(key, "xxxx")
+    assert (cache.used, cache.peek(1), cache.peek(3)) == (2, None, "xxxx")
+
+
+def test_a_value_that_was_asked_for_in_a_list_counts_as_used() -> None:
+    cache: LruCache[int, str] = LruCache(2)
+    cache.put(1, "a")
+    cache.put(2, "b")
+    assert cache.get_all([1], lambda _: {}) == {1: "a"}
+    cache.put(3, "c")
+    assert [cache.peek(key) for key in (1, 2, 3)] == ["a", None, "c"]

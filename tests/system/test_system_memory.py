@@ -78,6 +78,45 @@ def test_the_least_limit_counts(
     assert (limit, free) == (limit_mb and limit_mb * MB, free_mb * MB)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "limit", "free"),
+    [
+        ("memory.stat", "inactive_file\ninactive_file 5\n", 100, 55),
+        ("memory.stat", "", 100, 50),
+        ("memory.stat", "other_inactive_file 7\ninactive_file 60\n", 100, 100),
+        ("memory.current", "unknown\n", None, 900 * MB),
+        ("memory.current", "120\n", 100, 0),
+        ("memory.max", "", None, 900 * MB),
+        ("memory.max", f"{1 << 60}\n", 1 << 60, 900 * MB),
+        ("memory.max", f"{(1 << 60) + 1}\n", None, 900 * MB),
+    ],
+)
+def test_what_a_group_does_not_tell_is_not_guessed(
+    tmp_path: Path, name: str, text: str, limit: int | None, free: int
+) -> None:
+    told = {"proc/self/cgroup": "0::/\n", **group("", "100", 50, 0), f"groups/{name}": text}
+    proc, groups = files(tmp_path, told)
+    assert (memory_limit(proc, groups), free_memory(proc, groups)) == (limit, free)
+
+
+def test_lines_of_other_controllers_and_broken_ones_are_passed_over(tmp_path: Path) -> None:
+    lines = "broken\n3:cpu,cpuacct:/a\n2:memory,other:/b/c\n0::/d\n"
+    proc, groups = files(
+        tmp_path,
+        {
+            "proc/self/cgroup": lines,
+            **first_version("b/c/", 500, 90, 10),
+            **first_version("b/", 400, 390, 0),
+            **first_version("", 1 << 61, 1, 0),
+            **group("d/", "300", 10, 0),
+            **group("", "200", 20, 0),
+            "memory.max": "1\n",
+            "memory.current": "1\n",
+        },
+    )
+    assert (memory_limit(proc, groups), free_memory(proc, groups)) == (200, 10)
+
+
 def test_a_system_that_does_not_tell(tmp_path: Path) -> None:
     assert (memory_limit(tmp_path, tmp_path), free_memory(tmp_path, tmp_path)) == (None, None)
 

@@ -175,3 +175,57 @@ def test_one_folder_has_one_path(tmp_path: Path) -> None:
     else:
         assert canonical_folder(typed).parts[-2:] == ("notes", "sub")
     assert canonical_folder(folder / ".." / "Sub") == exact
+
+
+@pytest.mark.parametrize(("length", "is_long"), [(239, False), (240, True)])
+def test_a_path_is_long_from_240_characters_on(length: int, is_long: bool) -> None:
+    path = "C:\\" + "x" * (length - 3)
+    assert windows_long_path(path) == (f"\\\\?\\{path}" if is_long else path)
+    assert windows_long_path("\\" + "x" * 300) == "\\" + "x" * 300, "no drive"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nul", "Windows keeps this name for a device"),
+        ("a\x1f", r"Windows has no file with '\x1f' in its name"),
+        ("a?b", "Windows has no file with '?' in its name"),
+        ("a ", "Windows has no file whose name ends in a dot or a blank"),
+        ("a.", "Windows has no file whose name ends in a dot or a blank"),
+        ("..", ""),
+        (".", ""),
+    ],
+)
+def test_why_windows_has_no_such_name(name: str, why: str) -> None:
+    assert windows_fault(name) == why
+
+
+def test_a_folder_that_cannot_be_listed_leaves_the_name_as_it_was_given() -> None:
+    def refuse(folder: str) -> list[str]:
+        raise PermissionError(folder)
+
+    assert Spelling(lambda path: (1, len(path)), refuse).of("/v", "note.md") == "note.md"
+    assert Spelling(lambda path: (1, len(path)), lambda _: ["other.md"]).of("/v", "note.md") == "note.md"
+
+
+def test_a_name_that_the_listing_has_is_kept_beside_one_like_it() -> None:
+    names = {"/v": ["NOTE.md", "note.md"], "/": ["V"]}
+    spelling = Spelling(lambda _: (1, 1), lambda folder: names[folder])
+    assert spelling.of("/v", "note.md") == "note.md"
+    assert spelling.of("/v", "NOTE.md") == "NOTE.md"
+    assert spelling.of("/v", "Note.md") == "NOTE.md"
+    assert spelling.of("", "v") == "V"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("Note.md", "nOTE.MD", True),
+        ("é", "e\u0301", True),
+        ("É", "e\u0301", True),
+        ("a", "b", False),
+        ("ß", "ss", True),
+    ],
+)
+def test_names_that_may_be_one(one: str, other: str, is_same: bool) -> None:
+    assert same_name(one, other) is is_same

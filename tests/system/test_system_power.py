@@ -31,3 +31,13 @@ def test_a_battery_that_discharges(tmp_path: Path, supplies: dict[str, str | Non
 
 def test_a_machine_without_power_supplies(tmp_path: Path) -> None:
     assert not is_on_battery(tmp_path / "missing")
+
+
+def test_a_supply_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "BAT0" / "status").mkdir(parents=True)
+    assert not is_on_battery(tmp_path)
+    (tmp_path / "BAT1").mkdir()
+    (tmp_path / "BAT1" / "status").write_bytes(b"Discharging\xff\n")
+    assert not is_on_battery(tmp_path)
+    (tmp_path / "BAT1" / "status").write_bytes(b" Discharging \n")
+    assert is_on_battery(tmp_path)

@@ -57,3 +57,45 @@ def test_too_low_a_limit_ends_it_with_one_line(tmp_path: Path, limit: str, value
 )
 def test_a_container_that_is_too_small_is_named(container_mb: int | None, said: str) -> None:
     assert missing_limits(lambda: None if container_mb is None else container_mb * 1024**2) == said
+
+
+LIMITED = """
+import resource, sys
+from vault_indexer.system import missing_limits
+soft, hard, size = map(int, sys.argv[1:])
+resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+resource.setrlimit(resource.RLIMIT_AS, (size, size))
+print(missing_limits(lambda: None))
+print(*resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+GB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "size", "said", "files"),
+    [
+        (64, 5000, -1, "", "4096 5000"),
+        (64, 128, -1, "", "128 128"),
+        (64, 127, -1, "the daemon needs 128 open files, and has 127: raise `ulimit -n`", "127 127"),
+        (4096, 5000, GB, "", "4096 5000"),
+        (4500, 5000, 2 * GB, "", "4500 5000"),
+        (
+            4096,
+            5000,
+            GB - 1,
+            "the daemon needs 1024 MB of address space, and has 1023: raise `ulimit -v`",
+            "4096 5000",
+        ),
+    ],
+)
+def test_files_are_raised_as_far_as_they_may_and_the_rest_is_named(
+    soft: int, hard: int, size: int, said: str, files: str
+) -> None:
+    command = [sys.executable, "-c", LIMITED, str(soft), str(hard), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [said, files]
+
+
+@pytest.mark.parametrize(("size", "is_named"), [(300 << 20, False), ((300 << 20) - 1, True)])
+def test_a_container_of_300_mb_is_enough(size: int, is_named: bool) -> None:
+    assert bool(missing_limits(lambda: size)) is is_named

@@ -175,3 +175,89 @@ def test_no_hint_is_lost_and_none_is_early_or_later_than_allowed(steps: list[tup
     now += SETTINGS.max_wait_s
     check(coalescer.take(now))
     assert coalescer.due() is None
+
+
+@pytest.mark.parametrize(("count", "scans_all"), [(8, False), (9, True)])
+@pytest.mark.parametrize("kind", ["files", "folders"])
+def test_more_than_the_threshold_is_everything(kind: str, count: int, scans_all: bool) -> None:
+    coalescer = Coalescer(SETTINGS)
+    for number in range(count):
+        if kind == "files":
+            coalescer.add(f"{number}/x.md", 0.0)
+        else:
+            coalescer.scan_folder(f"{number}", 0.0)
+    assert coalescer.pending == (1 if scans_all else count)
+    batch = coalescer.take(1.0)
+    assert batch is not None
+    assert batch.scan_all is scans_all
+    assert batch.reason == (f"more than 8 {kind} changed" if scans_all else "files changed")
+    assert len(batch.dirty) + len(batch.scan_folders) == (0 if scans_all else count)
+
+
+@pytest.mark.parametrize(("count", "folders"), [(3, set()), (4, {"d"})])
+def test_more_than_three_in_a_folder_are_the_folder(count: int, folders: set[str]) -> None:
+    batch = filled(*(f"d/{number}.md" for number in range(count))).take(0.5)
+    assert batch is not None
+    assert batch.scan_folders == folders
+    assert len(batch.dirty) == (0 if folders else count)
+
+
+def test_the_root_itself_is_everything() -> None:
+    coalescer = Coalescer(SETTINGS)
+    coalescer.scan_folder("", 0.0)
+    assert coalescer.take(1.0) == Batch(scan_all=True, control=CONTROL_FILES, reason="many files changed")
+
+
+def test_rules_are_told_with_whatever_else_changed() -> None:
+    coalescer = filled("a.md")
+    coalescer.add_control(".indexer.toml", 0.2)
+    assert (coalescer.pending, coalescer.due()) == (2, 0.7)
+    batch = coalescer.take(0.7)
+    assert batch == Batch(
+        dirty=frozenset({"a.md"}), control=frozenset({".indexer.toml"}), reason="files changed"
+    )
+    assert batch.first == frozenset()
+
+
+@pytest.mark.parametrize("count", [64, 65])
+def test_of_more_than_64_files_the_last_64_are_first(count: int) -> None:
+    coalescer = Coalescer(WatchSettings(folder_scan_threshold=1000, full_scan_threshold=1000))
+    for number in range(count):
+        coalescer.add(f"{number}.md", 0.0)
+    batch = coalescer.take(60.0)
+    assert batch is not None
+    assert batch.first == (frozenset() if count == 64 else {f"{number}.md" for number in range(1, 65)})
+    assert len(batch.dirty) == count
+
+
+def test_saves_that_are_taken_before_the_rest_leave_it_waiting() -> None:
+    coalescer = filled("a.md")
+    coalescer.add("b.md", 0.3)
+    assert coalescer.pop_batch(0.5) == {"a.md"}
+    assert (coalescer.pending, coalescer.due()) == (1, 0.8)
+    coalescer.scan_folder("d", 0.4)
+    assert coalescer.pop_batch(0.8) == {"b.md"}
+    assert coalescer.pending == 1
+    assert coalescer.take(0.9) == Batch(scan_folders=frozenset({"d"}), reason="files changed")
+    coalescer.scan_all("why", 1.0)
+    coalescer.add("c.md", 1.0)
+    assert coalescer.pop_batch(1.5) == {"c.md"}
+    assert coalescer.pending == 1
+    assert coalescer.take(9.0) == Batch(scan_all=True, control=CONTROL_FILES, reason="why")
+
+
+def test_a_storm_gives_way_to_saves_once_a_second() -> None:
+    coalescer = Coalescer(SETTINGS)
+    coalescer.scan_all("storm", 0.0)
+    coalescer.add("a.md", 0.0)
+    assert coalescer.take_early(1.9) is None
+    assert coalescer.take_early(2.0) == Batch(dirty=frozenset({"a.md"}), reason="files changed")
+    coalescer.add("b.md", 2.1)
+    coalescer.scan_all("storm", 2.6)
+    assert coalescer.take_early(2.9) is None
+    assert coalescer.take_early(3.0) == Batch(dirty=frozenset({"b.md"}), reason="files changed")
+    assert coalescer.take_early(9.0) is None, "no save waits"
+    coalescer.add_control(".indexerignore", 9.0)
+    coalescer.add("c.md", 9.0)
+    assert coalescer.take_early(12.0) is None, "rules may exclude it"
+    assert Coalescer(SETTINGS).take_early(99.0) is None

@@ -74,3 +74,34 @@ def test_a_deletion_is_held_and_a_path_that_reappears_is_dropped() -> None:
     assert hold.next_due() == 3.0
     hold.drop("late.md")
     assert (len(hold), hold.next_due()) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("known", "gone", "root", "reason"),
+    [
+        (3, 3, HOME, "the vault looks empty (3 files expected). The index is kept."),
+        (3, 4, HOME, "the vault looks empty (3 files expected). The index is kept."),
+        (100, 91, HOME, "91 of 100 files are gone at once. The index is kept."),
+        (
+            9,
+            1,
+            OTHER,
+            "the vault is another folder or disk than before, and 1 files are gone. The index is kept.",
+        ),
+        (9, 1, None, "the vault cannot be read"),
+    ],
+)
+def test_why_a_deletion_is_not_believed_is_said(
+    known: int, gone: int, root: RootIdentity | None, reason: str
+) -> None:
+    verdict = assess_deletions(look(known, gone, root=root), HOME, look(known, gone))
+    assert verdict == DeletionDecision(ok=False, reason=reason)
+
+
+def test_paths_that_are_due_at_once_come_in_order() -> None:
+    hold = DeleteHold(0.0, clock=lambda: 5.0)
+    for path in ("b", "c", "a"):
+        hold.hold(path)
+    assert len(hold) == 3
+    assert hold.take_due() == ("a", "b", "c")
+    assert (hold.take_due(), hold.next_due()) == ((), None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 
@@ -234,3 +235,129 @@ def test_a_vault_that_cannot_be_read_stays_in_the_set(unreadable: bool) -> None:
     with dirty.reading(frozenset({""})) as reading:
         reading.unreadable = unreadable
     assert len(dirty) == unreadable
+
+
+def test_only_a_reading_that_has_indexed_something_lets_all_that_failed_be_tried_again() -> None:
+    dirty = DirtySet(SETTINGS, lambda: 0.0)
+    with pytest.raises(OSError, match="down"), dirty.reading(frozenset({"a.md"})):
+        raise OSError("down")
+    with dirty.reading(frozenset({"b.md"})):
+        pass
+    assert dirty.take_failed() is None
+    with dirty.reading(frozenset({"b.md"})) as reading:
+        reading.changed = True
+    assert dirty.take_failed() == frozenset({"a.md"})
+
+
+def test_a_reading_that_fails_says_of_what_it_looked_at_which_is_as_it_is_indexed() -> None:
+    dirty = DirtySet(SETTINGS, lambda: 0.0)
+
+    def fail(scope: set[str], *work: str) -> None:
+        with pytest.raises(OSError, match="down"), dirty.reading(frozenset(scope)) as reading:
+            reading.found(work, len(work))
+            raise OSError("down")
+
+    fail({"a", "b"}, "a", "b")
+    assert (dirty.failed, len(dirty)) == (2, 2)
+    fail({"a", "b", "c"}, "a")
+    assert dirty.failed == 1, "the other two are as they are indexed"
+    fail({"c", "d"})
+    assert dirty.failed == 3, "nobody knows which of these differ"
+    with dirty.reading(frozenset({"c"})):
+        pass
+    assert dirty.failed == 2
+
+
+def test_changes_are_counted_from_the_hint_to_the_end_of_the_reading() -> None:
+    now = [0.0]
+    dirty = DirtySet(SETTINGS, lambda: now[0])
+    assert (len(dirty), dirty.waiting, dirty.left, dirty.due()) == (0, 0, 0, None)
+    dirty.hear("a.md", 0.0)
+    dirty.hear_control(".indexerignore", 0.0)
+    dirty.hear_folder("d", 0.0)
+    assert (len(dirty), dirty.waiting, dirty.due()) == (3, 3, 0.5)
+    batch = dirty.take(0.5)
+    assert batch is not None
+    assert batch.scope == {"a.md", "d"}
+    assert (len(dirty), dirty.waiting) == (2, 0)
+    with dirty.reading(batch.scope) as reading:
+        assert (reading.size, len(dirty), dirty.left) == (2, 2, 0)
+        reading.found(["a.md", "d/1.md", "d/2.md"], 3)
+        assert (reading.size, len(dirty), dirty.left) == (3, 3, 3)
+        reading.left = 0
+        assert (reading.size, len(dirty)) == (1, 1)
+    assert len(dirty) == 0
+    dirty.hold(["x", "y"])
+    assert (len(dirty), dirty.held, dirty.next_held()) == (2, 2, SETTINGS.delete_hold_s)
+    dirty.drop_held(["y", "z"])
+    assert dirty.take_held() == frozenset()
+    now[0] = SETTINGS.delete_hold_s
+    assert dirty.take_held() == {"x"}
+    assert (len(dirty), dirty.held, dirty.next_held()) == (1, 0, None)
+    dirty.fail_taken()
+    assert (len(dirty), dirty.failed) == (1, 1)
+    with dirty.reading(frozenset({"x"})) as reading:
+        assert reading.retried == 1
+        assert len(dirty) == 1, "it counts once"
+    assert len(dirty) == 0
+    dirty.fail_taken()
+    assert (len(dirty), dirty.failed) == (1, 1), "nobody knows what is wrong: everything is read"
+    dirty.fail_taken()
+    assert len(dirty) == 1
+    now[0] += SOON_S
+    assert dirty.take_failed() == frozenset({""})
+
+
+def test_scans_have_numbers_and_those_before_are_done_with_the_last() -> None:
+    dirty = DirtySet(SETTINGS)
+    first, second = dirty.hear_all("one", 0.0), dirty.hear_all("two", 0.0)
+    assert (first, second) == (1, 2)
+    dirty.flush()
+    batch = dirty.take(0.0)
+    assert batch is not None
+    with dirty.reading(batch.scope):
+        third = dirty.hear_all("three", 0.0)
+        assert not dirty.wait_for_scan(first, 0.0, lambda: False)
+    assert dirty.wait_for_scan(second, 0.0, lambda: False)
+    assert not dirty.wait_for_scan(third, 60.0, lambda: True), "given up"
+    with dirty.reading(frozenset({"a.md"})):
+        pass
+    assert not dirty.wait_for_scan(third, 0.0, lambda: False), "that was another reading"
+
+
+def test_who_waits_is_woken_by_the_first_hint_and_at_the_end_of_a_reading() -> None:
+    dirty = DirtySet(SETTINGS)
+    woken: list[str] = []
+
+    def wakes(what: str, act: Callable[[], object]) -> None:
+        ready, done = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            with dirty.news:
+                ready.set()
+                if dirty.news.wait(60):
+                    woken.append(what)
+            done.set()
+
+        threading.Thread(target=wait, daemon=True).start()
+        assert ready.wait(60)
+        with dirty.news:
+            act()
+        assert done.wait(60)
+
+    def read() -> None:
+        with dirty.reading(frozenset({"a"})):
+            pass
+
+    acts: dict[str, Callable[[], object]] = {
+        "hint": lambda: dirty.hear("a", 0.0),
+        "rules": lambda: dirty.hear_control(".indexerignore", 0.0),
+        "folder": lambda: dirty.hear_folder("d", 0.0),
+        "all": lambda: dirty.hear_all("why", 0.0),
+        "flush": dirty.flush,
+        "read": read,
+        "wake": dirty.wake,
+    }
+    for what, act in acts.items():
+        wakes(what, act)
+    assert woken == list(acts)

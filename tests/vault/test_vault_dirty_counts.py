@@ -1,4 +1,4 @@
-"""What a dirty set counts, step by step, and which scan whoever waits has heard of."""
+"""What a dirty set counts, step by step: failures, deletions, and the scan that somebody waits for."""
 
 from __future__ import annotations
 
@@ -31,26 +31,6 @@ def kept() -> Kept:
     return Kept()
 
 
-def test_an_edit_counts_until_it_is_read(kept: Kept) -> None:
-    dirty = kept.dirty
-    assert (kept.counts, dirty.due(), dirty.take(99.0)) == ({}, None, None)
-    for path in ("a.md", "b.md", "a.md"):
-        dirty.hear(path, 1.0)
-    assert kept.counts == {"all": 2, "waiting": 2}
-    assert dirty.due() == 1.5
-    assert dirty.take(1.4) is None
-    batch = dirty.take(1.5)
-    assert batch is not None and batch.scope == {"a.md", "b.md"}
-    assert kept.counts == {"all": 2}
-    with dirty.reading(batch.scope) as reading:
-        assert kept.counts == {"all": 2}, "it is not known what differs"
-        reading.found({"a.md"}, 1)
-        assert kept.counts == {"all": 1, "left": 1}
-        reading.left = 0
-        assert kept.counts == {"all": 1}, "it is not published"
-    assert kept.counts == {}
-
-
 def test_a_reading_that_fails_leaves_what_had_work(kept: Kept) -> None:
     dirty = kept.dirty
     with pytest.raises(OSError, match="full"), dirty.reading(frozenset({"a.md", "b.md"})) as reading:
@@ -69,23 +49,6 @@ def test_a_reading_that_fails_leaves_what_had_work(kept: Kept) -> None:
         reading.changed = True
     assert kept.counts == {"all": 2, "failed": 2}
     assert dirty.take_failed() == frozenset({"c.md", "d.md"}), "a success is a reason to try the others"
-
-
-def test_a_reading_in_which_nothing_was_indexed_is_no_reason_to_try_others(kept: Kept) -> None:
-    dirty = kept.dirty
-    with pytest.raises(OSError, match="full"), dirty.reading(frozenset({"a.md"})):
-        raise OSError("the disk is full")
-    with dirty.reading(frozenset({"b.md"})) as reading:
-        reading.found((), 0)
-    assert dirty.take_failed() is None
-    assert kept.counts == {"all": 1, "failed": 1}
-
-
-def test_a_vault_that_cannot_be_read_leaves_everything(kept: Kept) -> None:
-    dirty = kept.dirty
-    with dirty.reading(frozenset({"a.md", "b.md"})) as reading:
-        reading.unreadable = True
-    assert kept.counts == {"all": 2, "failed": 2}
 
 
 def test_what_fails_within_another_reading_is_still_to_be_done(kept: Kept) -> None:
@@ -150,25 +113,6 @@ def waits(kept: Kept, number: int, *, gives_up: bool = True) -> bool:
     return kept.dirty.wait_for_scan(number, 0.0, lambda: gives_up)
 
 
-def test_a_scan_counts_for_those_who_asked_before_it_began(kept: Kept) -> None:
-    dirty = kept.dirty
-    assert waits(kept, 0)
-    first = dirty.hear_all("asked", 0.0)
-    assert (first, waits(kept, first), waits(kept, first, gives_up=False)) == (1, False, False)
-    batch = dirty.take(99.0)
-    assert batch is not None and batch.scan_all
-    second = dirty.hear_all("asked", 99.0)
-    with dirty.reading(batch.scope):
-        assert not waits(kept, first)
-    assert (waits(kept, first), waits(kept, second)) == (True, False)
-    dirty.hear_folder("d", 99.0)
-    again = dirty.take(999.0)
-    assert again is not None
-    with dirty.reading(again.scope):
-        pass
-    assert waits(kept, second)
-
-
 def test_a_scan_is_not_done_while_anything_has_failed(kept: Kept) -> None:
     dirty = kept.dirty
     number = dirty.hear_all("asked", 0.0)
@@ -190,10 +134,3 @@ def test_a_vault_that_cannot_be_read_is_an_answer_too(kept: Kept) -> None:
     with kept.dirty.reading(batch.scope) as reading:
         reading.unreadable = True
     assert waits(kept, number)
-
-
-def test_rules_that_change_are_looked_at_with_the_whole_vault(kept: Kept) -> None:
-    kept.dirty.hear_control(".indexerignore", 0.0)
-    assert kept.counts == {"all": 1, "waiting": 1}
-    batch = kept.dirty.take(99.0)
-    assert batch is not None and batch.control

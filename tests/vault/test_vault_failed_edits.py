@@ -24,79 +24,91 @@ def test_a_path_that_fails_by_itself_joins_no_later_group() -> None:
     assert tried == {frozenset("a"), frozenset("b"), frozenset("c")}
 
 
-class Edits:
-    """Failed edits at a time that a test says, each path a letter."""
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
 
-    def __init__(self, first_s: float = 3.0) -> None:
-        self.now = 0.0
-        self.edits = FailedEdits(lambda: self.now, first_s)
-
-    def due(self, now: float) -> str:
-        self.now = now
-        return "".join(sorted(self.edits.next_due() or ()))
+    def __call__(self) -> float:
+        return self.now
 
 
-@pytest.mark.parametrize(("took", "wait"), [(0.0, 3.0), (0.3, 3.0), (0.5, 5.0), (50.0, 60.0)])
-def test_what_failed_waits_three_seconds_or_ten_times_as_long_as_the_try(took: float, wait: float) -> None:
-    kept = Edits()
-    assert kept.due(99.0) == ""
-    kept.edits.fail("ab", took)
-    assert (kept.due(98.9 + wait), kept.due(99.0 + wait)) == ("", "ab")
-    assert (len(kept.edits), kept.edits.paths) == (2, frozenset("ab"))
+def due(edits: FailedEdits) -> set[str] | None:
+    found = edits.next_due()
+    return None if found is None else set(found)
+
+
+@pytest.mark.parametrize(("seconds", "wait"), [(0.0, 3.0), (0.3, 3.0), (0.5, 5.0), (6.0, 60.0), (99.0, 60.0)])
+def test_the_wait_is_ten_times_as_long_as_the_try_up_to_a_minute(seconds: float, wait: float) -> None:
+    clock = Clock()
+    edits = FailedEdits(clock)
+    edits.fail(["a"], seconds)
+    clock.now += wait - 0.25
+    assert edits.next_due() is None
+    clock.now += 0.25
+    assert due(edits) == {"a"}
+
+
+def test_the_first_wait_may_be_another() -> None:
+    clock = Clock()
+    edits = FailedEdits(clock, 0.0)
+    edits.fail(["a"])
+    assert due(edits) == {"a"}
 
 
 def test_while_nothing_succeeds_one_group_is_tried_at_a_time() -> None:
-    kept = Edits()
-    kept.edits.fail("ab")
-    kept.edits.fail("c")
-    assert kept.due(3.0) == "ab"
-    kept.edits.fail("ab")
-    assert (kept.due(5.9), kept.due(6.0)) == ("", "c"), "a try in vain holds the others back"
-    kept.edits.fail("c")
-    assert (kept.due(8.9), kept.due(9.0)) == ("", "a")
+    clock = Clock()
+    edits = FailedEdits(clock)
+    for paths in (["a", "b"], ["c"], []):
+        edits.fail(paths)
+    assert len(edits) == 3
+    assert edits.paths == {"a", "b", "c"}
+    clock.now += 3
+    assert due(edits) == {"a", "b"}
+    edits.fail(["a", "b"], 0.5)
+    assert edits.next_due() is None, "the other waits as well"
+    clock.now += 4.75
+    assert edits.next_due() is None
+    clock.now += 0.25
+    assert due(edits) == {"c"}
+    edits.drop(["c"])
+    assert due(edits) == {"a"}, "a group that has failed is halved"
+    edits.drop(["a"])
+    assert due(edits) == {"b"}
 
 
-def test_a_success_makes_one_group_of_all_which_is_halved_until_the_faulty_path_is_alone() -> None:
-    kept = Edits()
-    for path in "abcde":
-        kept.edits.fail(path)
-    assert kept.due(1.0) == ""
-    kept.edits.retry_all()
-    tried = []
-    while group := kept.due(1.0):
-        tried.append(group)
-        if "d" in group:
-            kept.edits.fail(group)
-        else:
-            kept.edits.drop({*group})
-    assert tried == ["abcde", "abc", "de", "d", "e"]
-    assert kept.edits.paths == {"d"}
-    assert (kept.due(3.9), kept.due(4.0)) == ("", "d")
-    kept.edits.fail("d")
-    kept.edits.retry_all()
-    assert kept.due(6.9) == "", "its failure is its own: a success changes nothing"
-    assert kept.due(7.0) == "d"
+def test_after_a_success_all_that_failed_is_tried_once_together_and_then_by_halves() -> None:
+    clock = Clock()
+    edits = FailedEdits(clock)
+    edits.fail(["c", "b", "a"])
+    edits.fail(["e", "d"])
+    edits.retry_all()
+    assert due(edits) == {"a", "b", "c", "d", "e"}
+    edits.fail(edits.paths)
+    assert due(edits) == {"a", "b", "c"}
+    edits.drop(["a", "b", "c"])
+    assert due(edits) == {"d", "e"}
+    edits.fail(["d", "e"])
+    tried = due(edits)
+    assert tried == {"d"}
+    edits.fail(["d"])
+    assert due(edits) == {"e"}
+    edits.drop(["e"])
+    assert edits.next_due() is None, "a path that fails by itself waits"
+    edits.retry_all()
+    assert edits.next_due() is None
+    clock.now += 3
+    assert due(edits) == {"d"}
 
 
-def test_a_success_ends_the_wait_of_a_group_that_was_tried_in_vain() -> None:
-    kept = Edits(first_s=20.0)
-    kept.edits.fail("ab")
-    assert kept.due(20.0) == "ab"
-    kept.edits.fail("ab")
-    assert kept.due(30.0) == ""
-    kept.edits.retry_all()
-    assert kept.due(30.0) == "ab"
-
-
-def test_what_is_as_it_is_indexed_has_not_failed() -> None:
-    kept = Edits()
-    kept.edits.fail("abc")
-    kept.edits.drop({"a", "b"}, kept={"b"})
-    assert kept.edits.paths == frozenset("bc")
-    kept.edits.fail({"whole/folder"})
-    kept.edits.drop({""}, kept={"c"})
-    assert (kept.edits.paths, len(kept.edits)) == (frozenset("c"), 1)
-    kept.edits.drop({"c"})
-    assert (len(kept.edits), kept.due(99.0)) == (0, "")
-    kept.edits.retry_all()
-    assert kept.due(99.0) == ""
+def test_what_is_indexed_no_longer_counts_but_for_what_is_kept() -> None:
+    edits = FailedEdits(Clock())
+    edits.fail(["a", "b"])
+    edits.fail(["c"])
+    edits.drop(["a", "c", "z"], kept=["c"])
+    assert edits.paths == {"b", "c"}
+    edits.drop([""], kept=["b"])
+    assert (set(edits.paths), len(edits)) == ({"b"}, 1)
+    edits.drop([""])
+    assert (len(edits), edits.next_due(), edits.paths) == (0, None, frozenset())
+    edits.retry_all()
+    assert len(edits) == 0

@@ -16,11 +16,7 @@ _TRIES = 4
 # Absent on Windows: O_NOFOLLOW (the last name must not have become a link since it was resolved),
 # O_NONBLOCK (a pipe put in the file's place must not block us).
 _OPEN_FLAGS = (
-    os.O_RDONLY
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_BINARY", 0)
+    os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
 
 

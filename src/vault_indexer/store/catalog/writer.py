@@ -291,7 +291,9 @@ class CatalogWriter:
             _, logged, copied = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.DatabaseError as error:
             raise unusable(self.path, error) from error
-        sums = updated_checksums(self.path, self._sums, set(log.pages[: max(0, copied)]))
+        # What an earlier checkpoint has copied keeps its sum: the file may have been damaged since.
+        known = self._sums.copied if self._sums.salt == log.salt else 0
+        sums = updated_checksums(self.path, self._sums, set(log.pages[known : max(0, copied)]))
         sums.salt, sums.logged, sums.copied = log.salt, max(0, logged), max(0, copied)
         if sums != self._sums:
             save_sums(self.path, sums)

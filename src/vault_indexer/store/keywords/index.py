@@ -365,9 +365,12 @@ def _reading(folder: Path, read: Callable[[], Result]) -> Result:
     import pickle
     import struct
 
+    from whoosh.index import IndexError as ForeignIndexError  # of another version or architecture
+
+    damage = (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError)
     try:
         return read()
-    except (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError) as error:
+    except (*damage, ForeignIndexError) as error:
         raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
 
 

@@ -1,0 +1,321 @@
+"""What a writer of the catalog leaves on disk: rows, its log, and what it says of damage."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vault_indexer.errors import DamagedError, IndexUnusableError
+from vault_indexer.model import Chunk, FileRow, Note, chunk_key
+from vault_indexer.parse import parse_note
+from vault_indexer.store.catalog import (
+    CatalogReader,
+    CatalogWriter,
+    Changes,
+    PreparedNote,
+    ResolvedLink,
+    is_sound,
+    note_rows,
+)
+from vault_indexer.store.catalog.page_checksums import sums_path
+
+MODEL = "test/model/2"
+ONE = b"\x00\x3c\x00\x3c"
+LONG_LOG = 4 << 20
+
+TEXT = """---
+tags: [soil]
+---
+# Garden
+
+- [ ] dig ^dig
+
+See [[Pond]] and [[Pond]] and [[Gone]].
+"""
+
+
+def nowhere(target: str, _source: str) -> ResolvedLink:
+    return ResolvedLink(target.lower(), None, ambiguous=False)
+
+
+def prepared(
+    path: str, text: str = TEXT, *, mtime_ns: int = 1, digests: tuple[bytes, ...] = (b"1",)
+) -> PreparedNote:
+    note: Note = parse_note(path, text.encode())
+    chunks = [
+        Chunk(f"{path}_{n}", n, "", n, n + 1, 1, 1, text[n : n + 1], "none") for n in range(len(digests))
+    ]
+    rows = note_rows(note, chunks, digests, [b"\x01\x00"] * len(chunks))
+    row = FileRow(path, len(text), mtime_ns, 0, 0, f"of {path}", "note")
+    return PreparedNote(row, rows, dict.fromkeys(digests, ONE), 0, 0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "catalog.db"
+
+
+@pytest.fixture
+def writer(path: Path) -> Iterator[CatalogWriter]:
+    with closing(CatalogWriter(path)) as writer:
+        yield writer
+
+
+def rows_by_table(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """All rows of a note, but for its vectors and for the log."""
+    names = ("notes", "texts", "headings", "blocks", "block_spans", "tasks", "tags", "links", "chunks")
+    with CatalogReader(path) as catalog:
+        return {name: catalog.rows(f"SELECT * FROM {name}") for name in (*names, "chunk_words", "files")}
+
+
+def put(writer: CatalogWriter, note: PreparedNote) -> int:
+    with writer.commit():
+        return writer.put_note(note, nowhere, MODEL)
+
+
+def test_a_note_that_is_removed_leaves_its_vectors_alone(writer: CatalogWriter, path: Path) -> None:
+    put(writer, prepared("other.md", digests=(b"2", b"3")))
+    alone = rows_by_table(path)
+    assert all(alone.values())
+    put(writer, prepared("garden.md"))
+    assert all(len(rows) > len(alone[name]) for name, rows in rows_by_table(path).items())
+    with writer.commit():
+        writer.remove_file("garden.md")
+        writer.remove_file("none.md")
+    assert rows_by_table(path) == alone
+    with CatalogReader(path) as catalog:
+        assert set(catalog.vectors(MODEL, [b"1", b"2"])) == {b"1", b"2"}
+        assert catalog.changes(2) == Changes(removed={chunk_key(2, 0)})
+
+
+def test_a_note_takes_the_place_of_the_former_one_under_a_new_id(writer: CatalogWriter, path: Path) -> None:
+    assert put(writer, prepared("garden.md", digests=(b"1", b"2"))) == 1
+    assert put(writer, prepared("garden.md", "# New\n", mtime_ns=2)) == 2
+    with CatalogReader(path) as catalog:
+        assert [note.note_id for note in catalog.all_notes()] == [2]
+        assert catalog.links_from("garden.md") == []
+        assert catalog.chunk_keys() == {chunk_key(2, 0)}
+        assert catalog.changes(1) == Changes({chunk_key(2, 0)}, {chunk_key(1, 0), chunk_key(1, 1)})
+        assert (catalog.seq, writer.seq) == (2, 2)
+    with writer.commit():
+        writer.remove_note("garden.md")
+    assert put(writer, prepared("garden.md")) == 3, "no id is used again"
+
+
+def test_a_file_that_is_seen_again_sets_the_time_of_its_note(writer: CatalogWriter, path: Path) -> None:
+    put(writer, prepared("garden.md"))
+    put(writer, prepared("other.md"))
+    with writer.commit():
+        writer.put_file(replace(prepared("garden.md").file, mtime_ns=7, seen_ns=8, reason="why"))
+    with CatalogReader(path) as catalog:
+        assert {note.path: note.mtime_ns for note in catalog.all_notes()} == {"garden.md": 7, "other.md": 1}
+        assert catalog.file("garden.md") == FileRow(
+            "garden.md", len(TEXT), 7, 0, 0, "of garden.md", "note", "why", 8
+        )
+
+
+def test_a_file_whose_digest_is_forgotten_is_read_by_the_next_scan(writer: CatalogWriter, path: Path) -> None:
+    put(writer, prepared("garden.md"))
+    put(writer, prepared("other.md"))
+    with writer.commit():
+        writer.forget_digest("garden.md")
+    with CatalogReader(path) as catalog:
+        assert {row.path: (row.digest, row.mtime_ns) for row in catalog.files()} == {
+            "garden.md": ("", 0),
+            "other.md": ("of other.md", 1),
+        }
+
+
+def test_links_are_resolved_again_by_their_keys(writer: CatalogWriter, path: Path) -> None:
+    put(writer, prepared("garden.md"))
+    asked: list[tuple[str, str]] = []
+
+    def resolve(target: str, source: str) -> ResolvedLink:
+        asked.append((target, source))
+        return ResolvedLink(target.lower(), "pond.md" if target == "Pond" else None, ambiguous=True)
+
+    assert sorted(writer.link_keys()) == ["gone", "pond"]
+    with writer.commit():
+        assert writer.relink(["pond", "none"], resolve) == 2
+        assert writer.relink(["pond"], resolve) == 0
+        assert writer.relink(["gone"], resolve) == 1, "it has become ambiguous"
+    assert asked == [("Pond", "garden.md")] * 4 + [("Gone", "garden.md")]
+    with CatalogReader(path) as catalog:
+        found = [(link.target, link.resolved, link.ambiguous) for link in catalog.links_from("garden.md")]
+    assert found == [("Pond", "pond.md", True), ("Pond", "pond.md", True), ("Gone", None, True)]
+
+
+def test_vectors_that_no_text_has_are_forgotten(writer: CatalogWriter, path: Path) -> None:
+    put(writer, prepared("garden.md", digests=(b"1", b"2")))
+    with writer.commit():
+        writer.put_vectors({b"3": ONE, b"4": ONE}, "other/model")
+        writer.put_vectors({b"1": bytes(4)}, MODEL)
+        writer.put_vectors({}, "no/model")
+    with writer.commit():
+        assert writer.purge_vectors() == 2
+        assert writer.purge_vectors() == 0
+    with CatalogReader(path) as catalog:
+        assert catalog.vectors(MODEL, [b"1", b"2"]) == {b"1": ONE, b"2": ONE}, "the first one stays"
+        assert catalog.rows("SELECT name FROM models ORDER BY name") == [("other/model",), (MODEL,)]
+
+
+def test_a_model_keeps_its_number_when_the_catalog_is_opened_again(path: Path) -> None:
+    for digest in (b"1", b"2"):
+        with closing(CatalogWriter(path)) as writer, writer.commit():
+            writer.put_vectors({digest: ONE}, MODEL)
+    with CatalogReader(path) as catalog:
+        assert set(catalog.vectors(MODEL, [b"1", b"2"])) == {b"1", b"2"}
+        assert catalog.seq == 2
+
+
+def test_a_commit_that_sqlite_refuses_changes_nothing(writer: CatalogWriter, path: Path) -> None:
+    with pytest.raises(IndexUnusableError, match=f"index {path}: no such table: none"), writer.commit():
+        writer.put_file(prepared("lost.md").file)
+        writer.release().execute("DELETE FROM none")
+    with writer.commit():
+        writer.put_file(prepared("kept.md").file)
+    with CatalogReader(path) as catalog:
+        assert [row.path for row in catalog.files()] == ["kept.md"]
+        assert (catalog.seq, writer.seq) == (1, 1)
+
+
+def test_a_closed_catalog_is_neither_written_nor_checkpointed(path: Path) -> None:
+    writer = CatalogWriter(path)
+    writer.close()
+    with pytest.raises(IndexUnusableError, match="closed"), writer.commit():
+        pass
+    with pytest.raises(IndexUnusableError, match="closed"):
+        writer.checkpoint()
+
+
+def test_checksums_that_could_not_be_written_come_before_the_next_commit(
+    writer: CatalogWriter, path: Path
+) -> None:
+    put(writer, prepared("first.md"))
+    sums = sums_path(path)
+    sums.rename(path.with_name("aside"))
+    (sums / "in the way").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"catalog\.sums"):
+        writer.checkpoint()
+    with pytest.raises(IndexUnusableError, match=r"catalog\.sums"), writer.commit():
+        pytest.fail("the log would begin again")
+    (sums / "in the way").rmdir()
+    sums.rmdir()
+    put(writer, prepared("second.md"))
+    assert is_sound(path)
+    assert writer.seq == 2
+
+
+@pytest.mark.parametrize(("size", "is_long"), [(0, False), (LONG_LOG, False), (LONG_LOG + 1, True)])
+def test_a_log_of_some_megabytes_is_long(path: Path, size: int, is_long: bool) -> None:
+    writer = CatalogWriter(path)
+    put(writer, prepared("garden.md"))
+    assert not writer.log_is_long
+    writer.release().close()
+    path.with_name("catalog.db-wal").write_bytes(b"")
+    os.truncate(path.with_name("catalog.db-wal"), size)
+    assert writer.log_is_long is is_long
+    path.with_name("catalog.db-wal").unlink()
+    assert not writer.log_is_long
+
+
+def test_a_log_is_emptied_unless_a_reader_needs_it(writer: CatalogWriter, path: Path) -> None:
+    log = path.with_name("catalog.db-wal")
+    put(writer, prepared("first.md"))
+    with CatalogReader(path):
+        put(writer, prepared("second.md"))
+        assert not writer.checkpoint()
+        assert not writer.empty_log()
+        assert log.stat().st_size
+    assert writer.empty_log()
+    assert log.stat().st_size == 0
+    assert is_sound(path)
+    with CatalogReader(path) as catalog:
+        assert catalog.note_paths() == ["first.md", "second.md"]
+
+
+def test_a_writer_that_closes_beside_a_reader_leaves_a_sound_catalog(path: Path) -> None:
+    writer = CatalogWriter(path)
+    put(writer, prepared("first.md"))
+    with CatalogReader(path) as catalog:
+        put(writer, prepared("second.md"))
+        writer.close()
+        assert catalog.note_paths() == ["first.md"]
+    with closing(CatalogWriter(path)) as again:
+        assert again.corruption() == ""
+    with CatalogReader(path) as catalog:
+        assert catalog.note_paths() == ["first.md", "second.md"]
+
+
+def flip(path: Path, *pages: int) -> None:
+    with path.open("r+b") as file:
+        for page in pages:
+            file.seek(4096 * (page - 1) + 2000)
+            byte = file.read(1)[0]
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte ^ 1]))
+
+
+def test_damaged_pages_are_counted_and_some_of_them_named(writer: CatalogWriter, path: Path) -> None:
+    put(writer, prepared("garden.md"))
+    writer.checkpoint()
+    assert writer.corruption() == ""
+    flip(path, 2)
+    assert writer.corruption() == "1 of its pages are damaged, among them 2"
+    flip(path, 5, 4, 9)
+    assert writer.corruption() == "4 of its pages are damaged, among them 2, 4, 5"
+    assert writer.empty_log()
+    assert writer.corruption() == "4 of its pages are damaged, among them 2, 4, 5"
+    assert not is_sound(path)
+
+
+def test_a_damaged_catalog_is_not_opened_to_be_written(path: Path) -> None:
+    with closing(CatalogWriter(path)) as writer:
+        put(writer, prepared("garden.md"))
+    flip(path, 3, 4)
+    with pytest.raises(DamagedError, match=f"index {path}: 2 of its pages are damaged"):
+        CatalogWriter(path)
+    flip(path, 3, 4)
+    with closing(CatalogWriter(path)) as writer:
+        assert writer.seq == 1
+    sums_path(path).unlink()
+    with pytest.raises(DamagedError, match="cannot verify checksums"):
+        CatalogWriter(path)
+
+
+def test_what_is_no_catalog_is_refused(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.db"
+    with closing(sqlite3.connect(empty)) as other:
+        other.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY)")
+    with pytest.raises(IndexUnusableError, match="no such table"):
+        CatalogWriter(empty, bulk=True)
+
+
+def test_a_new_catalog_says_of_which_version_it_is(writer: CatalogWriter, path: Path) -> None:
+    with CatalogReader(path) as catalog:
+        meta = {str(key): value for key, value in catalog.rows("SELECT key, value FROM meta")}
+    assert meta == {"version": 3, "seq": 0, "trimmed": 0}
+    assert writer.seq == 0
+
+
+def test_a_build_writes_no_log_and_leaves_a_sound_catalog(path: Path) -> None:
+    writer = CatalogWriter(path, bulk=True)
+    with writer.commit():
+        assert writer.put_note(prepared("garden.md"), nowhere, MODEL, 7) == 7
+    with writer.commit():
+        writer.remove_note("none.md")
+        writer.put_note(prepared("garden.md"), nowhere, MODEL)
+    assert not path.with_name("catalog.db-wal").exists()
+    writer.close()
+    assert is_sound(path)
+    with CatalogReader(path) as catalog:
+        assert catalog.note_ids() == [8]
+        assert catalog.rows("SELECT * FROM changes") == []
+        assert catalog.rows("PRAGMA journal_mode") == [("wal",)]
+        assert (catalog.changes(1), catalog.changes(2)) == (None, Changes())

@@ -1,0 +1,475 @@
+"""What events of the system become hints, told to the sources by hand; and which systems are not watched."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from waiting import wait_until
+
+from vault_indexer.config.settings import FilesSettings, WatchSettings
+from vault_indexer.vault import (
+    Batch,
+    DirtySet,
+    IgnoreRules,
+    SystemHooks,
+    VaultWatcher,
+    WatchMode,
+    load_ignore_rules,
+)
+from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
+from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, TooFewWatchesError
+
+if TYPE_CHECKING:
+    from watchdog.observers.inotify_c import InotifyEvent
+
+Event = tuple[str, str, str, bool]
+
+
+@dataclass
+class Told:
+    """Implements Sink: a list of what was told."""
+
+    hints: list[tuple[str, str]] = field(default_factory=list)
+
+    def file_changed(self, path: str) -> None:
+        self.hints.append(("file", path))
+
+    def folder_appeared(self, path: str) -> None:
+        self.hints.append(("appeared", path))
+
+    def folder_gone(self, path: str) -> None:
+        self.hints.append(("gone", path))
+
+    def events_lost(self, reason: str) -> None:
+        self.hints.append(("lost", reason))
+
+
+@pytest.mark.parametrize(
+    ("event", "hints"),
+    [
+        (("created", "a.md", "", False), [("file", "a.md")]),
+        (("closed", "d/a.md", "", False), [("file", "d/a.md")]),
+        (("moved", "a.md", "b.md", False), [("file", "a.md"), ("file", "b.md")]),
+        (("moved", "../out.md", "b.md", False), [("file", "b.md")]),
+        (("moved", "a.md", "../out.md", False), [("file", "a.md")]),
+        (("deleted", "a.md", "", False), [("file", "a.md")]),
+        (("created", "d", "", True), [("appeared", "d")]),
+        (("deleted", "d", "", True), [("gone", "d")]),
+        (("moved", "d", "e", True), [("gone", "d"), ("appeared", "e")]),
+        (("moved", "../out", "e", True), [("appeared", "e")]),
+        (("moved", "d", "../out", True), [("gone", "d")]),
+        (("modified", "d", "", True), []),
+        (("created", "", "", True), []),
+        (("deleted", "caf\udce9.md", "", False), []),
+    ],
+)
+@pytest.mark.parametrize("kind", [str, os.fsencode])
+def test_events_of_the_recursive_observer(
+    event: Event, hints: list[tuple[str, str]], kind: Callable[[str], object]
+) -> None:
+    told = Told()
+    source = ObserverSource(Path("/vault"), told)
+    event_type, old, new, is_directory = event
+    places = [kind(f"/vault/{path}".replace("/vault/../", "/") if path else "/vault") for path in (old, new)]
+    if not new:
+        places[1] = kind("")
+    source.on_event(
+        cast(
+            "object",  # type: ignore[arg-type]
+            SimpleNamespace(
+                event_type=event_type, src_path=places[0], dest_path=places[1], is_directory=is_directory
+            ),
+        )
+    )
+    assert told.hints == hints
+
+
+def test_a_source_that_was_not_started_or_has_ended_reports_nothing(tmp_path: Path) -> None:
+    ended = "the watching thread has ended"
+    source = ObserverSource(tmp_path, Told())
+    assert source.fault() == ended
+    source.start()
+    assert source.fault() == ""
+    source.stop()
+    source.stop()
+    assert source.fault() == ended
+    assert not [thread for thread in threading.enumerate() if "watchdog" in type(thread).__module__]
+
+
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="inotify is of Linux")
+
+
+def inotify(vault: Path, told: Sink, limit: int | None = None) -> InotifySource:
+    return InotifySource(vault, IgnoreRules(), told, lambda: limit)
+
+
+@ON_LINUX
+def test_it_has_a_fault_until_it_is_started_and_after_it_has_ended(tmp_path: Path) -> None:
+    ended = "the watching thread has ended"
+    source = inotify(tmp_path, Told())
+    assert source.fault() == ended
+    source.start()
+    assert source.fault() == ""
+    source.stop()
+    source.stop()
+    assert source.fault() == ended
+
+
+@ON_LINUX
+def test_a_queue_that_overflows_is_a_fault(tmp_path: Path) -> None:
+    told = Told()
+    source = inotify(tmp_path, told)
+    source.start()
+    source.on_queue_overflow()
+    source.stop()
+    assert source.fault() == "the system's queue of changes overflowed"
+    assert told.hints == [("lost", "the system's queue of changes overflowed")]
+
+
+@ON_LINUX
+@pytest.mark.parametrize(("limit", "is_enough"), [(2, False), (4, True), (None, True)])
+def test_each_folder_takes_a_watch(tmp_path: Path, limit: int | None, is_enough: bool) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    source = inotify(tmp_path, Told(), limit)
+    if is_enough:
+        source.start()
+    else:
+        with pytest.raises(
+            TooFewWatchesError, match="the system allows 2 watches, the vault has more folders"
+        ):
+            source.start()
+    assert (source.fault() == "") is is_enough
+    source.stop()
+
+
+@ON_LINUX
+def test_a_vault_that_is_not_there_cannot_be_watched(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="none cannot be watched"):
+        inotify(tmp_path / "none", Told()).start()
+
+
+@ON_LINUX
+def test_a_link_in_the_place_of_obsidians_folder_is_not_followed(tmp_path: Path) -> None:
+    vault, outside = tmp_path / "vault", tmp_path / "outside"
+    vault.mkdir()
+    outside.mkdir()
+    (vault / ".obsidian").symlink_to(outside)
+    told = Told()
+    source = inotify(vault, told)
+    source.start()
+    try:
+        (outside / "app.json").write_text("{}")
+        (outside / "note.md").write_text("x")
+        (vault / "a.md").write_text("x")
+        wait_until(lambda: ("file", "a.md") in told.hints)
+    finally:
+        source.stop()
+    assert set(told.hints) == {("file", "a.md")}
+
+
+class Delayed(InotifySource):
+    """Keeps events back while it is told to."""
+
+    is_held = False
+
+    def __init__(self, vault: Path, told: Sink) -> None:
+        super().__init__(vault, IgnoreRules(), told, lambda: None)
+        self.held: list[InotifyEvent] = []
+
+    def on_event(self, event: InotifyEvent) -> None:
+        if self.is_held:
+            self.held.append(event)
+        else:
+            super().on_event(event)
+
+
+@ON_LINUX
+@pytest.mark.filterwarnings("ignore:Callback with id")
+def test_a_folder_that_was_renamed_before_its_event_came_keeps_its_watch(tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    told = Told()
+    source = Delayed(tmp_path, told)
+    source.start()
+    try:
+        source.is_held = True
+        (tmp_path / "old").rename(tmp_path / "new")
+        wait_until(lambda: len(source.held) == 2)
+        source.is_held = False
+        source.on_event(next(event for event in source.held if event.is_moved_to))
+        (tmp_path / "old").mkdir()
+        wait_until(lambda: ("appeared", "old") in told.hints)
+        (tmp_path / "new" / "a.md").write_text("x")
+        (tmp_path / "old" / "b.md").write_text("x")
+        wait_until(lambda: ("file", "old/b.md") in told.hints)
+    finally:
+        source.stop()
+    assert ("file", "new/a.md") in told.hints
+
+
+@ON_LINUX
+def test_a_folder_tells_of_itself_once_and_its_files_by_their_paths(tmp_path: Path) -> None:
+    told = Told()
+    source = Delayed(tmp_path, told)
+    source.start()
+    try:
+        (tmp_path / "d" / "e").mkdir(parents=True)
+        wait_until(lambda: ("appeared", "d") in told.hints)
+        (tmp_path / "d" / "e" / "a.md").write_text("x")
+        wait_until(lambda: ("file", "d/e/a.md") in told.hints)
+        (tmp_path / ".git").mkdir()
+        (tmp_path / "d" / "e" / "a.md").unlink()
+        (tmp_path / "d" / "e").rmdir()
+        wait_until(lambda: ("gone", "d/e") in told.hints)
+        (tmp_path / ".obsidian").mkdir()
+        wait_until(lambda: ("file", ".obsidian/app.json") in told.hints)
+        told.hints.clear()
+        (tmp_path / ".obsidian" / "app.json").write_text("{}")
+        wait_until(lambda: ("file", ".obsidian/app.json") in told.hints)
+        (tmp_path / ".obsidian").rename(tmp_path / "d" / "other")
+        wait_until(lambda: ("appeared", "d/other") in told.hints)
+        (tmp_path / "d" / "other" / "app.json").write_text("{ }")
+        wait_until(lambda: ("file", "d/other/app.json") in told.hints)
+    finally:
+        source.stop()
+    assert not [path for _, path in told.hints if path.startswith(".git")]
+
+
+class Quiet:
+    """A source with nothing to tell; it fails to start where it is told to."""
+
+    def __init__(self, error: OSError | None) -> None:
+        self.error = error
+        self.stops = 0
+
+    def start(self) -> None:
+        if self.error is not None:
+            raise self.error
+
+    def stop(self) -> None:
+        self.stops += 1
+
+    def fault(self) -> str:
+        return ""
+
+
+class World:
+    """A watcher whose clocks and sources are the test's."""
+
+    def __init__(self, vault: Path, settings: WatchSettings | None = None) -> None:
+        self.now = 1000.0
+        self.error: OSError | None = None
+        self.opened: list[Quiet] = []
+        self.given: list[tuple[Path, object, object]] = []
+        hooks = SystemHooks(lambda: self.now, lambda: self.now, lambda: 7, lambda: "", self._open)
+        self.settings = settings or WatchSettings()
+        self.dirty = DirtySet(self.settings, lambda: self.now)
+        self.watcher = VaultWatcher(vault, IgnoreRules(), self.settings, hooks, self.dirty)
+
+    def _open(self, vault: Path, rules: object, sink: Sink, limit: Callable[[], int | None]) -> Quiet:
+        self.sink = sink
+        self.given.append((vault, rules, limit()))
+        self.opened.append(Quiet(self.error))
+        return self.opened[-1]
+
+    def start(self) -> None:
+        self.watcher.start()
+        assert self.watcher.next_batch(0.0) is not None
+
+    def after(self, seconds: float) -> Batch | None:
+        self.now += seconds
+        return self.watcher.next_batch(0.0)
+
+
+def test_how_changes_are_noticed_is_told(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    assert world.watcher.mode == WatchMode("stopped", "")
+    assert world.watcher.next_batch(60.0) is None, "it does not run"
+    world.start()
+    assert world.watcher.mode == WatchMode("native", "")
+    ((vault, _, limit),) = world.given
+    assert (vault, limit) == (tmp_path.resolve(), 7)
+    world.watcher.stop()
+    assert world.watcher.mode == WatchMode("stopped", "")
+    assert world.opened[0].stops == 1
+    assert world.watcher.next_batch(60.0) is None
+
+
+def test_a_vault_that_cannot_be_watched_is_polled_with_the_reason(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.error = OSError(28, "no space left")
+    world.start()
+    assert world.watcher.mode == WatchMode("poll", "the system cannot watch the vault: no space left")
+    world.error = OSError("odd")
+    world.watcher.use_rules(IgnoreRules())
+    assert world.watcher.mode == WatchMode("poll", "the system cannot watch the vault: odd")
+    missing = World(tmp_path / "none")
+    missing.start()
+    assert (missing.watcher.mode, missing.opened) == (WatchMode("native", "the vault is not there"), [])
+
+
+def test_a_vault_that_goes_and_comes_back_is_looked_at_both_times(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    world = World(vault)
+    world.start()
+    vault.rmdir()
+    assert world.after(0.9) is None, "it is looked at once a second"
+    assert world.after(0.1) is None
+    batch = world.after(1.0)
+    assert batch is not None
+    assert (batch.scan_all, batch.reason) == (True, "the vault's folder is gone")
+    assert world.watcher.mode.reason == "the vault is not there"
+    assert world.opened[0].stops == 1
+    vault.mkdir()
+    world.after(1.0)
+    batch = world.after(1.0)
+    assert batch is not None
+    assert batch.reason == "the vault's folder is new"
+    assert len(world.opened) == 2
+    assert world.after(5.0) is None
+
+
+def test_hints_that_were_lost_are_repaired_at_once(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.start()
+    world.opened[0].fault = lambda: "overflow"  # type: ignore[method-assign]
+    world.sink.events_lost("overflow")
+    world.watcher.flush()
+    batch = world.after(0.0)
+    assert batch is not None
+    assert (batch.scan_all, batch.reason) == (True, "overflow")
+    assert len(world.opened) == 2
+
+
+def test_new_rules_reach_the_source_and_everything_is_looked_at(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    rules = IgnoreRules(fingerprint="new")
+    world.watcher.use_rules(rules)
+    assert world.opened == [], "it does not run yet"
+    world.start()
+    newer = IgnoreRules(fingerprint="newer")
+    world.watcher.use_rules(newer)
+    assert [given[1] for given in world.given] == [rules, newer]
+    batch = world.after(0.0)
+    assert batch is not None
+    assert (batch.scan_all, batch.reason) == (True, "the rules changed")
+
+
+@pytest.mark.parametrize(("scan_s", "interval"), [(0.0, 100), (10.0, 100), (20.0, 200)])
+def test_polling_takes_a_tenth_of_the_time_at_most(tmp_path: Path, scan_s: float, interval: float) -> None:
+    world = World(tmp_path, WatchSettings(mode="poll", poll_s=100, rescan_s=3600))
+    world.start()
+    world.watcher.record_scan_time(scan_s)
+    assert world.after(interval - 1.5) is None
+    batch = world.after(1.5)
+    assert batch is not None
+    assert batch.reason == "poll"
+
+
+@pytest.mark.parametrize(
+    ("tell", "batch"),
+    [
+        (lambda sink: sink.file_changed("a.md"), Batch(dirty=frozenset({"a.md"}), reason="files changed")),
+        (lambda sink: sink.file_changed(".git/a.md"), None),
+        (lambda sink: sink.file_changed("a.md~"), None),
+        (
+            lambda sink: sink.file_changed(".indexer.toml"),
+            Batch(control=frozenset({".indexer.toml"}), reason="files changed"),
+        ),
+        (
+            lambda sink: sink.folder_appeared("d"),
+            Batch(scan_folders=frozenset({"d"}), reason="files changed"),
+        ),
+        (lambda sink: sink.folder_appeared(".git"), None),
+        (lambda sink: sink.folder_gone(".git"), None),
+    ],
+)
+def test_what_the_rules_do_not_ignore_becomes_a_hint(
+    tmp_path: Path, tell: Callable[[Sink], None], batch: Batch | None
+) -> None:
+    world = World(tmp_path)
+    world.start()
+    tell(world.sink)
+    assert world.after(0.5) == batch
+
+
+@pytest.mark.parametrize(
+    ("tell", "reason"),
+    [
+        (lambda sink: sink.file_changed(".indexerignore"), ".indexerignore changed"),
+        (lambda sink: sink.file_changed(".obsidian/app.json"), ".obsidian/app.json changed"),
+        (lambda sink: sink.folder_gone("d"), "a folder was moved or deleted"),
+    ],
+)
+def test_what_may_concern_any_file_is_a_scan_of_all(
+    tmp_path: Path, tell: Callable[[Sink], None], reason: str
+) -> None:
+    world = World(tmp_path)
+    world.start()
+    tell(world.sink)
+    found = world.after(0.5)
+    assert found is not None
+    assert (found.scan_all, found.reason) == (True, reason)
+
+
+def test_a_pattern_for_folders_silences_folders_and_no_file_of_that_name(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    (tmp_path / ".indexerignore").write_text("Drafts/\n")
+    world.watcher.use_rules(load_ignore_rules(tmp_path, FilesSettings()))
+    world.start()
+    world.sink.folder_appeared("Drafts")
+    world.sink.folder_gone("Drafts")
+    world.sink.file_changed("Drafts/a.md")
+    assert world.watcher.pending == 0
+    world.sink.file_changed("Drafts")
+    assert world.after(0.5) == Batch(dirty=frozenset({"Drafts"}), reason="files changed")
+
+
+def test_saves_are_taken_while_a_batch_is_dealt_with(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.start()
+    world.sink.file_changed("a.md")
+    assert world.watcher.pop_batch() == frozenset()
+    world.now += 0.5
+    assert world.watcher.pop_batch() == {"a.md"}
+    assert world.watcher.pending == 0
+
+
+@pytest.mark.parametrize(
+    ("mounts", "kind"),
+    [
+        ("nas:/x /mnt nfs rw\nlocal /mnt ext4 rw\n", None),
+        ("local /mnt ext4 rw\nnas:/x /mnt nfs rw\n", "nfs"),
+        ("h /mnt/v fuse.sshfs rw\n/dev /mnt ext4 rw\n", "fuse.sshfs"),
+        ("h /mnt/v fuse.unknown rw\n", None),
+        ("h /mnt/v sshfs rw\n", None),
+        ("h / 9p rw\n", "9p"),
+        ("h /mnt/v\\040 nfs rw\n", None),
+        ("", None),
+        ("/mnt/v nfs\n", None),
+    ],
+)
+def test_the_file_system_that_holds_a_folder(mounts: str, kind: str | None) -> None:
+    assert remote_file_system(Path("/mnt/v"), mounts) == kind
+
+
+def test_odd_signs_in_a_mount_are_read() -> None:
+    mounts = "h /mnt/a\\011b nfs rw\nh /mnt/c\\134d nfs4 rw\nh /mnt/e\\012f cifs rw\n"
+    kinds = [remote_file_system(Path(place), mounts) for place in ("/mnt/a\tb", "/mnt/c\\d", "/mnt/e\nf/x")]
+    assert kinds == ["nfs", "nfs4", "cifs"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the files of Linux")
+def test_the_system_tells_its_mounts_and_its_limit() -> None:
+    assert " / " in system_mounts()
+    limit = system_watch_limit()
+    assert limit is None or limit > 0
