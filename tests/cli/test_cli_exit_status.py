@@ -130,12 +130,12 @@ def test_a_dataclass_becomes_an_option_per_field(capsys: pytest.CaptureFixture[s
     found: list[object] = []
 
     def command(
-        ctx: typer.Context, size: Size, *, flat: Annotated[bool, typer.Option("--flat")] = False
+        ctx: typer.Context, size: Size, *, flat: Annotated[bool, typer.Option("--plain")] = False
     ) -> None:
         found.extend((size, flat, ctx.info_name))
 
     assert ended(command, "--width", "2") == 0
-    assert ended(command, "--depth", "5", "--flat", "--width", "7") == 0
+    assert ended(command, "--depth", "5", "--plain", "--width", "7") == 0
     assert found == [Size(2, 3), False, "indexer", Size(7, 5), True, "indexer"]
     assert ended(command) == 2
     assert "Missing option '--width'" in capsys.readouterr().err
