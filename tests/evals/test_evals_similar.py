@@ -59,6 +59,17 @@ def test_of_many_passages_those_that_share_most_words_are_compared() -> None:
     assert span == (len(others), len(text) - 1)
 
 
+def test_a_long_passage_shares_little_of_what_it_says() -> None:
+    more = " ".join(f"word{at}" for at in range(20))
+    others = "".join(f"one two three four {more} {at}.\n" for at in range(40))
+    span = closest_passage("one two three four.", f"{others}one two three five.\n")
+    assert span == (len(others), len(others) + len("one two three five."))
+
+
+def test_signs_have_no_words_to_share() -> None:
+    assert closest_passage("+++++", "+++++") == (0, 5)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "diff"),
     [
