@@ -52,6 +52,31 @@ from vault_indexer.evals.generate.spanish_forms import SPANISH
         ),
         ("The Graph view is the place of all links.", "What is the Graph view?"),
         ("Can I undo the merge of two notes?", "Can I undo the merge of two notes?"),
+        ("Note: To share a long list, open it.", "How do I share a long list?"),
+        (
+            "When you lose your recovery codes, you should call us.",
+            "What should I do when I lose my recovery codes?",
+        ),
+        (
+            "If you cannot open your old vault, you can ask us.",
+            "What should I do if I cannot open my old vault?",
+        ),
+        (
+            "If the server of Obsidian Sync is down, notes wait.",
+            "What happens if the server of Obsidian Sync is down?",
+        ),
+        (
+            "If you'd like to share a folder with friends, click Share.",
+            "How do I share a folder with friends?",
+        ),
+        ("The plugin allows you to fold long lists of tasks.", "How can I fold long lists of tasks?"),
+        ("Notes with long names are used to test the search.", "What are notes with long names used for?"),
+        ("Long lists of tasks depend on the settings of a vault.", "What do long lists of tasks depend on?"),
+        (
+            f"The color of a tag can be changed in Obsidian by {GAP}.",
+            "How can the color of a tag be changed in Obsidian?",
+        ),
+        ("You can change your font and yourself using themes.", "How can I change my font and myself?"),
     ],
 )
 def test_a_sentence_has_the_question_that_it_answers(sentence: str, question: str) -> None:
@@ -103,6 +128,18 @@ def test_a_sentence_has_the_question_that_it_answers(sentence: str, question: st
         "You can use hash values to determine if two files are equal.",
         "You can import only CIM-based and Definition (CDXML)-based modules.",
         "You can specify any value from 1 to 65535.",
+        "you can turn kitchen scraps into dark earth",
+        "You can turn kitchen scraps into dark earth",
+        "You can turn \u201ckitchen scraps\u201d into dark earth.",
+        "Compost is a good thing for the garden.",
+        "Gardening is a way of life for many of them.",
+        "The note is a file that holds text.",
+        "If you want to do it, click Share.",
+        "If you delete your old notes from a vault, this vault changes.",
+        "If you delete your old notes from a vault, you can share others.",
+        "In that case, you can share a folder with friends.",
+        "The plugin never allows you to fold long lists of tasks.",
+        "You can glow in the dark of night.",
         "",
     ],
 )
@@ -142,6 +179,42 @@ def test_a_fragment_is_no_question(fragment: str) -> None:
 )
 def test_a_heading_has_the_question_that_its_section_answers(heading: str, question: str) -> None:
     assert ENGLISH.heading_as_question(heading, in_guide=True) == question
+
+
+@pytest.mark.parametrize(
+    ("words", "is_one"),
+    [
+        (4, True),
+        (3, False),
+        (18, True),
+        (19, False),
+    ],
+)
+def test_a_question_has_four_to_eighteen_words(words: int, is_one: bool) -> None:
+    question = f"{' '.join(['Why', *['Sync'] * (words - 1)])}?"
+    assert ENGLISH.as_question(question) == (question if is_one else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_guide"),
+    [
+        ("you " + "x" * 996, True),
+        ("you " + "x" * 997, False),
+        ("you you you " + "we", True),
+        ("you you " + "we", False),
+        ("1. One\n2) Two\n", True),
+        ("1. One\n", False),
+        ("1. We\n2. Two\n", False),
+        ("nobody", False),
+    ],
+)
+def test_a_guide_speaks_to_its_reader_or_has_steps(text: str, is_guide: bool) -> None:
+    assert ENGLISH.is_guide(text) == is_guide
+
+
+def test_forms_without_words_for_a_reader_know_no_guides_but_by_steps() -> None:
+    assert not GERMAN.is_guide("Sie können Notizen teilen.")
+    assert GERMAN.is_guide("1. Öffnen.\n2. Teilen.\n")
 
 
 def test_a_heading_is_an_order_where_its_note_speaks_to_a_reader() -> None:
