@@ -109,6 +109,7 @@ def test_changed_words_are_shown() -> None:
     assert located.diff == f"- {QUOTE}\n+ Knead the dough until it is very smooth and soft."
     assert located.now is not None
     assert located.now.quote == "Knead the dough until it is very smooth and soft."
+    assert (located.now.start, located.now.end, located.line) == (START, START + 49, 7)
     assert located.now.sha256 == sha256_of(located.now.quote)
 
 
