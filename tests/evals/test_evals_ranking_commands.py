@@ -14,7 +14,14 @@ from questions_vault import NOTES, write_vault
 
 from vault_indexer.evals.judging import Judgements
 from vault_indexer.evals.question_folder import generated_file, judged_folder
-from vault_indexer.evals.questions import Question, read_questions, write_questions
+from vault_indexer.evals.questions import (
+    ASIDE,
+    TUNE,
+    Question,
+    part_of,
+    read_questions,
+    write_questions,
+)
 
 SMALL = "[embedding]\nprovider = 'wordllama'\n[index]\nworkers = 1\n"
 
@@ -189,3 +196,41 @@ def test_a_run_measures_the_ranking_too(here: CommandHere) -> None:
     assert set(here.indexer("eval", "run", "--cases", "both", "--json").data) >= {"summary", "ranking"}
     some = here.indexer("eval", "run", "--cases", "both", "--layer", "1")
     assert "# Ranking" not in some.out, "where only some cases are run"
+
+
+def test_settings_are_tuned_on_one_half_and_written_on_request(here: CommandHere) -> None:
+    words = ("flour", "water", "salt", "starter", "dough", "telescope", "rings", "Saturn", "night", "thermos")
+    targets = ("Kitchen/Bread.md", "Sky/Night sky.md", "Welcome.md")
+    assert {part_of(path) for path in targets} == {TUNE, ASIDE}
+    questions = [
+        Question(f"{word}-{path}-{number}", word, {path: 1})
+        for word in words
+        for path in targets
+        for number in range(2)
+    ]
+    write_questions(Path("tuned/ranking/own.jsonl"), questions[:30])
+    few = here.indexer("eval", "tune", "--cases", "tuned", "--from", "judged")
+    assert (few.code, few.out) == (2, "")
+    assert "each half needs 20" in few.err
+    write_questions(Path("tuned/ranking/own.jsonl"), questions)
+    data = here.indexer("eval", "tune", "--cases", "tuned", "--from", "judged", "--json")
+    ran = here.indexer("eval", "tune", "--cases", "tuned", "--from", "judged", "--apply")
+    assert ran.code == 0, ran.err
+    chosen, _, *values = ran.out.partition("\n\nOn aside, judged questions\n\n# Ranking\n")[0].splitlines()
+    assert chosen.startswith("Chosen on tune: ")
+    assert all(value.startswith("    ") for value in values) and values
+    assert data.data["source"] == "judged"
+    assert data.data["chosen"] == chosen.removeprefix("Chosen on tune: ")
+    found = data.data["values"]
+    assert isinstance(found, dict)
+    assert values == (
+        [f"    {key} = {value}" for key, value in found.items()] or ["    (the active settings)"]
+    )
+    written = (here.sandbox.vault / ".indexer.toml").exists()
+    assert written == (data.data["is_better"] and bool(found))
+    said = ran.err.splitlines()[-1]
+    assert said.startswith("wrote " if written else "nothing was written: ")
+    unwritten = data.err.splitlines()[-1]
+    assert unwritten == (
+        "nothing was written: --apply writes the choice" if found else "there is nothing to write"
+    )
