@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,6 +17,7 @@ import pytest
 import typer
 from pydantic import BaseModel, ValidationError, field_validator
 
+from vault_indexer.cli.app import build, main, run
 from vault_indexer.cli.parameters import Output, flatten_parameters, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError, VaultError
 
@@ -170,3 +174,64 @@ def test_what_is_given_before_the_command_counts_where_it_is_not_given_behind_it
             typer.main.get_command(program)(args=arguments, prog_name="indexer")
     assert [where for where, _ in found] == [Where("a", "b"), Where("a", "c"), Where("d", "")]
     assert {size for _, size in found} == {Size(1, 3)}
+
+
+def test_a_mistake_of_the_program_is_one_line_with_its_place(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    with pytest.raises(SystemExit) as ended_by:
+        main(["--version"])
+    assert ended_by.value.code in (0, None)
+    assert capsys.readouterr().out.strip() == version("vault-indexer")
+    try:
+        raise KeyError("a\x1b[2J")
+    except KeyError as error:
+        with pytest.raises(SystemExit) as reported:
+            sys.excepthook(KeyError, error, error.__traceback__)
+    assert reported.value.code == 3
+    said = capsys.readouterr().err
+    place = rf"\({Path(__file__).name}:\d+\)"
+    assert re.fullmatch(rf"indexer: internal error: KeyError: 'a\\x1b\[2J' {place}\n", said)
+    with pytest.raises(SystemExit):
+        sys.excepthook(ValueError, ValueError("b"), None)
+    assert capsys.readouterr().err == "indexer: internal error: ValueError: b\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "serch telescope --limit 3",
+            "? To search: indexer search serch telescope",
+        ),
+        ("zzz", "No such command 'zzz'. To search: indexer search zzz"),
+        ("zzz -n 3 words", "No such command 'zzz'. To search: indexer search zzz"),
+    ],
+)
+def test_a_word_that_is_no_command_is_told_how_to_search(
+    capsys: pytest.CaptureFixture[str], arguments: str, said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended_by:
+        run(arguments.split())
+    assert ended_by.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_only_the_command_that_may_run_is_loaded() -> None:
+    def loaded(*words: str) -> set[str]:
+        program = build(words)
+        full = {
+            info.name or "" for info in program.registered_commands if info.callback is not _stub(program)
+        }
+        return full | {info.name or "" for info in program.registered_groups}
+
+    assert loaded("search", "status") == {"search", "status"}
+    assert loaded("vault") == {"vault"}
+    assert loaded() == set()
+
+
+def _stub(program: typer.Typer) -> object:
+    """What stands for the commands that are not loaded."""
+    callbacks = [info.callback for info in program.registered_commands]
+    return max(callbacks, key=callbacks.count)
