@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -384,6 +385,52 @@ def test_an_explanation_names_all_evidence(here: CommandHere, daemon: AnsweringD
         daemon.answer(EXPLAIN, replace(answer, rank=None, shown=shown, why=three, reasons=()))
         lines = here.indexer("search", "x", "--explain", "Sky").out.splitlines()
         assert lines == [f"Sky.md   {place}", "  links   linked from A, B, C"]
+
+
+STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\\\")
+
+
+def lines_at(here: CommandHere, columns: int, *arguments: str) -> list[str]:
+    """What a terminal of so many columns shows, without styles."""
+    return STYLES.sub("", here.terminal(*arguments, columns=columns).out).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines"),
+    [
+        (
+            59,
+            [
+                '  words   "saturn"             meaning closest, cosine 0.50',
+                "  links   linked from A, Bee",
+            ],
+        ),
+        (
+            58,
+            [
+                '  words   "saturn"',
+                "  meaning closest, cosine 0.50",
+                "  links   linked from A, Bee",
+            ],
+        ),
+    ],
+)
+def test_evidence_is_in_two_columns_where_both_have_room(
+    here: CommandHere, daemon: AnsweringDaemon, columns: int, lines: list[str]
+) -> None:
+    why = Why(VectorReason(1, 0.5), WORDS, GraphReason(3, 0.5, ("a/A.md", "Bee.md")), 1.0)
+    daemon.answer(
+        EXPLAIN,
+        Explanation(query="saturn", path="Sky.md", rank=1, candidates=2, shown=True, why=why, reasons=()),
+    )
+    shown = lines_at(here, columns, "search", "x", "--explain", "Sky")
+    assert shown == ["Sky.md   place 1 of 2", *lines]
+
+
+def test_a_hit_is_one_line_however_narrow_the_terminal(here: CommandHere, daemon: AnsweringDaemon) -> None:
+    daemon.answer(SEARCH, found(replace(HIT, path="A.md", snippet=f"The rings of Saturn {'and ' * 50}")))
+    assert len(lines_at(here, 20, "search", "x")) == 2
+    assert len(lines_at(here, 20, "search", "x", "--places")) == 1
 
 
 NEAR = RelatedNote("B.md", "Bee", 0.987, 0.654, ("links here",), header_path="Bee > Wings", shared_count=2)
