@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,8 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from questions_vault import target_of, write_vault
 
+from vault_indexer.evals.generate import choose_questions, survey_vault
 from vault_indexer.evals.questions import Question
-from vault_indexer.evals.ranking import parse_variants, run_ranking
+from vault_indexer.evals.ranking import Scores, parse_variants, run_ranking
+from vault_indexer.evals.ranking.indices import FOLDER_PREFIX
 from vault_indexer.evals.ranking.measures import each_once, judged, ndcg, recall, reciprocal_rank
 from vault_indexer.evals.ranking.statistics import (
     RESAMPLES,
@@ -272,11 +275,34 @@ def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
 
 def test_a_run_measures_what_a_variant_finds(tmp_path: Path) -> None:
     target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
-    asked = [
+    own = [
         Question("right", "starlight in a mirror", {"Notes/Telescope.md": 2}),
+        Question(
+            "excluded", "starlight in a mirror", {"Notes/Telescope.md": 2}, excluded=("Notes/Telescope.md",)
+        ),
         Question("wrong", "starlight in a mirror", {"Notes/Violin.md": 2}),
+        Question("wordless", '"', {"Notes/Violin.md": 1}),
+        Question("stale", "starlight in a mirror", {"Gone.md": 1}),
     ]
-    run = run_ranking(target, asked, parse_variants(["keyword"]))
-    right, wrong = run.scores["keyword"]
-    assert (right.ndcg, right.mrr) == (1.0, 1.0)
+    survey = survey_vault(target, lambda _done, _total: None)
+    (generated,) = choose_questions(survey, 1, kinds=["link"])
+    said: list[str] = []
+    before = list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"))
+    run = run_ranking(target, [generated, *own], parse_variants(["keyword", "rrf"]), k=3, say=said.append)
+    assert [one.id for one in run.questions] == ["right", "excluded", "wrong", "wordless", generated.id]
+    assert [one.id for one in run.stale] == ["stale"]
+    assert (run.k, list(run.scores)) == (3, ["keyword", "rrf"])
+    assert run.seconds > 0
+    right, excluded, wrong, wordless, hidden = run.scores["keyword"]
+    assert (right.ndcg, right.mrr, right.recall) == (1.0, 1.0, 1.0)
+    assert (excluded.ndcg, excluded.mrr, excluded.recall, excluded.judged) == (0.0, 0.0, 0.0, 0.0)
     assert wrong.mrr < 1.0
+    assert wordless == Scores(0.0, 0.0, 0.0, 1.0)
+    assert 0 < hidden.mrr <= 1, "its target says the same in other words"
+    assert said == [
+        "0 of 4 questions asked of 2 variants (one index)",
+        "hiding the text of 1 questions in a shadow of the vault",
+        "building an index for keyword",
+        "0 of 1 questions asked of 2 variants (one index)",
+    ]
+    assert list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*")) == before
