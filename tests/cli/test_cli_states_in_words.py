@@ -120,7 +120,17 @@ def test_status_names_ten_files_that_were_skipped(
     assert lines[-10:] == [f"  Bad {number}.md: reason {number}" for number in range(1, 11)]
 
 
-@pytest.mark.parametrize(("size", "words"), [(999, "999 bytes"), (1000, "1 kB"), (1_600_000, "2 MB")])
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1 kB"),
+        (1_600_000, "2 MB"),
+        (2_400_000_000, "2 GB"),
+        (3_000_000_000_000, "3000 GB"),
+    ],
+)
 def test_status_says_the_size_of_an_index_in_decimal_units(
     here: CommandHere, daemon: AnsweringDaemon, report: StatusReport, size: int, words: str
 ) -> None:
