@@ -173,7 +173,7 @@ def test_a_person_at_a_terminal_is_asked(
     monkeypatch.setattr("sys.stdin", TypedText(typed))
     ran = here.run("eval", "snapshot")
     assert (ran.code, ran.out.strip()) == (code, "")
-    assert ran.err.startswith("the cases name 1 page of 127.0.0.1:9. Fetch them? [y/N]: ")
+    assert ran.err.startswith("the cases name 1 page of 127.0.0.1:9. Fetch them? [y/N]:")
     assert ran.err.rstrip().endswith(said)
     assert ("only public addresses" in ran.err) == (typed == "y\n")
 
