@@ -101,6 +101,16 @@ def test_a_sentence_of_a_paragraph_asks_for_its_note(tmp_path: Path, text: str, 
         assert one.key
 
 
+def test_a_sentence_that_begins_or_ends_with_a_link_asks_for_no_note_of_its_own(tmp_path: Path) -> None:
+    first = "[[Compost]] lets you feed hungry pumpkin beds every autumn in gardens"
+    text = f"{first}. It is old. It is slow. You can turn kitchen scraps slowly into earth for [[Compost]]"
+    found = survey(tmp_path, {**TARGETS, "Garden.md": f"{text}\n"})
+    assert offered(found, "sentence") == []
+    assert [question for question, *_ in offered(found, "link")] == [
+        "What lets me feed hungry pumpkin beds every autumn in gardens?"
+    ]
+
+
 HEADINGS = """\
 # How to write a long letter
 
