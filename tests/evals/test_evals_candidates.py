@@ -143,8 +143,8 @@ def test_a_heading_asks_for_its_note_unless_it_is_its_title_or_stands_elsewhere(
     ]
     first = next(one for one in found.candidates if one.kind == "heading")
     assert edited(HEADINGS, first.edits) == HEADINGS.replace("How to sign a short letter", "")
-    second = survey(tmp_path, {"Letters.md": "## How to sign a short letter\n"})
-    assert len(offered(second, "heading")) == 1, "the first heading is a title only on the first level"
+    second = survey(tmp_path, {"Letters.md": "## How to sign a letter\n\n## How to go to it now\n"})
+    assert [text for text, *_ in offered(second, "heading")] == ["How do I sign a letter?"]
 
 
 def test_the_names_of_a_note_are_no_questions(tmp_path: Path) -> None:
