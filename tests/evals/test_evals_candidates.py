@@ -70,8 +70,9 @@ def test_other_links_to_the_note_are_words_while_its_question_is_asked(tmp_path:
 
 
 def test_a_link_of_the_properties_stays_so_no_question_is_asked(tmp_path: Path) -> None:
-    text = f'---\nsee: "[[Compost]]"\n---\n{FEED.format("[[Compost]]")}\n'
-    assert offered(survey(tmp_path, {**TARGETS, "Garden.md": text}), "link") == []
+    text = f'---\nsee: "[[Compost]]"\n---\n{FEED.format("[[Compost]]")}\n\n{FEED.format("[[Other]]")}\n'
+    found = survey(tmp_path, {**TARGETS, "Other.md": "# Other\n", "Garden.md": text})
+    assert offered(found, "link") == [(FED, "Other.md", "Garden.md")]
 
 
 TURN = "You can turn kitchen scraps and dry leaves slowly into dark crumbly earth."

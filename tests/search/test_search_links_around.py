@@ -17,7 +17,7 @@ from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.links.clusters import MAX_CLUSTERS
 from vault_indexer.links.excerpt import excerpt
 from vault_indexer.links.name_finder import Name, find, names
-from vault_indexer.links.note_names import nearest_note
+from vault_indexer.links.note_names import nearest_note, note_of, part_of
 from vault_indexer.links.related import shared_links
 from vault_indexer.model import GraphNode
 from vault_indexer.service import VaultService
@@ -315,3 +315,143 @@ def test_a_name_is_found_as_a_whole_word_within_the_span(
 )
 def test_the_nearest_note_is_written_nearly_so(name: str, note: str) -> None:
     assert nearest_note(name, ["c/Night sky.md", "a/Bread.md"]) == note
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    """A vault of many notes of one name, many links to one note, and links of every kind."""
+    notes = {f"t{number:02}/Twin.md": "# Twin\n" for number in range(12)}
+    notes |= {
+        "Many.md": "\n".join(f"Line {number} to [[Target]]." for number in range(501)),
+        "Target.md": "# Target\n\n## Part\n\nIn it. ^block\n\n### Deep\n\nDeeper.\n\n## Next\n\nAfter.\n",
+        "From.md": (
+            "# From\n\n[[Twin]] and [[Gone]] and [[gone ]] and [[GONE]]\n\n"
+            "![[Target#Part|shown]] [web](Target.md#next) [[Target#No]] [[Target#^block]]\n\n[[Lost]]\n"
+        ),
+        "Other.md": "[[Lost]] [[lost]]\n",
+        " Blank.md": "x",
+        "deep/Same name.md": "x",
+    }
+    with service_of(tmp_path_factory.mktemp("crowded"), notes) as made:
+        yield made
+
+
+def test_of_an_ambiguous_link_ten_files_are_named(crowded: VaultService) -> None:
+    twin = crowded.links("From").outgoing[0]
+    assert (twin.resolved, twin.ambiguous, twin.candidate_count) == ("t00/Twin.md", True, 12)
+    assert twin.candidates == tuple(f"t{number:02}/Twin.md" for number in range(10))
+    (told,) = [one for one in crowded.links("From").diagnostics if one.kind == "ambiguous"]
+    assert (told.detail, told.line) == ("Twin: one of 12 files; t00/Twin.md is taken", 3)
+
+
+def test_a_link_says_all_that_is_known_of_it(crowded: VaultService) -> None:
+    found = crowded.links("From")
+    assert (found.path, found.outgoing_count, found.backlink_count, found.unresolved_count) == (
+        *("From.md", 9, 0),
+        4,
+    )
+    assert [(one.target, one.resolved, one.ambiguous) for one in found.outgoing[1:4]] == [
+        ("Gone", None, False),
+        ("gone", None, False),
+        ("GONE", None, False),
+    ]
+    embed, web, missing, block = found.outgoing[4:8]
+    assert (embed.kind, embed.subpath, embed.display, embed.line) == ("embed", "Part", "shown", 5)
+    assert (embed.target_line, embed.problem, web.kind, web.target_line) == (3, None, "markdown", 11)
+    assert (missing.problem, missing.target_line, block.target_line) == ("no heading No", None, 5)
+    assert [one.target for one in found.unresolved] == ["Gone", "gone", "GONE", "Lost"]
+    assert [(one.kind, one.detail, one.line) for one in found.diagnostics if one.kind != "ambiguous"] == [
+        *(("unresolved", f"{name}: no such file", 3) for name in ("Gone", "gone", "GONE")),
+        ("subpath", "Target.md: no heading No", 5),
+        ("unresolved", "Lost: no such file", 7),
+    ]
+
+
+def test_five_hundred_links_to_a_note_are_shown_with_their_lines(crowded: VaultService) -> None:
+    found = [one for one in crowded.links("Target").backlinks if one.path == "Many.md"]
+    assert len(found) == 501
+    backlinks = crowded.links("Target").backlinks
+    assert [bool(one.snippet) for one in backlinks] == [True] * 500 + [False] * (len(backlinks) - 500)
+    first = backlinks[0]
+    assert (first.path, first.title) == ("From.md", "From")
+    assert [one.problem for one in backlinks[:4]] == [None, None, "no heading No", None]
+    assert backlinks[4].snippet == "Line 0 to [[Target]]."
+
+
+def test_links_that_lead_nowhere_are_grouped_by_what_they_name(crowded: VaultService) -> None:
+    found = crowded.unresolved_links()
+    assert [(one.target, one.count) for one in found] == [("GONE", 3), ("Lost", 3)]
+    assert [(place.path, place.line) for place in found[1].places] == [
+        ("From.md", 7),
+        ("Other.md", 1),
+        ("Other.md", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "path"),
+    [
+        ("Target", "Target.md"),
+        ("Target.md", "Target.md"),
+        ("target", "Target.md"),
+        ("./Target", "Target.md"),
+        ("  Target ", "Target.md"),
+        (" Blank", " Blank.md"),
+        ("same NAME", "deep/Same name.md"),
+        ("deep/same name.md", "deep/Same name.md"),
+        ("t03/twin", "t03/Twin.md"),
+        ("{vault}/Target.md", "Target.md"),
+        ("{vault}/deep/../Target", "Target.md"),
+    ],
+)
+def test_a_note_is_found_by_its_path_or_its_name(crowded: VaultService, named: str, path: str) -> None:
+    assert crowded.links(named.format(vault=crowded.vault)).path == path
+
+
+@pytest.mark.parametrize(
+    ("named", "error", "said"),
+    [
+        (
+            "twin",
+            UsageError,
+            "note 'twin' is ambiguous: " + ", ".join(f"t{number:02}/Twin.md" for number in range(5)),
+        ),
+        ("Tarjet", UnknownNoteError, "no such note in the index: 'Tarjet'; did you mean Target.md?"),
+        ("Zebra", UnknownNoteError, "no such note in the index: 'Zebra'"),
+        (
+            "{vault}/target",
+            UnknownNoteError,
+            "no such note in the index: '{vault}/target'; did you mean Target.md?",
+        ),
+        ("/no/such/folder", UnknownNoteError, "'/no/such/folder' is outside of the vault"),
+    ],
+)
+def test_a_name_that_means_no_note_is_refused(
+    crowded: VaultService, named: str, error: type[UsageError], said: str
+) -> None:
+    with pytest.raises(error) as refused:
+        crowded.links(named.format(vault=crowded.vault))
+    assert str(refused.value) == said.format(vault=crowded.vault)
+
+
+@pytest.mark.parametrize(
+    ("part", "first", "last"),
+    [
+        ("", "# Target", "After."),
+        ("Part", "## Part", "Deeper."),
+        ("^block", "In it. ^block", "In it. ^block"),
+        ("Deep", "### Deep", "Deeper."),
+        ("Next", "## Next", "After."),
+    ],
+)
+def test_a_part_of_a_note_is_a_heading_with_all_below_it_or_a_block(
+    crowded: VaultService, part: str, first: str, last: str
+) -> None:
+    with crowded.reader().holder.lease() as snapshot:
+        row = note_of(snapshot, crowded.vault, "Target")
+        text = snapshot.catalog.text(row.note_id)
+        start, end = part_of(snapshot, row, text, part)
+        with pytest.raises(UnknownNoteError, match=r"^Target\.md: no heading Nothing$"):
+            part_of(snapshot, row, text, "Nothing")
+    lines = text[start:end].strip().splitlines()
+    assert (lines[0], lines[-1]) == (first, last)
