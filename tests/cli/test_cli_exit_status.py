@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -17,7 +18,7 @@ import pytest
 import typer
 from pydantic import BaseModel, ValidationError, field_validator
 
-from vault_indexer.cli.app import build, main, run
+from vault_indexer.cli.app import COMMANDS, build, main, run
 from vault_indexer.cli.parameters import Output, flatten_parameters, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError, VaultError
 
@@ -231,7 +232,48 @@ def test_only_the_command_that_may_run_is_loaded() -> None:
     assert loaded() == set()
 
 
+def test_old_names_are_hidden_whether_or_not_they_are_loaded() -> None:
+    program = build(("explain", "search", "vault"))
+    hidden = {info.name: info.hidden for info in (*program.registered_commands, *program.registered_groups)}
+    assert hidden == {one.name: not one.group for one in COMMANDS}
+
+
+def test_the_words_of_the_process_are_the_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    monkeypatch.setattr("sys.argv", ["indexer", "--version"])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().out.strip() == version("vault-indexer")
+
+
 def _stub(program: typer.Typer) -> object:
     """What stands for the commands that are not loaded."""
     callbacks = [info.callback for info in program.registered_commands]
     return max(callbacks, key=callbacks.count)
+
+
+class InterruptedImport(MetaPathFinder):
+    """Ctrl-C while a module is being loaded."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        del path, target
+        if name == self._module:
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_command_is_loaded_ends_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "vault_indexer.cli.commands.export"
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr("sys.meta_path", [InterruptedImport(module), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended_by:
+        main(["export"])
+    assert ended_by.value.code == 130
+    assert tuple(capsys.readouterr()) == ("", "")
