@@ -230,7 +230,7 @@ def test_a_verdict_says_how_much_is_shown(
     paths: str,
     said: str,
 ) -> None:
-    answer = replace(found(*hits), verdict=verdict, missing_words=missing)  # type: ignore[type-var]
+    answer = replace(found(*hits), verdict=verdict, missing_words=missing)  # type: ignore[arg-type]
     daemon.answer(SEARCH, answer)
     ran = here.indexer("search", "saturn", "--places", *options)
     first = "".join(line.partition(".md")[0].rpartition("/")[2][0] for line in ran.out.splitlines())

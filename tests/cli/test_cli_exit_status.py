@@ -185,14 +185,18 @@ def test_a_mistake_of_the_program_is_one_line_with_its_place(
         main(["--version"])
     assert ended_by.value.code in (0, None)
     assert capsys.readouterr().out.strip() == version("vault-indexer")
-    try:
+
+    def break_down() -> NoReturn:
         raise KeyError("a\x1b[2J")
+
+    try:
+        break_down()
     except KeyError as error:
         with pytest.raises(SystemExit) as reported:
             sys.excepthook(KeyError, error, error.__traceback__)
     assert reported.value.code == 3
     said = capsys.readouterr().err
-    place = rf"\({Path(__file__).name}:\d+\)"
+    place = rf"\({Path(__file__).name}:{break_down.__code__.co_firstlineno + 1}\)"
     assert re.fullmatch(rf"indexer: internal error: KeyError: 'a\\x1b\[2J' {place}\n", said)
     with pytest.raises(SystemExit):
         sys.excepthook(ValueError, ValueError("b"), None)
@@ -234,7 +238,8 @@ def test_only_the_command_that_may_run_is_loaded() -> None:
 
 def test_old_names_are_hidden_whether_or_not_they_are_loaded() -> None:
     program = build(("explain", "search", "vault"))
-    hidden = {info.name: info.hidden for info in (*program.registered_commands, *program.registered_groups)}
+    hidden: dict[str | None, bool] = {info.name: info.hidden for info in program.registered_commands}
+    hidden.update({info.name: info.hidden for info in program.registered_groups})
     assert hidden == {one.name: not one.group for one in COMMANDS}
 
 

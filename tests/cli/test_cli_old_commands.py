@@ -77,8 +77,8 @@ def test_a_row_of_the_table_is_a_command(
     assert (ran.code, ran.err) == (0, "")
     if lines is not None:
         assert ran.out.splitlines() == lines
-    endpoint = {"health": HEALTH, "chunks": CHUNKS, "clusters": CLUSTERS}[arguments[0]]
-    assert daemon.requests == [AskedFor(endpoint.path, parameters)]
+    path = {"health": HEALTH.path, "chunks": CHUNKS.path, "clusters": CLUSTERS.path}[arguments[0]]
+    assert daemon.requests == [AskedFor(path, parameters)]
 
 
 def test_as_json_the_answer_is_printed_as_it_is(here: CommandHere, daemon: AnsweringDaemon) -> None:
