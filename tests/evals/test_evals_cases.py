@@ -215,6 +215,18 @@ OF_LINKS = GOOD.replace("agent: search", "agent: links").replace("query: rye bre
             ["input.note: the agent search takes query", "input.question: the agent search takes query"],
         ),
         (
+            GOOD.replace("query: rye bread", "query: a, limit: '3'"),
+            ["input.limit: Input should be a valid int"],
+        ),
+        (
+            GOOD.replace("query: rye bread", "query: a, by_note: 1"),
+            ["input.by_note: Input should be a valid "],
+        ),
+        (
+            GOOD.replace("expected_paths: [Bread.md]", "min_findings: '3'"),
+            ["expected.min_findings: Input should be a valid integer"],
+        ),
+        (
             GOOD.replace("query: rye bread", "query: a, limit: 201"),
             ["input.limit: Input should be less than "],
         ),
