@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -190,6 +191,113 @@ def test_a_file_without_text_has_a_name_and_no_line(here: CommandHere, daemon: A
     ]
 
 
+MEANT = replace(NO_REASON, vector=VectorReason(1, 0.5))
+FOUR_NOTES = tuple(
+    replace(HIT, path=path, why=MEANT) for path in ("A.md", "A.md", "B.md", "C.md", "D.md", "A.md")
+)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "hits", "missing", "options", "status", "paths", "said"),
+    [
+        ("strong", FOUR_NOTES, (), (), 0, "AABCDA", ""),
+        ("likely", FOUR_NOTES, ("x",), (), 0, "AABCDA", 'No note has the word "x".\n'),
+        ("weak", FOUR_NOTES, (), (), 0, "AABCA", "No clear match. Closest in meaning:\n"),
+        ("weak", FOUR_NOTES, (), ("--nearest",), 0, "AABCDA", "No clear match. Closest in meaning:\n"),
+        ("weak", (HIT,), ("x", "y"), (), 0, "N", 'No note has the words "x", "y". Closest:\n'),
+        ("weak", (), (), (), 1, "", "No match.\n"),
+        (
+            "none",
+            FOUR_NOTES,
+            ("x",),
+            (),
+            1,
+            "",
+            'No match. No note has the word "x". (--nearest shows the closest)\n',
+        ),
+        ("none", (), ("x",), (), 1, "", 'No match. No note has the word "x".\n'),
+        ("none", (HIT,), (), ("--nearest",), 1, "N", "No clear match. Closest:\n"),
+    ],
+)
+def test_a_verdict_says_how_much_is_shown(
+    here: CommandHere,
+    daemon: AnsweringDaemon,
+    verdict: str,
+    hits: tuple[Hit, ...],
+    missing: tuple[str, ...],
+    options: tuple[str, ...],
+    status: int,
+    paths: str,
+    said: str,
+) -> None:
+    answer = replace(found(*hits), verdict=verdict, missing_words=missing)  # type: ignore[arg-type]
+    daemon.answer(SEARCH, answer)
+    ran = here.indexer("search", "saturn", "--places", *options)
+    first = "".join(line.partition(".md")[0].rpartition("/")[2][0] for line in ran.out.splitlines())
+    assert (ran.code, first, ran.err) == (status, paths, said)
+    scripted = here.indexer("search", "saturn", "--paths", *options)
+    assert (scripted.code, len(scripted.out.splitlines()), scripted.err) == (status, len(paths), said)
+    data = here.indexer("search", "saturn", "--json", *options)
+    assert (data.code, len(data.data["results"])) == (status, len(hits))  # type: ignore[arg-type]
+    assert data.err == ""
+
+
+def test_notices_are_sentences_behind_the_hits(here: CommandHere, daemon: AnsweringDaemon) -> None:
+    daemon.answer(SEARCH, replace(found(HIT), notices=("one is late", "", "Two\x1b[2J")))
+    assert here.indexer("search", "x").err.splitlines() == ["One is late", "", "Two [2J"]
+
+
+def test_places_of_a_note_are_in_its_order_and_its_evidence_is_that_of_all(
+    here: CommandHere, daemon: AnsweringDaemon
+) -> None:
+    later = replace(HIT, line=1200, snippet="Later.", marks=(), why=MEANT, stale=True)
+    other = replace(HIT, path="B.md", line=1, snippet="Other. \x1b ", marks=())
+    daemon.answer(SEARCH, found(later, other, HIT))
+    assert here.indexer("search", "x").out.splitlines() == [
+        "Sky/Night sky.md  words, meaning, changed since",
+        "   3  The rings of Saturn.",
+        "1200  Later.",
+        "B.md  words",
+        "   1  Other.",
+    ]
+    shown = here.terminal("search", "x", columns=60).out
+    assert f"The rings of {MARK}Saturn{END}." in shown
+    places = here.terminal("search", "x", "--places", columns=60).out.splitlines()
+    assert len(places) == 3
+    assert f"{MARK}Saturn{END}" in places[2]
+
+
+def test_marks_stay_on_their_words_where_characters_are_taken_out(
+    here: CommandHere, daemon: AnsweringDaemon
+) -> None:
+    hit = replace(HIT, snippet="\u202ethe\u202c rings of Saturn", marks=((5, 10), (17, 23)))
+    text = hit.snippet
+    start = text.index("rings")
+    second = text.index("Saturn")
+    daemon.answer(SEARCH, found(replace(hit, marks=((start, start + 5), (second, second + 6)))))
+    shown = here.terminal("search", "x", "--places").out
+    assert [part.partition(END)[0] for part in shown.split(MARK)[1:]] == ["rings", "Saturn"]
+
+
+def test_what_is_searched_is_what_the_options_say(here: CommandHere, daemon: AnsweringDaemon) -> None:
+    daemon.answer(SEARCH, found(HIT))
+    options = ("--limit", "3", "--by", "note", "--fresh", "--as-you-type", "--no-correct")
+    here.indexer("search", "a", "b", *options, "--expand", "window", "--min-relevance", "0.5")
+    here.indexer("search", "a")
+    full = {
+        "q": "a b",
+        "limit": "3",
+        "by": "note",
+        "fresh": "true",
+        "as_you_type": "true",
+        "correct": "false",
+    }
+    assert [one.parameters for one in daemon.requests] == [
+        {**full, "expand": "window", "min_relevance": "0.5"},
+        {"q": "a"},
+    ]
+
+
 PASSAGE = Passage("section", 0, 9, 1, 3, "# Sky\n\nSaturnian rings and a sat,\nSATURN and satu.  ")
 
 
@@ -277,6 +385,52 @@ def test_an_explanation_names_all_evidence(here: CommandHere, daemon: AnsweringD
         daemon.answer(EXPLAIN, replace(answer, rank=None, shown=shown, why=three, reasons=()))
         lines = here.indexer("search", "x", "--explain", "Sky").out.splitlines()
         assert lines == [f"Sky.md   {place}", "  links   linked from A, B, C"]
+
+
+STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\\\")
+
+
+def lines_at(here: CommandHere, columns: int, *arguments: str) -> list[str]:
+    """What a terminal of so many columns shows, without styles."""
+    return STYLES.sub("", here.terminal(*arguments, columns=columns).out).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("columns", "lines"),
+    [
+        (
+            59,
+            [
+                '  words   "saturn"             meaning closest, cosine 0.50',
+                "  links   linked from A, Bee",
+            ],
+        ),
+        (
+            58,
+            [
+                '  words   "saturn"',
+                "  meaning closest, cosine 0.50",
+                "  links   linked from A, Bee",
+            ],
+        ),
+    ],
+)
+def test_evidence_is_in_two_columns_where_both_have_room(
+    here: CommandHere, daemon: AnsweringDaemon, columns: int, lines: list[str]
+) -> None:
+    why = Why(VectorReason(1, 0.5), WORDS, GraphReason(3, 0.5, ("a/A.md", "Bee.md")), 1.0)
+    daemon.answer(
+        EXPLAIN,
+        Explanation(query="saturn", path="Sky.md", rank=1, candidates=2, shown=True, why=why, reasons=()),
+    )
+    shown = lines_at(here, columns, "search", "x", "--explain", "Sky")
+    assert shown == ["Sky.md   place 1 of 2", *lines]
+
+
+def test_a_hit_is_one_line_however_narrow_the_terminal(here: CommandHere, daemon: AnsweringDaemon) -> None:
+    daemon.answer(SEARCH, found(replace(HIT, path="A.md", snippet=f"The rings of Saturn {'and ' * 50}")))
+    assert len(lines_at(here, 20, "search", "x")) == 2
+    assert len(lines_at(here, 20, "search", "x", "--places")) == 1
 
 
 NEAR = RelatedNote("B.md", "Bee", 0.987, 0.654, ("links here",), header_path="Bee > Wings", shared_count=2)

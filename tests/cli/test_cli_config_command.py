@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,11 @@ def test_what_is_chosen_is_shown_with_its_origin(here: CommandHere) -> None:
     assert rows["search.limit"] == f"7 hits file {here.config}"
     assert rows["index.dir"].endswith("option --index-dir")
     assert "search.snippet_chars" not in rows
+    every = here.terminal("config", "show", "--all", columns=200).out
+    assert re.search(r"\x1b\[1msearch\.limit +\x1b\[0m\x1b\[32m7\x1b\[0m", every)
+    assert re.search(r"search\.snippet_chars +\x1b\[2m240\x1b\[0m\x1b\[2m characters\x1b\[0m\n", every)
+    assert f"{here.config}\x1b[0m  read" in every
+    assert f"{here.sandbox.vault}/.indexer.toml\x1b[0m\x1b[2m  not found" in every
 
 
 def test_mistakes_are_data_too(here: CommandHere) -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
+from command_here import CommandHere
 
-from vault_indexer.cli.app import COMMANDS
+from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, command_rows
 from vault_indexer.cli.output.doc_pages import about, docs_folder, guide_sections, overview, page_names
 from vault_indexer.errors import UsageError
 
@@ -24,6 +25,15 @@ def test_without_a_topic_every_page_is_listed_with_its_line() -> None:
 def test_there_is_help_on_every_command() -> None:
     sections = guide_sections((DOCS / "guide.md").read_text(encoding="utf-8"))
     assert {command.name for command in COMMANDS if command.group} <= sections.keys()
+
+
+def test_the_columns_of_all_groups_are_as_wide(here: CommandHere) -> None:
+    assert {len(name) for group in (*GROUPS, ADVANCED) for name, _ in command_rows(group)} == {17}
+    assert command_rows("Begin")[0] == ("init [DIR]       ", "Add a folder of notes and index it.")
+    lines = here.run("help", "advanced").out.splitlines()
+    assert len(lines) == sum(one.group == ADVANCED for one in COMMANDS)
+    assert lines[0] == "serve              Run the daemon in the foreground."
+    assert "completion SHELL   Print the script that completes commands in a shell." in lines
 
 
 def test_a_command_shows_its_section_alone() -> None:
@@ -50,6 +60,114 @@ def test_an_unknown_topic_is_answered_with_the_topics(topic: str) -> None:
     with pytest.raises(UsageError, match=r"^No help on .*indexer help. lists the topics") as refused:
         about(DOCS, topic)
     assert len(str(refused.value).splitlines()) == 1
+
+
+GUIDE = """\
+# Guide
+
+## Search and find
+
+Two ways.
+
+### `indexer search`
+
+Finds.
+
+### `indexer start`, `stop`
+
+Runs.
+
+#### Deeper
+
+Deep.
+
+## Exit status & more
+
+Numbers.
+"""
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """A folder of pages."""
+    texts = {
+        "Home": "- [[guide|G]]: what it\n  is.\n- [[query-language|Q]]: of a query.\nno [[x|y]]: z.\n",
+        "guide": GUIDE,
+        "query-language": "# Query language\n",
+        "querying": "# Querying\n",
+        "stop": "# Stopping\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / f"{name}.md").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_heading_ends_where_one_as_high_begins(pages: Path) -> None:
+    search, run, deep = (
+        "### `indexer search`\n\nFinds.\n",
+        "### `indexer start`, `stop`\n\nRuns.\n",
+        "\n#### Deeper\n\nDeep.\n",
+    )
+    assert guide_sections((pages / "guide.md").read_text(encoding="utf-8")) == {
+        "search-and-find": f"## Search and find\n\nTwo ways.\n\n{search}\n{run}{deep}",
+        "search": search,
+        "start": run + deep,
+        "stop": run + deep,
+        "exit-status-more": "## Exit status & more\n\nNumbers.\n",
+    }
+
+
+def test_pages_are_listed_with_their_lines(pages: Path) -> None:
+    assert page_names(pages) == ["guide", "query-language", "querying", "stop"]
+    assert overview(pages).splitlines()[3:] == [
+        "    guide           what it is.",
+        "    query-language  of a query.",
+        "    querying",
+        "    stop",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("topic", "heads"),
+    [
+        ("search", ["### `indexer search`"]),
+        (" STOP.md ", ["### `indexer start`, `stop`", "#### Deeper", "# Stopping"]),
+        ("exit-status-more", ["## Exit status & more"]),
+        ("query-", ["# Query language"]),
+        ("queryi", ["# Querying"]),
+        ("Querying", ["# Querying"]),
+        ("gui", [line for line in GUIDE.splitlines() if line.startswith("#")]),
+        ("query", []),
+        ("home", []),
+        ("", []),
+        ("start-", []),
+    ],
+)
+def test_a_page_is_found_by_its_beginning_if_no_other_begins_so(
+    pages: Path, topic: str, heads: list[str]
+) -> None:
+    if heads:
+        text = about(pages, topic)
+        assert [line for line in text.splitlines() if line.startswith("#")] == heads
+    else:
+        with pytest.raises(UsageError) as refused:
+            about(pages, topic)
+        assert str(refused.value) == f'No help on "{topic}". "indexer help" lists the topics.'
+
+
+def test_the_list_of_pages_is_as_wide_as_the_terminal(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAGER", "no-such-pager")
+    wide = here.terminal("help", columns=500).out
+    assert wide.splitlines()[0].endswith(" or one of these pages:")
+    assert wide.splitlines()[1:] == overview(DOCS).splitlines()[2:]
+    narrow = here.terminal("help", columns=60).out
+    assert narrow.split() == wide.split()
+    assert max(map(len, narrow.splitlines())) <= 60
+    indent = 4 + max(map(len, page_names(DOCS))) + 2
+    begins = {len(line) - len(line.lstrip()) for line in narrow.partition("\n\n")[2].splitlines()}
+    assert begins == {4, indent}
 
 
 def test_in_a_pipe_a_page_is_what_it_is(sandbox: Sandbox) -> None:

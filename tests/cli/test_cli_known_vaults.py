@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,13 @@ from cli_sandbox import Sandbox, make
 from waiting import PROCESS_S
 
 from vault_indexer.cli.connection.left_over import delete_index, left_over_indices
-from vault_indexer.cli.known_vaults import known_vaults, recorded_vaults, remember_vault
+from vault_indexer.cli.known_vaults import (
+    forget_vault,
+    free_name,
+    known_vaults,
+    recorded_vaults,
+    remember_vault,
+)
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
@@ -214,3 +221,109 @@ def test_a_record_that_another_user_could_write_is_not_believed(state: Path) -> 
     record.chmod(0o600)
     record.write_text("[]")
     assert known_vaults() == {}
+
+
+def test_records_are_those_of_indices_that_are_there_and_by_folder(state: Path) -> None:
+    for name in ("b", "a", "c"):
+        (state / name / "Notes").mkdir(parents=True)
+        remember_vault(state / name / "Notes", index_of(state / f"index {name}"))
+    remember_vault(state / "d", state / "no index")
+    (state / "index c" / "CURRENT").unlink()
+    assert [known.vault for known in recorded_vaults()] == [str(state / name / "Notes") for name in "ab"]
+    assert known_vaults() == {"notes": state / "a" / "Notes", "notes-2": state / "b" / "Notes"}
+    remember_vault(state / "a" / "Notes", state / "index a", is_removed=True)
+    assert known_vaults() == {"notes": state / "b" / "Notes"}
+    assert [one.vault for one in left_over_indices()] == [str(state / "a" / "Notes")]
+    forget_vault(state / "a" / "Notes")
+    forget_vault(state / "a" / "Notes")
+    assert [known.vault for known in recorded_vaults()] == [str(state / "b" / "Notes")]
+    folder = state / "state" / "vault-indexer" / "vaults"
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_record_is_written_again_only_where_it_changes(state: Path) -> None:
+    vault = state / "Notes"
+    vault.mkdir()
+    index = index_of(state / "index")
+    remember_vault(vault, index)
+    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+    before = record.stat()
+    remember_vault(vault, index)
+    assert record.stat() == before
+    remember_vault(vault, index, is_removed=True)
+    assert json.loads(record.read_text()) == {
+        "vault": str(vault),
+        "index_dir": str(index),
+        "is_removed": True,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "[" * 5000,
+        '{"vault": "/a", "index_dir": "INDEX"}',
+        '{"vault": "a", "index_dir": "INDEX", "is_removed": false}',
+        '{"vault": "/a", "index_dir": "index", "is_removed": false}',
+    ],
+)
+def test_a_damaged_record_is_none(state: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(state)
+    vault, index = state / "Notes", index_of(state / "index")
+    vault.mkdir()
+    remember_vault(vault, index)
+    (record,) = (state / "state" / "vault-indexer" / "vaults").iterdir()
+    record.write_text(text.replace("INDEX", str(index)))
+    assert recorded_vaults() == []
+
+
+@pytest.mark.parametrize(
+    ("name", "taken", "free"),
+    [
+        ("a", [], "a"),
+        ("a", ["b"], "a"),
+        ("a", ["a"], "a-2"),
+        ("a", ["a", "a-2", "a-4"], "a-3"),
+        ("a", ["a", "a-2", "a-3"], "a-4"),
+        ("x" * 40, ["x" * 40], f"{'x' * 37}-2"),
+    ],
+)
+def test_a_name_that_is_taken_gets_a_number(name: str, taken: list[str], free: str) -> None:
+    assert free_name(name, taken) == free
+
+
+def test_what_is_no_index_folder_is_not_deleted_and_a_link_to_one_neither(state: Path) -> None:
+    index = index_of(state / "index")
+    (state / "link").symlink_to(index)
+    (state / "file").touch()
+    for folder in ("link", "file", "gone"):
+        with pytest.raises(IndexUnusableError) as refused:
+            delete_index(state / folder)
+        assert str(refused.value) == f"{state / folder} is not an index folder: nothing was deleted"
+    assert (index / "generations" / "0001").is_dir()
+
+
+def test_of_an_index_all_is_deleted_that_the_program_wrote(state: Path) -> None:
+    index, outside = index_of(state / "index"), state / "outside"
+    outside.mkdir()
+    (outside / "kept").touch()
+    (index / "llm-cache").symlink_to(outside)
+    for name in ("start-hint", "daemon.json", "daemon.log.1", "start.json", "open.html", "address.json"):
+        (index / name).touch()
+    assert delete_index(index)
+    assert not index.exists()
+    assert (outside / "kept").exists(), "a link is removed, not followed"
+
+
+def test_an_index_that_is_freed_meanwhile_is_deleted(state: Path) -> None:
+    index = index_of(state / "index")
+    lock = IndexLock(index, "a test")
+    lock.acquire()
+    with ThreadPoolExecutor(1) as pool:
+        deleted = pool.submit(delete_index, index, PROCESS_S)
+        assert index.exists()
+        lock.release()
+        assert deleted.result(PROCESS_S)

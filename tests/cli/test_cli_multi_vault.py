@@ -9,9 +9,10 @@ from answering_daemon import AnsweringDaemon, Reply, answering_daemon
 from command_here import CommandHere
 
 from vault_indexer.cli.connection.in_process import AllInProcess
-from vault_indexer.cli.connection.multi_vault import keeps_all
+from vault_indexer.cli.connection.multi_vault import asks_all, keeps_all, names_one, vaults_meant
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import VaultSelection
+from vault_indexer.cli.vault_folder import is_pinned, names_vaults, only_vault, vaults_to_choose
 from vault_indexer.config import NamedVault
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import UsageError
@@ -104,3 +105,67 @@ def test_of_several_known_vaults_a_command_names_the_choices(here: CommandHere) 
     ran = here.run("search", "x")
     said = "indexer: Which vault? Add --vault notes or --vault notes-2.\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
+
+
+NAMED = VaultSelection(Path("work")), VaultSelection(index_dir=Path("i"))
+
+
+@pytest.mark.parametrize(
+    ("names", "key", "inside", "environ", "asks", "meant", "choices"),
+    [
+        ("", "", False, {}, False, "", ""),
+        ("a", "", False, {}, False, "", "a"),
+        ("a b", "", False, {}, True, "a b", "a b"),
+        ("a b", "", True, {}, False, "", "a b"),
+        ("a b", "c", False, {}, False, "", "c"),
+        ("a b", "", False, {"INDEXER_VAULT": "a"}, False, "", "a b"),
+        ("a b", "", False, {"INDEXER_INDEX_DIR": "a"}, False, "", "a b"),
+        ("a b", "", False, {"INDEXER_CONFIG": "none.toml"}, False, "", ""),
+    ],
+)
+def test_a_question_means_all_vaults_where_it_means_none_of_them(
+    here: CommandHere,
+    monkeypatch: pytest.MonkeyPatch,
+    names: str,
+    key: str,
+    inside: bool,
+    environ: dict[str, str],
+    asks: bool,
+    meant: str,
+    choices: str,
+) -> None:
+    lines = [f'vault = "{here.sandbox.root / key}"'] if key else []
+    lines += ["[vaults]", *(f'{name} = "{here.sandbox.root / name}"' for name in names.split())]
+    here.configure("\n".join(lines))
+    (here.sandbox.root / "other" / ".obsidian").mkdir(parents=True)
+    if inside:
+        monkeypatch.chdir(here.sandbox.root / "other")
+    full = {**here.sandbox.environ, **environ}
+    selection = VaultSelection()
+    assert asks_all(selection, full) == asks
+    assert " ".join(vaults_meant(selection, full)) == meant
+    assert " ".join(vaults_to_choose(selection, full)) == choices
+    assert names_vaults(selection, full) == bool(choices)
+    only = only_vault(selection, full)
+    assert (only is not None) == (len(choices.split()) == 1)
+    for one in NAMED:
+        assert (names_one(one, full), asks_all(one, full), vaults_meant(one, full)) == (True, False, {})
+    assert names_one(selection, full) == bool(environ.keys() & {"INDEXER_VAULT", "INDEXER_INDEX_DIR"})
+
+
+@pytest.mark.parametrize(
+    ("selection", "environ", "pinned"),
+    [
+        (VaultSelection(), {}, False),
+        (VaultSelection(Path("a")), {"INDEXER_VAULT": "a"}, False),
+        (VaultSelection(index_dir=Path("a")), {}, True),
+        (VaultSelection(config=Path("a")), {}, True),
+        (VaultSelection(), {"INDEXER_INDEX_DIR": "a"}, True),
+        (VaultSelection(), {"INDEXER_CONFIG": "a"}, True),
+        (VaultSelection(), {"INDEXER_CONFIG": "", "INDEXER_INDEX_DIR": ""}, False),
+    ],
+)
+def test_an_index_or_configuration_is_named_for_one_command_alone(
+    selection: VaultSelection, environ: dict[str, str], pinned: bool
+) -> None:
+    assert is_pinned(selection, environ) == pinned

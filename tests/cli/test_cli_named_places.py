@@ -108,6 +108,25 @@ def test_the_nearest_vault_upwards_ends_at_the_home_folder(tmp_path: Path) -> No
     assert enclosing_vault(deep / "gone", None) is None, "a folder that is not there"
 
 
+def test_a_loop_of_links_in_the_table_is_no_error(here: CommandHere, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = here.sandbox.root / "loop"
+    loop.symlink_to(loop)
+    here.configure(f'[vaults]\na = "{loop}"\nb = "{here.sandbox.vault}"\n')
+    monkeypatch.chdir(here.sandbox.vault / "Kitchen")
+    assert enclosing_vault_here(VaultSelection(), environ(here)) == here.sandbox.vault
+
+
+def test_a_vault_of_the_table_is_found_through_a_link(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = here.sandbox.root / "link"
+    link.symlink_to(here.sandbox.vault)
+    monkeypatch.chdir(here.sandbox.vault / "Sky")
+    assert enclosing_vault_here(VaultSelection(), environ(here)) is None
+    here.configure(f'[vaults]\na = "{link}"\n')
+    assert enclosing_vault_here(VaultSelection(), environ(here)) == here.sandbox.vault
+
+
 def test_in_a_folder_that_was_removed_nothing_is_enclosing(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:

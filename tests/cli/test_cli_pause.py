@@ -11,8 +11,6 @@ from waiting import wait_until
 from vault_indexer.cli.commands.pause import seconds
 from vault_indexer.errors import UsageError
 
-pytestmark = pytest.mark.long
-
 
 @pytest.fixture
 def running(served: Sandbox) -> Iterator[Sandbox]:
@@ -30,6 +28,7 @@ def found_in(ran: Ran, word: str) -> bool:
     return any(word in hit["content"] for hit in results)
 
 
+@pytest.mark.long
 def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) -> None:
     paused = running.indexer("pause")
     assert (paused.code, paused.out) == (0, "")
@@ -62,6 +61,7 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
     assert (after["paused"], after["pending"]) == (False, 0)
 
 
+@pytest.mark.long
 def test_a_pause_for_a_time_says_until_when(running: Sandbox) -> None:
     told = running.indexer("pause", "--for", "30m", "--json").data
     assert told["paused"] is True
@@ -70,6 +70,7 @@ def test_a_pause_for_a_time_says_until_when(running: Sandbox) -> None:
     assert "until 2" in running.indexer("pause", "--for", "1h").err, "the last word counts"
 
 
+@pytest.mark.long
 def test_without_a_daemon_there_is_nothing_to_pause(sandbox: Sandbox) -> None:
     for command in ("pause", "resume"):
         ran = sandbox.indexer(command)
@@ -78,18 +79,26 @@ def test_without_a_daemon_there_is_nothing_to_pause(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize(
-    ("length", "expected"), [("90s", 90), ("30m", 1800), ("2h", 7200), ("1h30m", 5400), (" 1H5S ", 3605)]
+    ("length", "expected"),
+    [
+        *(("90s", 90), ("30m", 1800), ("2h", 7200), ("1h30m", 5400), (" 1H5S ", 3605), ("1h1m1s", 3661)),
+        *(("168h", 604_800), ("604800s", 604_800), ("1s", 1)),
+    ],
 )
 def test_a_time_as_a_person_writes_it(length: str, expected: int) -> None:
     assert seconds(length) == expected
 
 
-@pytest.mark.parametrize("length", ["", "30", "m", "0m", "-5m", "1.5h", "30m1h", "169h", "for ever", "٣m"])
+@pytest.mark.parametrize(
+    "length", ["", "30", "m", "0m", "-5m", "1.5h", "30m1h", "168h1s", "604801s", "for ever", "٣m"]
+)
 def test_a_time_that_is_none_is_named(length: str) -> None:
-    with pytest.raises(UsageError, match="--for"):
+    with pytest.raises(UsageError) as refused:
         seconds(length)
+    assert str(refused.value) == f"--for {length}: must be a time such as 90s, 30m or 1h30m, at most 168h"
 
 
+@pytest.mark.long
 def test_a_wrong_time_ends_the_command(served: Sandbox) -> None:
     ran = served.indexer("pause", "--for", "soon")
     assert ran.code == 2

@@ -10,7 +10,7 @@ import pytest
 from cli_sandbox import TERMINAL_VARIABLES
 from command_here import TerminalText
 
-from vault_indexer.cli.output.progress import CaseProgress, Lines, duration, showing
+from vault_indexer.cli.output.progress import CaseProgress, Lines, duration, showing, stage_in_words
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.shapes import ProgressJson
@@ -47,9 +47,47 @@ def test_a_long_build_says_every_two_seconds_what_it_does(capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
+    ("notes", "seconds", "line"),
+    [
+        (19, 2.0, "Reading notes: 19 of 173"),
+        (20, 2.0, "Reading notes: 20 of 173 (10 notes/s, 15 s left)"),
+        (172, 2.0, "Reading notes: 172 of 173 (86 notes/s, 0.0 s left)"),
+        (173, 2.0, "Reading notes: 173 of 173"),
+        (100, 1.999, ""),
+    ],
+)
+def test_a_rate_is_told_once_there_is_something_to_judge_by(
+    capsys: pytest.CaptureFixture[str], notes: int, seconds: float, line: str
+) -> None:
+    Lines().show(progress("notes", notes, seconds))
+    assert capsys.readouterr().err == (f"{line}\n" if line else "")
+
+
+def test_the_next_line_is_two_seconds_behind_the_last(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = Lines()
+    for seconds in (3.0, 4.9, 5.0, 6.9, 7.0):
+        lines.show(progress("verify vault", 1, seconds))
+    assert capsys.readouterr().err == "Checking the notes: 1 of 173\n" * 3
+
+
+def test_a_stage_without_words_is_called_as_it_is() -> None:
+    assert [stage_in_words(stage) for stage in ("keywords", "other")] == ["Indexing words", "other"]
+
+
+def test_in_a_pipe_progress_is_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with showing() as show:
+        show(progress("notes", 1200, 2.0))
+    assert capsys.readouterr().err == "Reading notes: 1,200 of 173\n"
+
+
+@pytest.mark.parametrize(
     ("seconds", "words"),
     [
+        (0, "0.0 s"),
         (0.44, "0.4 s"),
+        (60, "1 min"),
+        (61, "1 min 1 s"),
+        (7260, "2 h 1 min"),
         (9.94, "9.9 s"),
         (10, "10 s"),
         (59.4, "59 s"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import pytest
@@ -9,14 +10,14 @@ from cli_sandbox import Sandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.cli.output.query_words import query_last
-
-pytestmark = pytest.mark.long
-
+from vault_indexer.cli.output.query_words import query_last, query_text
+from vault_indexer.contract.bounds import MAX_QUERY_BYTES
+from vault_indexer.errors import UsageError
 
 VALUES = {"--limit": 1, "-n": 1, "--fresh": 0, "--vault": 1, "-h": 0}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "query"),
     [
@@ -38,6 +39,7 @@ def test_a_word_with_a_dash_is_part_of_the_query(
     assert ran.data["query"] == query
 
 
+@pytest.mark.long
 def test_a_query_that_is_one_excluded_word_leaves_its_notes_out(indexed: Sandbox) -> None:
     ran = indexed.indexer("search", "-telescope", "--json")
     assert ran.code == 0, ran.err
@@ -46,6 +48,7 @@ def test_a_query_that_is_one_excluded_word_leaves_its_notes_out(indexed: Sandbox
     assert "Sky/Night sky.md" not in paths
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [("bread", "--limti", "3"), ("--limti=3", "-bread")])
 def test_a_mistyped_long_option_is_an_error_with_a_suggestion(
     arguments: tuple[str, ...], indexed: Sandbox
@@ -55,11 +58,13 @@ def test_a_mistyped_long_option_is_an_error_with_a_suggestion(
     assert ran.complains("--limti", "--limit")
 
 
+@pytest.mark.long
 def test_an_option_without_its_value_is_an_error(indexed: Sandbox) -> None:
     ran = indexed.run("search", "-bread", "--limit")
     assert (ran.code, ran.complains("--limit", "requires an argument")) == (2, True), ran.err
 
 
+@pytest.mark.long
 def test_explain_takes_such_a_query_too(indexed: Sandbox) -> None:
     ran = indexed.indexer("explain", "Bread", "flour", "-telescope", "--json")
     assert ran.code == 0, ran.err
@@ -73,3 +78,41 @@ def test_options_come_first_and_words_keep_their_order(arguments: list[str]) -> 
     words = [argument for argument in arguments if argument in ("-work", "bread", "-")]
     options = [argument for argument in arguments if argument not in words]
     assert (" ".join(found[:end]), found[end + 1 :]) == (" ".join(options), words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ordered"),
+    [
+        ("", "--"),
+        ("bread -n5 -work", "-n5 -- bread -work"),
+        ("bread -n 5 rye", "-n 5 -- bread rye"),
+        ("bread --fresh rye", "--fresh -- bread rye"),
+        ("bread --limti=3 -5", "--limti=3 -- bread -5"),
+        ("-nx -n1x -h1", "-h1 -- -nx -n1x"),
+        ("-- --fresh -n", "-- --fresh -n"),
+        ("bread -- -i", "-- bread -i"),
+        ("bread --limit", "--limit"),
+        ("-h bread -n", "-h -n"),
+        ("-ö - -1", "-- -ö - -1"),
+    ],
+)
+def test_options_stand_before_the_words(arguments: str, ordered: str) -> None:
+    assert query_last(arguments.split(), VALUES) == ordered.split()
+
+
+@pytest.mark.parametrize("letter", ["i", "Z", "a", "z", "A"])
+def test_a_letter_that_is_no_option_is_refused(letter: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        query_last(["bread", f"-{letter}"], VALUES)
+    assert str(refused.value) == (
+        f'there is no option -{letter}; for notes without the word "{letter}", '
+        f"end the command with: -- -{letter}"
+    )
+
+
+def test_a_dash_alone_is_the_query_of_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("  rye \n\tbread\n"))
+    assert query_text(["-", "rye"]) == "- rye"
+    assert query_text(["-"]) == "rye bread"
+    monkeypatch.setattr("sys.stdin", io.StringIO("x" * (MAX_QUERY_BYTES + 5)))
+    assert len(query_text(["-"])) == MAX_QUERY_BYTES + 1, "no more than shows that it is too long"

@@ -342,3 +342,18 @@ def test_an_agent_is_answered_by_the_daemon_that_another_process_starts_meanwhil
     other.join()
     assert json.loads(ran.out) == json.loads(ANSWER)
     assert len(commands_in(index_dir)) == 1
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_an_agent_is_answered_by_the_daemon_that_runs(
+    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    daemon.reply(replace(VAULTS, method="POST", path="/mcp"), Reply(200, ANSWER))
+    monkeypatch.setattr(sys, "stdin", Input())
+    if named:
+        ran = here.indexer("mcp")
+    else:
+        here.configure(f'[index]\ndir = "{here.sandbox.index_dir}"\n')
+        ran = here.run("mcp", "--vault", str(here.sandbox.vault))
+    assert (ran.code, json.loads(ran.out)) == (0, json.loads(ANSWER))
+    assert not (here.sandbox.index_dir / "daemon.log").exists(), "none was started"

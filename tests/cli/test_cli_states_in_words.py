@@ -111,6 +111,34 @@ def test_status_says_what_is_unusual(
     assert any(found == line or found.endswith(f"  {line}") for found in lines), lines
 
 
+GREEN, YELLOW = "\x1b[32m", "\x1b[33m"
+
+
+@pytest.mark.parametrize(
+    ("changes", "colour", "words"),
+    [
+        ({}, GREEN, "3 notes, up to date"),
+        ({"skipped": skipped(1)}, GREEN, "3 notes, up to date, 1 skipped"),
+        ({"pending": 1}, YELLOW, "3 notes, 1 change not searched yet"),
+        ({"vectors_owed": 1}, YELLOW, "3 notes, 1 chunk not searched by meaning yet"),
+        ({"progress": Progress("notes", 1, 2, 0, 1.0)}, YELLOW, "3 notes, reading notes: 1 of 2"),
+        ({"state": "degraded"}, YELLOW, "3 notes, not kept up to date"),
+        ({"detail": "Why."}, YELLOW, "Why."),
+        ({"paused": True}, YELLOW, "until `indexer resume`"),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_yellow(
+    here: CommandHere,
+    daemon: AnsweringDaemon,
+    report: StatusReport,
+    changes: dict[str, object],
+    colour: str,
+    words: str,
+) -> None:
+    daemon.answer(STATUS, replace(report, **changes))  # type: ignore[arg-type]
+    assert f"{colour}{words}" in here.terminal("status", columns=200).out
+
+
 def test_status_names_ten_files_that_were_skipped(
     here: CommandHere, daemon: AnsweringDaemon, report: StatusReport
 ) -> None:
@@ -120,7 +148,17 @@ def test_status_names_ten_files_that_were_skipped(
     assert lines[-10:] == [f"  Bad {number}.md: reason {number}" for number in range(1, 11)]
 
 
-@pytest.mark.parametrize(("size", "words"), [(999, "999 bytes"), (1000, "1 kB"), (1_600_000, "2 MB")])
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1000, "1 kB"),
+        (1_600_000, "2 MB"),
+        (2_400_000_000, "2 GB"),
+        (3_000_000_000_000, "3000 GB"),
+    ],
+)
 def test_status_says_the_size_of_an_index_in_decimal_units(
     here: CommandHere, daemon: AnsweringDaemon, report: StatusReport, size: int, words: str
 ) -> None:
@@ -203,6 +241,9 @@ def test_check_says_that_all_is_well(
         "ok | index | agrees with the vault: 3 notes",
         " | 1,200 chunks | 1,500 characters in the middle, 2,500 at most",
     ]
+    shown = here.terminal("check", columns=200).out
+    assert f"{GREEN}agrees with the vault: 3 notes" in shown
+    assert YELLOW not in shown
     told = here.indexer("check", "--json")
     assert (told.code, told.data["ok"], told.data["left_over"]) == (0, True, [])
     assert told.data["vaults"] == [

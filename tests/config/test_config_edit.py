@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.config import NamedVault, StrategyInFile, add_vault, load, remove_vault
-from vault_indexer.config.edits.toml import parsed_config, with_values
+from vault_indexer.config.edits.toml import config_text, parsed_config, replace_config, with_values
 from vault_indexer.errors import ConfigError, UsageError, VaultError
 
 FILE = Path("x.toml")
@@ -190,3 +190,52 @@ def test_a_strategy_that_another_place_decides_stays(tmp_path: Path) -> None:
     assert not file.exists()
     with pytest.raises(UsageError, match="strategy = 'llm': allowed are "):
         by_file.choose("llm")
+
+
+def test_the_mode_of_a_file_stays_and_a_new_one_can_be_read_by_others(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    replace_config(file, "a = 1\n")
+    assert (file.read_text(), file.stat().st_mode & 0o7777) == ("a = 1\n", 0o644)
+    file.chmod(0o600)
+    replace_config(file, "# é\n")
+    assert (file.read_text("utf-8"), file.stat().st_mode & 0o7777) == ("# é\n", 0o600)
+
+
+def test_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    assert config_text(file, "x", follow_links=True) is None
+    assert config_text(file, "x", follow_links=False) is None
+    file.write_text("# é\n", "utf-8")
+    (tmp_path / "link").symlink_to(file)
+    assert config_text(tmp_path / "link", "x", follow_links=True) == "# é\n"
+    assert config_text(file, "x", follow_links=False, most_bytes=5) == "# é\n"
+    for most_bytes, data, said in (
+        (4, b"# \xc3\xa9\n", "is larger than 4 bytes: change x by hand"),
+        (5, b"\xff", "is not UTF-8: change x by hand"),
+    ):
+        file.write_bytes(data)
+        with pytest.raises(UsageError) as refused:
+            config_text(file, "x", follow_links=True, most_bytes=most_bytes)
+        assert str(refused.value) == f"{file} {said}"
+    with pytest.raises(UsageError, match="link is not a regular file: change x by hand"):
+        config_text(tmp_path / "link", "x", follow_links=False)
+
+
+@pytest.mark.parametrize(
+    ("before", "values", "after"),
+    [
+        ('[vaults]\na = "x"\nb = "y"\n', {("vaults", "a"): None}, '[vaults]\nb = "y"\n'),
+        ('[vaults]\na = "x"\n', {("vaults", "a"): None}, "[vaults]\n"),
+        ("a = 1\n", {("b", "c"): 2, ("b", "d"): {"e": 3}}, "a = 1\n\n[b]\nc = 2\nd = {e = 3}\n"),
+        ("a = 1", {("a",): [1, "x"]}, 'a = [1, "x"]'),
+        ("a = 1\n", {("x", "y", "z"): True}, "a = 1\n\n[x.y]\nz = true\n"),
+    ],
+)
+def test_values_are_set_and_taken_out(before: str, values: dict[tuple[str, ...], object], after: str) -> None:
+    assert with_values(before, values, FILE) == after
+
+
+def test_a_key_that_is_not_there_cannot_be_taken_out_for_sure() -> None:
+    with pytest.raises(UsageError) as refused:
+        with_values("a = 1\n[b]\n", {("b", "c"): None, ("a",): 2}, FILE)
+    assert str(refused.value) == "x.toml cannot be changed for sure: change b.c, a by hand"

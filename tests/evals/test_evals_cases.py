@@ -197,3 +197,161 @@ def test_what_other_suites_write_is_understood(tmp_path: Path) -> None:
         ("Rye.md", ""),
         ("", "https://example.org/rye"),
     ]
+
+
+INPUT = "input: {query: rye bread}"
+OF_LINKS = GOOD.replace("agent: search", "agent: links").replace("query: rye bread", "note: A.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            GOOD.replace("query: rye bread", "limit: 1"),
+            ["input.query: is missing; the agent search needs it"],
+        ),
+        (
+            GOOD.replace("query: rye bread", "query: a, question: b, note: c"),
+            ["input.note: the agent search takes query", "input.question: the agent search takes query"],
+        ),
+        (
+            GOOD.replace("query: rye bread", "query: a, limit: '3'"),
+            ["input.limit: Input should be a valid int"],
+        ),
+        (
+            GOOD.replace("query: rye bread", "query: a, by_note: 1"),
+            ["input.by_note: Input should be a valid "],
+        ),
+        (
+            GOOD.replace("expected_paths: [Bread.md]", "min_findings: '3'"),
+            ["expected.min_findings: Input should be a valid integer"],
+        ),
+        (
+            GOOD.replace("query: rye bread", "query: a, limit: 201"),
+            ["input.limit: Input should be less than "],
+        ),
+        (
+            GOOD.replace("query: rye bread", "query: a, limit: -1"),
+            ["input.limit: Input should be greater than "],
+        ),
+        (
+            GOOD.replace("agent: search", "agent: baker").replace(INPUT + "\n", ""),
+            ["input: is missing; the agent baker needs it"],
+        ),
+        (
+            OF_LINKS.replace("expected_paths: [Bread.md]", "expected_paths: [A], expected_in_top_k: 1"),
+            [
+                "expected.expected_paths: is for the agent search; here, use must_have_source",
+                "expected.expected_in_top_k: is for the agent search; here, use must_have_source",
+            ],
+        ),
+        (
+            OF_LINKS.replace("expected_paths: [Bread.md]", "must_have_citation: true"),
+            ["expected.must_have_citation: the agent links cites no text"],
+        ),
+        (
+            OF_LINKS.replace("layer: 1", "layer: 3").replace(
+                "expected_paths: [Bread.md]", "golden_answer: a"
+            ),
+            ["agent: links answers without text; layer 3 takes search and ask"],
+        ),
+        (GOOD + "metadata: {vault: 1, language: 2}\n", ["metadata.vault: is ", "metadata.language: is "]),
+        (
+            GOOD.replace("expected_paths: [Bread.md]", "support_phrases: [a]")
+            .replace("layer: 1", "layer: 2")
+            .replace(INPUT + "\n", ""),
+            ["input.query: is missing; the agent search needs it"],
+        ),
+        (GOOD.replace("layer: 1", "layer: '1'").replace("id: rye", "id: a/b"), ["id: String should match"]),
+        (
+            CITED.replace("quote: Knead it", "quote: '  '"),
+            ["expected.expected_citations.0.quote: is missing"],
+        ),
+        (CITED.replace("quote:", "start: 3, end: 10, sha256: x, quote:"), [".sha256: String should match"]),
+        (
+            CITED.replace("quote:", "end: 7, quote:"),
+            ["citations.0.start: give both start and end, or neither"],
+        ),
+        (
+            CITED.replace("path: Bread.md", "url: 'https://a.b', start: 0, end: 8"),
+            ["0.url: a page has neither"],
+        ),
+    ],
+)
+def test_each_mistake_is_a_line_that_says_what_is_wrong(tmp_path: Path, text: str, said: list[str]) -> None:
+    file = write_case(tmp_path, "bad", text)
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path)
+    lines = str(error.value).splitlines()
+    assert len(lines) == len(said)
+    for line, part in zip(lines, said, strict=True):
+        assert line.startswith(str(file))
+        assert part in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        OF_LINKS.replace("expected_paths: [Bread.md]", "must_have_source: [A.md]"),
+        GOOD.replace("expected_paths: [Bread.md]", "must_have_citation: true, expected_paths: [A]"),
+        GOOD.replace("expected_paths: [Bread.md]", "expected_empty: true"),
+        GOOD.replace("expected_paths: [Bread.md]", "expected_paths: [A], expected_in_top_k: 200"),
+        GOOD.replace("agent: search", "agent: baker"),
+        CITED.replace("agent: search", "agent: links"),
+        CITED.replace("quote:", "start: 3, end: 11, quote:"),
+        CITED.replace("path: Bread.md, quote: Knead it", "url: 'https://a.b/c'"),
+        CITED.replace(", quote: Knead it", ""),
+        GOOD.replace("layer: 1", "layer: '1'"),
+        GOOD.replace("layer: 1", "layer: L1"),
+    ],
+)
+def test_what_goes_together_is_a_case(tmp_path: Path, text: str) -> None:
+    write_case(tmp_path, "good", text)
+    (case,) = load_cases(tmp_path)
+    assert case.id == "rye"
+    assert case.layer == (1 if "layer: 2" not in text else 2)
+
+
+def test_files_that_are_no_cases_are_passed_over(tmp_path: Path) -> None:
+    write_case(tmp_path, "good", GOOD)
+    write_case(tmp_path, ".hidden/bad", "no: case")
+    write_case(tmp_path, ".bad", "no: case")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "notes.md").write_text("no: case")
+    (tmp_path / "OTHER.YML").write_bytes(GOOD.replace("id: rye", "id: other").encode("utf-8-sig"))
+    assert [case.id for case in load_cases(tmp_path)] == ["other", "rye"]
+
+
+def test_a_file_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
+    file = write_case(tmp_path, "good", GOOD)
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path, may_read=lambda one: one != file)
+    assert str(error.value) == f"{file}: is outside of the vault, excluded, or too large"
+
+
+def test_agents_of_the_user_are_known_by_name(tmp_path: Path) -> None:
+    file = write_case(tmp_path, "good", GOOD.replace("agent: search", "agent: baker"))
+    assert load_cases(tmp_path, own_agents=("baker",))[0].agent == "baker"
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path, own_agents=("miller", "cook"))
+    known = "search, related, links, ask, cook, miller"
+    assert str(error.value) == f"{file}: agent: baker is none of {known}; evals.agents names others"
+
+
+def test_what_a_case_says_of_itself_counts_over_its_input(tmp_path: Path) -> None:
+    text = GOOD.replace("query: rye bread", "query: rye, language: de, persona: x")
+    write_case(tmp_path, "one", text + "metadata: {language: en, vault: home}\n")
+    (case,) = load_cases(tmp_path)
+    assert (case.language, case.vault, case.question) == ("en", "home", "rye")
+    assert case.input.keys == {"query": "rye", "language": "de", "persona": "x"}
+    assert (case.asks, case.input.is_empty) == (True, False)
+    write_case(tmp_path, "one", CITED)
+    (silent,) = load_cases(tmp_path)
+    assert (silent.asks, silent.input.is_empty, silent.language, silent.vault) == (False, True, "", "")
+
+
+def test_a_mistake_is_told_with_the_line_of_the_file(tmp_path: Path) -> None:
+    file = write_case(tmp_path, "bad", GOOD + "x: *a\n")
+    with pytest.raises(UsageError) as error:
+        load_cases(tmp_path)
+    assert str(error.value).startswith(f"{file}:6: ")

@@ -8,14 +8,34 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from eval_lab import BREAD, NOTES, NoNotes, TextNotes, span_of
+from eval_lab import BREAD, NOTES, NoNotes, TextNotes, simple_case, span_of, write_case
 from http_servers import send, serving
 
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.evals import AgentAnswer, CitationsExpected, ExpectedCitation, LivePages, Page, locate
+from vault_indexer.evals import (
+    AgentAnswer,
+    CitationsExpected,
+    CitedSpan,
+    ExpectedCitation,
+    LivePages,
+    Page,
+    load_cases,
+    locate,
+)
 from vault_indexer.evals.cases import sha256_of
-from vault_indexer.evals.citations import check_citations
-from vault_indexer.evals.links_snapshot import PageSnapshots, check_page, fetch_page, page_text, snapshot_name
+from vault_indexer.evals.citations import Located, check_citations
+from vault_indexer.evals.links_snapshot import (
+    MAX_KEPT_CHARS,
+    MissingSnapshotError,
+    PageCheck,
+    PageSnapshots,
+    check_page,
+    cited_urls,
+    fetch_page,
+    hosts_of,
+    page_text,
+    snapshot_name,
+)
 from vault_indexer.evals.public_network import Network
 from vault_indexer.evals.results import Outcome
 
@@ -89,6 +109,7 @@ def test_changed_words_are_shown() -> None:
     assert located.diff == f"- {QUOTE}\n+ Knead the dough until it is very smooth and soft."
     assert located.now is not None
     assert located.now.quote == "Knead the dough until it is very smooth and soft."
+    assert (located.now.start, located.now.end, located.line) == (START, START + 49, 7)
     assert located.now.sha256 == sha256_of(located.now.quote)
 
 
@@ -102,6 +123,106 @@ def test_a_passage_that_nothing_is_like_is_gone() -> None:
     located = locate(CITATION, TextNotes({"Kitchen/Bread.md": "# Bread\n\nBought at the shop.\n"}))
     assert (located.state, located.now) == ("gone", None)
     assert locate(CITATION, TextNotes({})).detail == "the note is gone"
+
+
+def test_of_places_in_one_section_the_nearest_to_the_start_counts() -> None:
+    text = f"# A\n\n{QUOTE} x {QUOTE} y {QUOTE}\n"
+    first, second, third = (at for at in range(len(text)) if text.startswith(QUOTE, at))
+    for start, nearest in ((0, first), (second - 1, second), (second + 18, second), (9_999, third)):
+        cited = CITATION.model_copy(update={"start": start, "end": start + len(QUOTE), "heading": None})
+        now = locate(cited, bread(text)).now
+        assert now is not None
+        assert (now.start, now.end, now.heading) == (nearest, nearest + len(QUOTE), "A")
+    unplaced = ExpectedCitation(path="Kitchen/Bread.md", quote=QUOTE)
+    assert locate(unplaced, bread(text)).now == ExpectedCitation(
+        path="Kitchen/Bread.md",
+        heading="A",
+        start=first,
+        end=first + len(QUOTE),
+        quote=QUOTE,
+        sha256=sha256_of(QUOTE),
+    )
+
+
+@pytest.mark.parametrize(
+    ("missing", "detail"),
+    [
+        ({"start": None, "end": None}, "its position or hash is not recorded"),
+        ({"sha256": None}, "its position or hash is not recorded"),
+        ({"heading": None}, ""),
+        ({"start": 1, "end": 36, "heading": "A"}, f"start 1, now {START}, heading 'A', now 'Kneading'"),
+    ],
+)
+def test_what_differs_of_a_place_is_named(missing: dict[str, object], detail: str) -> None:
+    located = locate(CITATION.model_copy(update=missing), TextNotes(NOTES))
+    assert (located.state, located.detail) == ("moved" if detail else "same", detail)
+    assert (located.line, located.diff) == (7, "")
+
+
+def test_a_namesake_is_looked_into_before_other_notes() -> None:
+    moved = TextNotes({"A/Dough.md": QUOTE, "B/Bread.md": QUOTE, "C/Bread.md": QUOTE})
+    assert locate(CITATION, moved).detail == "now in B/Bread.md"
+    short = CITATION.model_copy(update={"quote": "Knead"})
+    assert locate(short, TextNotes({"A.md": "Knead", "B/Bread.md": "Knead"})).detail == "now in B/Bread.md"
+    assert locate(short, TextNotes({"A.md": "Knead"})).state == "gone"
+    for size, state in ((11, "gone"), (12, "note moved")):
+        quote = ExpectedCitation(path="Gone.md", quote="x" * size)
+        assert locate(quote, TextNotes({"A.md": "x" * 12})).state == state
+
+
+def test_a_note_that_moved_and_changed_is_found_by_its_name_alone() -> None:
+    changed = BREAD.replace("smooth", "very smooth")
+    located = locate(CITATION, TextNotes({"New/Bread.md": changed}))
+    assert (located.state, located.detail) == ("changed", "now in New/Bread.md; the words differ")
+    assert located.now is not None
+    assert (located.now.path, located.line) == ("New/Bread.md", 7)
+    assert locate(CITATION, TextNotes({"New/Bread.md": changed, "Old/Bread.md": changed})).state == "gone"
+    still_there = TextNotes({"Kitchen/Bread.md": "# Bread\n", "New/Bread.md": changed})
+    located = locate(CITATION, still_there)
+    assert (located.state, located.detail) == ("gone", "no passage of the note is like it")
+
+
+def test_a_note_that_is_cited_as_a_whole_is_there_or_gone() -> None:
+    whole = ExpectedCitation(path="Sky.md")
+    assert locate(whole, TextNotes(NOTES)) == Located("same", whole)
+    assert locate(whole, TextNotes({})) == Located("gone", None, "the note is gone")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "cites"),
+    [
+        (START - 5, START, False),
+        (START - 5, START + 1, True),
+        (START + len(QUOTE) - 1, START + len(QUOTE) + 3, True),
+        (START + len(QUOTE), START + len(QUOTE) + 3, False),
+    ],
+)
+def test_a_span_is_cited_where_it_overlaps(start: int, end: int, cites: bool) -> None:
+    cited = CitedSpan("Kitchen/Bread.md", start, end, "")
+    outcome = check(AgentAnswer(citations=(cited,)), TextNotes(NOTES), CITATION)
+    assert outcome.verdict == ("pass" if cites else "fail")
+    assert outcome.score == (1.0 if cites else pytest.approx(2 / 3))
+    elsewhere = replace(cited, path="Sky.md", start=0, end=5)
+    assert check(AgentAnswer(citations=(elsewhere,)), TextNotes(NOTES), CITATION).verdict == "fail"
+    whole = ExpectedCitation(path="Kitchen/Bread.md")
+    assert check(AgentAnswer(citations=(cited,)), TextNotes(NOTES), whole).verdict == "pass"
+    missed = check(AgentAnswer(citations=(elsewhere,)), TextNotes(NOTES), whole)
+    assert missed.reasons == ("expected_citations: the answer does not cite Kitchen/Bread.md",)
+
+
+def test_a_fault_of_a_citation_says_where_it_is() -> None:
+    where = "the answer cites Sky.md, characters 0 to"
+    size = len(NOTES["Sky.md"])
+    for cited, reason in (
+        (CitedSpan("Sky.md", 0, size, NOTES["Sky.md"]), ""),
+        (CitedSpan("Sky.md", 0, size + 1, ""), f"{where} {size + 1}: the note has {size}"),
+        (CitedSpan("Sky.md", 0, 5, "# Sea"), f"{where} 5: other words stand there\n  - # Sea\n  + # Sky"),
+        (CitedSpan("Sky.md", 0, 5, "", "0"), f"{where} 5: the sha256 is not that of the words there"),
+        (CitedSpan("Sky.md", 0, 5, "", sha256_of("# Sky")), ""),
+    ):
+        outcome = check(AgentAnswer(citations=(cited,)), TextNotes(NOTES), phrases=("sky",))
+        assert outcome.reasons == tuple(filter(None, (reason,)))
+        assert outcome.score == (0.5 if reason else 1.0)
 
 
 def check(
@@ -260,6 +381,82 @@ def test_the_text_of_a_page_is_what_a_reader_sees() -> None:
     source = f"{head}<body><script>x</script><p>A &amp; B</p>\n<p>C</p></body></html>"
     assert page_text(source, is_html=True) == "A & B C"
     assert page_text("A <b>\n", is_html=False) == "A <b>"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("<style>a</style>b<noscript>c<script>d</script>e</noscript>f", "b f"),
+        ("<script>a", ""),
+        ("a</script>b", "a b"),
+        ("<template>a<template>b</template>c</template>d", "d"),
+        ("<p>a<b>b</b>c</p>", "a b c"),
+        ("", ""),
+    ],
+)
+def test_what_is_not_shown_is_no_text_of_a_page(source: str, text: str) -> None:
+    assert page_text(source, is_html=True) == text
+
+
+def test_of_a_long_page_the_beginning_is_kept() -> None:
+    assert page_text("a" * (MAX_KEPT_CHARS + 1), is_html=False) == "a" * MAX_KEPT_CHARS
+
+
+def test_the_citation_of_a_page_gets_the_values_of_today() -> None:
+    quoted = ExpectedCitation(url=URL, quote="A bread needs time.", sha256=sha256_of("A bread needs time."))
+    today = "A bread needs no time."
+    changed = check_page(quoted, fetched(f"{today} It is short."))
+    assert changed.now == ExpectedCitation(url=URL, quote=today, sha256=sha256_of(today))
+    assert changed.detail == "the quote does not stand there"
+    plain = check_page(quoted.model_copy(update={"sha256": None}), fetched(today))
+    assert plain.now == ExpectedCitation(url=URL, quote=today)
+    nothing = check_page(quoted, fetched("Other words"))
+    assert nothing == PageCheck("changed", "the quote does not stand there", "- A bread needs time.")
+    hashed = ExpectedCitation(url=URL, sha256=sha256_of("other"))
+    new = sha256_of("A bread needs time.")
+    assert check_page(hashed, fetched()) == PageCheck(
+        "changed", f"the sha256 of its text is {new}", now=ExpectedCitation(url=URL, sha256=new)
+    )
+    assert check_page(quoted, fetched(status=410)) == PageCheck("gone", "the server says 410")
+    moved = check_page(quoted, fetched(final_url=f"{URL}/new"))
+    assert moved == PageCheck("moved", f"now {URL}/new", now=quoted.model_copy(update={"url": f"{URL}/new"}))
+    assert check_page(quoted, fetched()) == PageCheck("same")
+
+
+def test_a_page_is_fetched_once_in_a_run() -> None:
+    asked: list[str] = []
+
+    def fetch(url: str) -> Page:
+        asked.append(url)
+        return fetched().page(url)
+
+    pages = LivePages(fetch)
+    for url in (URL, f"{URL}/2", URL):
+        assert pages.page(url).url == url
+    assert asked == [URL, f"{URL}/2"]
+
+
+def test_hosts_are_named_once_in_order_and_without_what_is_secret() -> None:
+    urls = ("https://b.org/x", "http://user:key@a.org:81/y", "https://b.org", "note")
+    assert hosts_of(urls) == ("a.org:81", "b.org", "note")
+
+
+def test_a_snapshot_can_be_read_by_others_and_an_excluded_one_does_not_exist(tmp_path: Path) -> None:
+    file = PageSnapshots(tmp_path).write(fetched("K\xe4se").page(URL))
+    assert file.stat().st_mode & 0o777 == 0o644
+    assert '"text": "K\xe4se"' in file.read_text(encoding="utf-8")
+    hidden = PageSnapshots(tmp_path, lambda one: one != file)
+    assert not hidden.has(URL)
+    with pytest.raises(MissingSnapshotError, match="make one with `indexer eval snapshot`"):
+        hidden.page(URL)
+
+
+def test_the_pages_that_cases_cite_are_named_once(tmp_path: Path) -> None:
+    for name, cited in (("a", f"'{URL}/2', A.md, '{URL}'"), ("b", f"'{URL}'")):
+        expected = f"expected: {{expected_citations: [{cited}]}}"
+        write_case(tmp_path, name, f"id: {name}\nagent: search\nlayer: 2\n{expected}\n")
+    simple_case(tmp_path, "c")
+    assert cited_urls(load_cases(tmp_path)) == (f"{URL}/2", URL)
 
 
 def test_a_page_is_checked_without_reading_a_note() -> None:

@@ -17,8 +17,10 @@ from eval_lab import write_case
 from http_servers import send, serving
 from waiting import PROCESS_S
 
+from vault_indexer.cli.output.eval_reports import ReportFormat, ReportOutput, write_report
 from vault_indexer.cli.output.progress import CaseProgress
-from vault_indexer.errors import UnavailableError
+from vault_indexer.cli.parameters import Output
+from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.evals import ExpectedCitation, LivePages, Page, PageSnapshots, fetch_page
 from vault_indexer.evals.links_snapshot import check_page
 from vault_indexer.evals.public_network import Network
@@ -93,6 +95,35 @@ def test_a_long_run_shows_its_progress(capsys: pytest.CaptureFixture[str]) -> No
     with CaseProgress(every_s=3600) as progress:
         progress.show(0, 2, "one")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("report", "json", "as_json"),
+    [
+        (None, False, False),
+        (None, True, True),
+        (ReportFormat.MD, True, False),
+        (ReportFormat.JSON, False, True),
+    ],
+)
+def test_the_form_of_a_report_is_the_one_named_else_that_of_the_output(
+    report: ReportFormat | None, json: bool, as_json: bool
+) -> None:
+    assert ReportOutput(report).as_json(Output(json)) == as_json
+
+
+def test_a_report_goes_to_its_file_which_others_can_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_report("a", None)
+    assert capsys.readouterr().out == "a"
+    file = tmp_path / "deep" / "report.md"
+    write_report("é", file)
+    assert (file.read_text("utf-8"), file.stat().st_mode & 0o777) == ("é", 0o644)
+    assert capsys.readouterr().out == ""
+    with pytest.raises(UsageError) as refused:
+        write_report("b", file / "below", "--out ")
+    assert str(refused.value).startswith(f"--out {file}/below: cannot be written: ")
 
 
 @pytest.fixture(scope="module")

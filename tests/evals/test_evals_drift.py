@@ -13,6 +13,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.evals import (
     CitationsExpected,
     DriftReport,
+    ExpectedCitation,
     Page,
     SuiteOptions,
     accept_drift,
@@ -22,7 +23,9 @@ from vault_indexer.evals import (
     find_drift,
     load_cases,
 )
-from vault_indexer.evals.golden_files import refresh_file
+from vault_indexer.evals.cases import sha256_of
+from vault_indexer.evals.drift import Drift
+from vault_indexer.evals.golden_files import refresh, refresh_file
 
 CASE = """\
 # Why this case: the dough was once over-kneaded.
@@ -165,6 +168,115 @@ def test_what_could_not_be_checked_is_part_of_the_report() -> None:
     clean = drift_markdown(replace(report, errors=(), live=False))
     assert "against the index and snapshots at now." in clean
     assert "All of them stand where the cases say." in clean
+
+
+LISTED = """\
+id: a
+expected:
+  expected_citations:
+    - path: A.md
+      quote: old # q
+    - {path: B.md, quote: b}
+    - path: C.md
+"""
+
+
+def test_what_is_new_stands_behind_the_note_and_what_differs_in_its_place() -> None:
+    cited = {
+        0: ExpectedCitation(path="A.md", quote="new \x85 \ufeff", start=0, end=7, heading=""),
+        1: ExpectedCitation(path="B.md", quote="b", start=3, end=4, block="x", sha256=sha256_of("b")),
+        2: ExpectedCitation(path="D.md"),
+        3: ExpectedCitation(path="E.md"),
+    }
+    assert refresh(LISTED, cited) == LISTED.replace(
+        "quote: old #",
+        'heading: ""\n      start: 0\n      end: 7\n      quote: "new \\u0085 \\ufeff" #',
+    ).replace(
+        "{path: B.md, quote",
+        f'{{path: B.md, block: "x", start: 3, end: 4, sha256: "{sha256_of("b")}", quote',
+    ).replace("path: C.md", 'path: "D.md"')
+
+
+@pytest.mark.parametrize("text", ["", "expected: 3\n", "expected: {expected_citations: 3}\n", "- a\n"])
+def test_a_text_without_citations_stays(text: str) -> None:
+    assert refresh(text, {0: ExpectedCitation(path="D.md")}) == text
+
+
+def test_a_value_that_is_gone_is_null_and_one_that_is_null_stays() -> None:
+    text = LISTED.replace("quote: old # q", "heading: Old\n      block: ~")
+    cited = ExpectedCitation(path="A.md")
+    assert refresh(text, {0: cited}) == text.replace("heading: Old", "heading: null")
+    named = ExpectedCitation(path="A.md", quote="q", block="null", heading="Old")
+    assert refresh(text, {0: named}) == text.replace("~", '"null"').replace(
+        "heading:", 'quote: "q"\n      heading:'
+    )
+
+
+def drifted(position: int, **values: object) -> Drift:
+    known: dict[str, object] = {"case_id": "a", "file": "a.yaml", "position": position, "cited": "A.md"}
+    told: dict[str, object] = {"state": "gone", "detail": "why", "diff": "", "line": 0, "now": None}
+    return Drift(**{**known, **told, **values})  # type: ignore[arg-type] # as the fields want them
+
+
+def test_a_report_lists_what_drifted_by_state_and_one_by_one() -> None:
+    now = ExpectedCitation(path="A.md", quote="new")
+    drifts = (
+        drifted(0, state="moved", line=3, now=now),
+        drifted(1, diff="- old\n+ new"),
+        drifted(2, state="moved"),
+    )
+    report = DriftReport("12:00", False, 1, drifts, ("b: no snapshot",))
+    body = (
+        "Checked 1 citation against the index and snapshots at 12:00.\n\n"
+        "- gone: 1\n- moved: 2\n- could not be checked: 1\n\n"
+        "## `a`: moved\n\nA.md, line 3: why (a.yaml)\n\n"
+        "## `a`: gone\n\nA.md: why (a.yaml)\n\n```diff\n- old\n+ new\n```\n\n"
+        "## `a`: moved\n\nA.md: why (a.yaml)\n\n"
+        "## Could not be checked\n\n- b: no snapshot\n\n"
+    )
+    assert drift_markdown(report) == f"# Link drift\n\n{body}"
+    title = 'title: "Link drift: 3 of 1 citation, 1 unchecked"'
+    assert drift_issue(report) == f"---\n{title}\nlabels: [link-drift]\n---\n\n{body}"
+    data = json.loads(drift_json(report))
+    assert (data["checked"], data["live"], data["errors"]) == (1, False, ["b: no snapshot"])
+    assert data["states"] == {"moved": 2, "gone": 1}
+    assert data["drifts"][0]["now"] == now.model_dump(exclude_none=True)
+    assert data["drifts"][1] == {
+        "case_id": "a",
+        "file": "a.yaml",
+        "position": 1,
+        "cited": "A.md",
+        "state": "gone",
+        "detail": "why",
+        "diff": "- old\n+ new",
+        "line": 0,
+        "now": None,
+    }
+    assert [replace(report, errors=()).is_clean, replace(report, drifts=()).is_clean] == [False, False]
+
+
+def test_what_cannot_be_checked_hides_nothing_behind_it(tmp_path: Path) -> None:
+    other = "id: other\nagent: search\nlayer: 2\nexpected: {expected_citations: [Sky.md, Gone.md]}\n"
+    write_case(tmp_path / "cases", "l2/other", other)
+    page = "id: page\nagent: ask\nlayer: 2\nexpected: {expected_citations: ['https://a.b', Lost.md]}\n"
+    write_case(tmp_path / "cases", "l2/page", page)
+    write_case(
+        tmp_path / "cases", "l2/far", other.replace("id: other", "id: far") + "metadata: {vault: far}\n"
+    )
+    shown: list[tuple[int, int, str]] = []
+    found = find_drift(
+        FakeService(write_vault(tmp_path / "vault")),
+        tmp_path / "cases",
+        report=lambda *progress: shown.append(progress),
+    )
+    assert shown == [(0, 2, "other"), (1, 2, "page")]
+    assert (found.checked, found.live) == (4, False)
+    assert [(one.case_id, one.position, one.cited) for one in found.drifts] == [
+        ("other", 1, "Gone.md"),
+        ("page", 1, "Lost.md"),
+    ]
+    (error,) = found.errors
+    assert error.startswith("page: https://a.b: no snapshot of this page")
 
 
 def test_a_page_drifts_too(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from vault_indexer.evals.questions import (
     Edit,
     Question,
     part_of,
+    question_id,
     read_clicks,
     read_questions,
     write_questions,
@@ -249,6 +252,65 @@ def test_the_part_is_that_of_the_targets_path_and_does_not_depend_on_the_salt_of
 
 
 PARTS = [TUNE, ASIDE, ASIDE, TUNE]
+
+
+def test_the_part_of_a_path_is_fixed_for_ever() -> None:
+    assert [part_of(path) for path in ("Garden.md", "Notes/Compost.md", "a.md", "b.md")] == PARTS
+
+
+@pytest.mark.parametrize(
+    ("grades", "target", "part"),
+    [
+        ({"a.md": 1, "b.md": 2}, "b.md", TUNE),
+        ({"b.md": 2, "a.md": 2}, "a.md", ASIDE),
+        ({"b.md": 0}, "b.md", TUNE),
+        ({}, "", part_of("")),
+    ],
+)
+def test_the_target_of_a_question_has_its_highest_grade(
+    grades: dict[str, int], target: str, part: str
+) -> None:
+    question = Question("q", "text", grades)
+    assert (question.target, question.part, question.is_generated) == (target, part, False)
+
+
+def test_questions_made_from_the_vault_are_generated() -> None:
+    kinds = ("link", "sentence", "heading", "judged", "clicked")
+    assert [Question("q", "text", {}, kind).is_generated for kind in kinds] == [True] * 3 + [False] * 2
+
+
+def test_an_id_depends_on_its_kind_and_all_parts() -> None:
+    assert question_id("judged", "rings") == "judged-" + hashlib.sha256(b"judged\0rings").hexdigest()[:12]
+    assert len({question_id("a", "b", "c"), question_id("a", "bc"), question_id("b", "b", "c")}) == 3
+
+
+def test_a_file_of_questions_says_what_is_not_empty(tmp_path: Path) -> None:
+    file = tmp_path / "deep" / "q.jsonl"
+    write_questions(file, [Question("q", "té", {}), Question("r", "x", {"a.md": 1}, "link", "en", ("b.md",))])
+    first, second = file.read_text("utf-8").splitlines()
+    assert first == '{"id": "q", "text": "té", "grades": {}, "kind": "judged"}'
+    assert json.loads(second)["excluded"] == ["b.md"]
+    write_questions(file, [])
+    assert (file.read_text("utf-8"), read_questions(file)) == ("", [])
+    file.write_text(f"{first}\n\n  \n{second}\n", "utf-8")
+    assert [one.id for one in read_questions(file)] == ["q", "r"]
+    file.write_text(f"{first}\n\n{first}\n", "utf-8")
+    with pytest.raises(UsageError, match=r"q\.jsonl:3: id 'q' stands in the file twice"):
+        read_questions(file)
+
+
+def test_clicks_are_told_apart_by_their_query(tmp_path: Path) -> None:
+    one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    one.write_text('{"query": " a ", "path": " x.md "}\n\n{"query": "b", "path": "x.md"}\n', "utf-8")
+    two.write_text('{"query": "a", "path": "y.md"}\n{"query": "a"}\n', "utf-8")
+    with pytest.raises(UsageError) as refused:
+        read_clicks(one, two)
+    assert str(refused.value) == f'{two}:2: wanted is {{"query": TEXT, "path": TEXT}}'
+    two.write_text('{"query": "a", "path": "y.md"}\n', "utf-8")
+    assert [(found.text, dict(found.grades)) for found in read_clicks(one, two)] == [
+        ("a", {"x.md": 1, "y.md": 1}),
+        ("b", {"x.md": 1}),
+    ]
 
 
 def test_edits_that_overlap_hide_all_they_cover() -> None:

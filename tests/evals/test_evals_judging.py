@@ -50,17 +50,23 @@ def test_the_order_tells_no_ranks() -> None:
 
 
 def test_grades_are_on_disk_after_each_one(tmp_path: Path) -> None:
-    own = Judgements.load(tmp_path)
+    folder = tmp_path / "new" / "judged"
+    own = Judgements.load(folder)
     name = own.add(f" {QUESTION}  ")
     own.grade(name, "A b/Ünder 100%.md", 2)
     own.grade(name, "c.md", 0)
-    again = Judgements.load(tmp_path)
+    again = Judgements.load(folder)
     assert again.topics == {name: QUESTION}
     assert again.grades == {name: {"A b/Ünder 100%.md": 2, "c.md": 0}}
     assert again.add(QUESTION) == name
     assert again.left(name, ["c.md", "d.md"]) == ["d.md"]
     assert [dict(one.grades) for one in again.questions()] == [again.grades[name]]
-    assert all(len(line.split()) == 4 for line in (tmp_path / "qrels.txt").read_text().splitlines())
+    assert all(len(line.split()) == 4 for line in (folder / "qrels.txt").read_text().splitlines())
+    assert (folder / "topics.tsv").read_text() == f"{name}\t{QUESTION}\n"
+    assert (folder / "qrels.txt").read_text() == f"{name} 0 A%20b/%C3%9Cnder%20100%25.md 2\n{name} 0 c.md 0\n"
+    again.grade(name, "c.md", 1)
+    assert Judgements.load(folder).grades[name]["c.md"] == 1
+    assert [(one.id, one.text, one.kind) for one in again.questions()] == [(name, QUESTION, "judged")]
 
 
 def test_a_question_that_nothing_answers_is_not_asked(tmp_path: Path) -> None:
@@ -86,12 +92,23 @@ def test_grades_of_qrels_replace_those_that_are_there(tmp_path: Path) -> None:
     file.write_text(f"{name} 0 a.md 2\n{name} Q0 b%20c.md -1\n")
     assert own.take(read_qrels(file)) == 2
     assert Judgements.load(tmp_path).grades == {name: {"a.md": 2, "b c.md": 0}}
-    with pytest.raises(UsageError, match="no question has the id 'x'"):
-        own.take([("x", "a.md", 1)])
+    assert own.take([(name, "a.md", 2)]) == 0, "nothing changes"
+    with pytest.raises(UsageError) as refused:
+        own.take([("x", "a.md", 1), ("b", "a.md", 1), (name, "a.md", 1)])
+    assert str(refused.value) == f"qrels: no question has the id 'b'; {tmp_path}/topics.tsv lists them"
+    assert own.grades[name]["a.md"] == 2
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("qrels.txt", "a 0 b\n"), ("qrels.txt", "a 0 b two\n"), ("topics.tsv", "a b\n")]
+    ("name", "text"),
+    [
+        ("qrels.txt", "a 0 b\n"),
+        ("qrels.txt", "a 0 b two\n"),
+        ("qrels.txt", "a 0 b 1 2\n"),
+        ("qrels.txt", "a 0 b 1.5\n"),
+        ("topics.tsv", "a b\n"),
+        ("topics.tsv", "a\t \n"),
+    ],
 )
 def test_a_wrong_line_is_named(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text)

@@ -17,9 +17,9 @@ from paraphrases import read_paraphrases
 
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.evals import JUDGES, AgentAnswer, Judge, MeaningExpected, judge_for
-from vault_indexer.evals.judges import ModelJudge, read_judgement
-from vault_indexer.evals.meaning import DEFAULT_BOUNDS, MeaningCheck, bounds_of
-from vault_indexer.evals.results import Outcome
+from vault_indexer.evals.judges import Judgement, ModelJudge, read_judgement
+from vault_indexer.evals.meaning import DEFAULT_BOUNDS, MeaningCheck, bounds_of, difference
+from vault_indexer.evals.results import JudgeUse, Outcome
 
 GOLDEN, ANSWER = "The loaf bakes under the lid.", "Under the lid bakes the loaf."
 EXPECTED = MeaningExpected(
@@ -233,3 +233,114 @@ def test_a_judge_without_its_key_is_an_error_at_once(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     with pytest.raises(ProviderError):
         judge_for("anthropic")
+
+
+class Decided:
+    """A judge with one answer."""
+
+    name = "small"
+
+    def __init__(self, judgement: Judgement | ProviderError) -> None:
+        self._judgement = judgement
+
+    def decide(self, question: str, golden: str, answer: str) -> Judgement:  # noqa: ARG002
+        if isinstance(self._judgement, ProviderError):
+            raise self._judgement
+        return self._judgement
+
+
+@pytest.mark.parametrize(
+    ("judge", "outcome", "answers"),
+    [
+        (
+            None,
+            Outcome("error", 0.6, ("undecided: cosine 0.60, between 0.55 and 0.78, and there is no judge",)),
+            0,
+        ),
+        (
+            Decided(Judgement(True, "same")),
+            Outcome("pass", 0.6, ("cosine 0.60, between 0.55 and 0.78; small says: same",)),
+            1,
+        ),
+        (
+            Decided(Judgement(False, "other")),
+            Outcome("fail", 0.6, ("cosine 0.60, between 0.55 and 0.78; small says: other",)),
+            1,
+        ),
+        (
+            Decided(ProviderError("it is tired")),
+            Outcome("error", 0.6, ("cosine 0.60, between 0.55 and 0.78; it is tired",)),
+            0,
+        ),
+    ],
+)
+def test_between_the_bounds_the_reason_says_who_decided(
+    judge: Judge | None, outcome: Outcome, answers: int
+) -> None:
+    found, meaning = check(0.6, judge)
+    assert found == outcome
+    name = "small" if judge else "none"
+    assert meaning.judge_use == JudgeUse(name, 1, answers)
+
+
+def test_a_cosine_decides_with_its_value() -> None:
+    assert check(0.95)[0] == Outcome("pass", 0.95)
+    assert check(0.2)[0] == Outcome("fail", 0.2, ("cosine 0.20, below 0.55",))
+    empty = MeaningCheck(FakeService(Path()).embed, None)
+    blank = MeaningExpected(golden_answer="golden")
+    assert empty.check("", blank, AgentAnswer(text=" ")) == Outcome("fail", 0.0, ("the answer has no text",))
+    assert empty.judge_use == JudgeUse("none", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("golden", "answer", "said"),
+    [
+        ("Take 400 mg of ibuprofen.", "Take 400 mg of ibuprofen.", ""),
+        ("Take 400 mg of ibuprofen.", "Eat first. Take 400 mg of ibuprofen. It helps.", ""),
+        ("It lasts. Take 400 mg.", "It lasts. Take 200 mg.", "of the golden answer, 'Take 400 mg.': "),
+        (
+            "The loaf bakes under a heavy lid.",
+            "The loaf bakes under a lid.",
+            "the answer lacks 'heavy' of the golden answer",
+        ),
+    ],
+)
+def test_what_the_answer_lacks_is_named(golden: str, answer: str, said: str) -> None:
+    found = difference(golden, answer, "en")
+    assert found.startswith(said) and bool(found) == bool(said)
+    assert difference(golden, answer) == found
+
+
+def test_all_keywords_at_fault_are_named() -> None:
+    expected = MeaningExpected(
+        golden_answer="g",
+        expected_keywords_any=("lid", "steam"),
+        expected_keywords_none=("foil", "tin", "can"),
+    )
+    outcome = MeaningCheck(FakeService(Path()).embed, None).check("", expected, AgentAnswer(text="tin foil"))
+    assert outcome.reasons == (
+        "expected_keywords_none: 'foil' stands in the answer",
+        "expected_keywords_none: 'tin' stands in the answer",
+        "expected_keywords_any: none of 'lid', 'steam' stands in the answer",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("no", "judge j: not JSON: 'no'"),
+        (" a\n b ", "judge j: not JSON: 'a b'"),
+        ("x" * 120, f"judge j: not JSON: '{'x' * 120}'"),
+        ("x" * 121, f"judge j: not JSON: '{'x' * 120}…'"),
+        ("[]", 'judge j: expected {"verdict": "pass" or "fail", "reason": …}: \'[]\''),
+    ],
+)
+def test_what_a_judge_says_instead_is_shown_as_far_as_a_line_goes(text: str, said: str) -> None:
+    with pytest.raises(ProviderError) as refused:
+        read_judgement(text, "j")
+    assert str(refused.value) == said
+
+
+def test_a_judgement_is_read_on_one_line() -> None:
+    found = read_judgement(json.dumps({"reason": " a\n b", "verdict": "pass"}), "j")
+    assert found == Judgement(True, "a b")

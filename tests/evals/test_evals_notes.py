@@ -9,7 +9,7 @@ from eval_lab import NOTES, FakeService, write_vault
 
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
-from vault_indexer.evals.notes import IndexedNotes, VaultFiles, vault_file_check
+from vault_indexer.evals.notes import IndexedNotes, NoteText, VaultFiles, vault_file_check
 
 
 def test_a_note_that_left_the_index_since_has_no_text(tmp_path: Path) -> None:
@@ -55,3 +55,31 @@ def test_a_run_of_an_agent_reads_small_files_of_the_vault_that_no_rule_excludes(
         "full.yaml",
     }
     assert not may_read(tmp_path / "outside.md")
+
+
+TWICE = "before\n\n# One\n\nText. ^Id-1\n\n## Same\n\nFirst.\n\n## Same\n\nSecond.\n"
+
+
+def test_a_place_of_a_note_has_a_heading_a_block_and_a_line() -> None:
+    note = NoteText.of("a.md", TWICE)
+    one, same = TWICE.index("# One"), TWICE.index("## Same")
+    again = TWICE.rindex("## Same")
+    assert [note.heading_at(at) for at in (0, one - 1, one, same - 1, same, again, len(TWICE))] == [
+        *("", "", "One", "One", "Same", "Same", "Same"),
+    ]
+    assert [start for start, _ in note.section_spans("Same")] == [same, again]
+    assert note.section_spans("same") == []
+    span = note.block_span("^ID-1")
+    assert span is not None
+    assert TWICE[slice(*span)].startswith("Text.")
+    assert (note.block_span("id-1"), note.block_span("id")) == (span, None)
+    assert [note.line_at(at) for at in (0, 6, 7, one, len(TWICE))] == [1, 1, 2, 3, 14]
+
+
+def test_the_files_of_a_vault_are_listed_once(tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "vault")
+    notes = VaultFiles(vault, FilesSettings())
+    assert notes.text("Sky.md") == NOTES["Sky.md"]
+    (vault / "New.md").write_text("new")
+    assert notes.text("New.md") is None
+    assert VaultFiles(vault, FilesSettings()).text("New.md") == "new"

@@ -10,7 +10,7 @@ from eval_lab import BREAD, FakeService, found, simple_case, write_case, write_v
 
 from vault_indexer.config.load import load_own
 from vault_indexer.errors import ConfigError, UsageError
-from vault_indexer.evals import AgentAnswer, Finding, SuiteOptions, load_cases, run_suite
+from vault_indexer.evals import AgentAnswer, CitedSpan, Finding, SuiteOptions, load_cases, run_suite
 from vault_indexer.evals.own_agents import read_findings
 
 MODULE = """\
@@ -103,6 +103,52 @@ def test_findings_are_read_in_the_forms_that_functions_return() -> None:
     assert read_findings(found("A.md", text="x")).text == "x"
     cited = read_findings([{"path": "Kitchen/Bread.md", "start": 2, "end": 7, "quote": BREAD[2:7]}])
     assert (cited.text, cited.citations[0].quote) == ("Bread", "Bread")
+
+
+@pytest.mark.parametrize(
+    ("found", "answer"),
+    [
+        ([], AgentAnswer()),
+        (iter(["A.md"]), AgentAnswer((Finding("A.md", ""),))),
+        ({"findings": None, "declined": 1}, AgentAnswer(declined=True)),
+        ({"findings": ["A.md"]}, AgentAnswer((Finding("A.md", ""),))),
+        ({"text": "said"}, AgentAnswer(text="said")),
+        (
+            [
+                {"source": "A.md", "path": "B.md", "url": "c", "text": "t", "quote": "q"},
+                {"path": "B.md", "url": "c"},
+            ],
+            AgentAnswer((Finding("A.md", "t"), Finding("B.md", "")), "t"),
+        ),
+        (
+            [{"path": "A.md", "start": 1, "end": 2, "sha256": "0"}, {"path": "A.md", "start": 1}],
+            AgentAnswer((Finding("A.md", ""),) * 2, "", (CitedSpan("A.md", 1, 2, "", "0"),)),
+        ),
+        ([{"path": "A.md", "start": "1", "end": 2}], AgentAnswer((Finding("A.md", ""),))),
+        (
+            {"findings": [{"path": "A.md", "text": "t", "start": 0, "end": 1}]},
+            AgentAnswer((Finding("A.md", "t"),), "t", (CitedSpan("A.md", 0, 1, ""),)),
+        ),
+    ],
+)
+def test_what_a_function_returns_is_read(found: object, answer: AgentAnswer) -> None:
+    assert read_findings(found) == answer
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("A.md", "returns str, expected a list of findings"),
+        (3, "returns int, expected a list of findings"),
+        ([3], "a finding of type int, expected a mapping or the path of a source"),
+        ([{"text": "x"}], "a finding without source"),
+        ([{"source": "A", "text": 3}], "text of type int, expected a text"),
+    ],
+)
+def test_the_refusal_says_what_is_expected(wrong: object, said: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        read_findings(wrong)
+    assert str(refused.value) == said
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "A.md", [3], [{}], [{"source": 3}], {"text": 3}])

@@ -52,6 +52,57 @@ from vault_indexer.evals.generate.spanish_forms import SPANISH
         ),
         ("The Graph view is the place of all links.", "What is the Graph view?"),
         ("Can I undo the merge of two notes?", "Can I undo the merge of two notes?"),
+        ("Note: To share a long list, open it.", "How do I share a long list?"),
+        (
+            "When you lose your recovery codes, you should call us.",
+            "What should I do when I lose my recovery codes?",
+        ),
+        (
+            "If you cannot open your old vault, you can ask us.",
+            "What should I do if I cannot open my old vault?",
+        ),
+        (
+            "If the server of Obsidian Sync is down, notes wait.",
+            "What happens if the server of Obsidian Sync is down?",
+        ),
+        (
+            "If you'd like to share a folder with friends, click Share.",
+            "How do I share a folder with friends?",
+        ),
+        ("The plugin allows you to fold long lists of tasks.", "How can I fold long lists of tasks?"),
+        ("Notes with long names are used to test the search.", "What are notes with long names used for?"),
+        ("Long lists of tasks depend on the settings of a vault.", "What do long lists of tasks depend on?"),
+        (
+            f"The color of a tag can be changed in Obsidian by {GAP}.",
+            "How can the color of a tag be changed in Obsidian?",
+        ),
+        ("You can change your font and yourself using themes.", "How can I change my font and myself?"),
+        ("PDF export is a feature that writes pages.", "What is PDF export?"),
+        ("A harpsichord is an instrument with strings.", "What is a harpsichord?"),
+        ("Core plugins are used by everyone.", "What are core plugins used for?"),
+        ("The size of vaults depends on the plan.", "What does the size of vaults depend on?"),
+        (
+            f"Old notes can then be moved into archives using {GAP}.",
+            "How can old notes be moved into archives?",
+        ),
+        (f"To keep long lists in order, {GAP} helps.", "How do I keep long lists in order?"),
+        ("To keep long lists in order, you fold them.", "How do I keep long lists in order?"),
+        ("To keep long lists in order: fold them.", "How do I keep long lists in order?"),
+        ("In the app, you can fold long lists of tasks.", "How can I fold long lists of tasks?"),
+        (
+            "Whenever your old vault is missing, please call us.",
+            "What should I do when my old vault is missing?",
+        ),
+        (
+            "When your long notes are open, the window shows them.",
+            "What happens when my long notes are open?",
+        ),
+        (f"Choose {GAP} to share a long list.", "How do I share a long list?"),
+        ("The Outline plugin lets you quickly fold long lists.", "How can I quickly fold long lists?"),
+        ("The Outline plugin helps people to fold long lists.", "How can I fold long lists?"),
+        ("You can sort your notes (and tasks) by name.", "How can I sort my notes?"),
+        ("Tip: How do old vaults look?", "How do old vaults look?"),
+        ("Do spring tides rise in March?", "Do spring tides rise in March?"),
     ],
 )
 def test_a_sentence_has_the_question_that_it_answers(sentence: str, question: str) -> None:
@@ -103,6 +154,35 @@ def test_a_sentence_has_the_question_that_it_answers(sentence: str, question: st
         "You can use hash values to determine if two files are equal.",
         "You can import only CIM-based and Definition (CDXML)-based modules.",
         "You can specify any value from 1 to 65535.",
+        "you can turn kitchen scraps into dark earth",
+        "You can turn kitchen scraps into dark earth",
+        "You can turn \u201ckitchen scraps\u201d into dark earth.",
+        "Compost is a good thing for the garden.",
+        "Gardening is a way of life for many of them.",
+        "The note is a file that holds text.",
+        "If you want to do it, click Share.",
+        "If you delete your old notes from a vault, this vault changes.",
+        "If you delete your old notes from a vault, you can share others.",
+        "In that case, you can share a folder with friends.",
+        "The plugin never allows you to fold long lists of tasks.",
+        "You can glow in the dark of night.",
+        "A vault is a folder that holds notes.",
+        "Writing notes is a habit that helps.",
+        "Salt and pepper are the kind of spices that help.",
+        "To keep long lists in order, the program folds them.",
+        "To glow long lists in order, you fold them.",
+        "As a result, you can fold long lists of tasks.",
+        "You can not fold long lists of tasks.",
+        "If your notes, tasks, and files are lost, call us.",
+        "If not for your notes and tasks, call us.",
+        "When Obsidian Sync stops, this note changes.",
+        "Choose a folder to the left.",
+        "The plugin does not allow you to fold long lists.",
+        "You can sort entries displayed when the window opens.",
+        "What is the name of the old vault?",
+        "How do I open it?",
+        "Is it raining in Berlin today?",
+        "Do tides rise?",
         "",
     ],
 )
@@ -144,6 +224,69 @@ def test_a_heading_has_the_question_that_its_section_answers(heading: str, quest
     assert ENGLISH.heading_as_question(heading, in_guide=True) == question
 
 
+@pytest.mark.parametrize(
+    ("words", "is_one"),
+    [
+        (4, True),
+        (3, False),
+        (18, True),
+        (19, False),
+    ],
+)
+def test_a_question_has_four_to_eighteen_words(words: int, is_one: bool) -> None:
+    question = f"{' '.join(['Why', *['Sync'] * (words - 1)])}?"
+    assert ENGLISH.as_question(question) == (question if is_one else "")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_guide"),
+    [
+        ("you " + "x" * 996, True),
+        ("you " + "x" * 997, False),
+        ("you you you " + "we", True),
+        ("you you " + "we", False),
+        ("1. One\n2) Two\n", True),
+        ("1. One\n", False),
+        ("1. We\n2. Two\n", False),
+        ("nobody", False),
+    ],
+)
+def test_a_guide_speaks_to_its_reader_or_has_steps(text: str, is_guide: bool) -> None:
+    assert ENGLISH.is_guide(text) == is_guide
+
+
+def test_forms_without_words_for_a_reader_know_no_guides_but_by_steps() -> None:
+    assert not GERMAN.is_guide("Sie können Notizen teilen.")
+    assert GERMAN.is_guide("1. Öffnen.\n2. Teilen.\n")
+
+
+@pytest.mark.parametrize(
+    ("heading", "in_guide", "elsewhere"),
+    [
+        *(
+            (heading, question, question)
+            for heading, question in (
+                ("Syncing does not work on phones", "Why does syncing not work on phones?"),
+                ("Notes aren't backups of vaults", "Why are notes not backups of vaults?"),
+                ("Ways to fold a long list", "How do I fold a long list?"),
+            )
+        ),
+        ("Sharing a list with many of your friends", "How do I share a list with many of my friends?", ""),
+        ("Editing my long lists", "How do I edit my long lists?", ""),
+        *(
+            (heading, "", "")
+            for heading in (
+                *("Runs a list", "Sort notes", "Sort all notes by name: fast", "Manage Notes And Tags"),
+                *("Copy files are open", "Glow the dark of night", "Planning new trips abroad"),
+            )
+        ),
+    ],
+)
+def test_a_heading_without_you_needs_a_guide(heading: str, in_guide: str, elsewhere: str) -> None:
+    assert ENGLISH.heading_as_question(heading, in_guide=True) == in_guide
+    assert ENGLISH.heading_as_question(heading, in_guide=False) == elsewhere
+
+
 def test_a_heading_is_an_order_where_its_note_speaks_to_a_reader() -> None:
     guide = "Open the settings of your phone, then choose Sync."
     steps = "1. Open the settings.\n2. Choose Sync.\n"
@@ -174,6 +317,18 @@ def test_a_heading_is_an_order_where_its_note_speaks_to_a_reader() -> None:
         ("El tamaño de un archivo depende del formato.", "¿De qué depende el tamaño de un archivo?"),
         ("Las etiquetas de color se usan para ordenar tareas.", "¿Para qué se usan las etiquetas de color?"),
         ("Una nota diaria es una página con la fecha de hoy.", "¿Qué es una nota diaria?"),
+        (
+            "Puedes también guardar tus notas viejas en PDF.",
+            "¿Cómo puedo guardar mis notas viejas en PDF?",
+        ),
+        ("Se puede guardar una nota vieja si quieres.", "¿Cómo puedo guardar una nota vieja?"),
+        ("La aplicación te permite guardar notas viejas.", "¿Cómo puedo guardar notas viejas?"),
+        ("Los tamaños de archivos dependen del formato.", "¿De qué dependen los tamaños de archivos?"),
+        ("Cuando la nota vieja se borra, queda la copia.", ""),
+        ("Si esta nota vieja falta, espera.", ""),
+        ("Si falta, espera.", ""),
+        ("La nota es un archivo.", ""),
+        ("Las notas viejas son los archivos de ayer.", ""),
         ("Esto es una prueba.", ""),
         ("Para ello, abre los ajustes.", ""),
         ("Para moverlo a otra carpeta, pulsa Mover.", ""),
@@ -223,6 +378,18 @@ def test_spanish_headings_have_forms(heading: str, question: str) -> None:
         ("Wenn ein Server nicht antwortet, wird gewartet.", "Was passiert, wenn ein Server nicht antwortet?"),
         ("Die Größe einer Datei hängt von ihrem Format ab.", "Wovon hängt die Größe einer Datei ab?"),
         ("Eine tägliche Notiz ist eine Seite mit Datum.", "Was ist eine tägliche Notiz?"),
+        ("Falls du Notizen teilen willst, klicke.", "Wie kann ich Notizen teilen?"),
+        ("Wenn Sie alte Notizen verändern, passiert viel.", "Was passiert, wenn ich alte Notizen verändere?"),
+        (
+            "Die App ermöglicht es Ihnen, alte Notizen auszublenden.",
+            "Wie kann ich alte Notizen ausblenden?",
+        ),
+        ("Die App erlaubt es, alte Notizen zu lesen.", "Wie kann ich alte Notizen lesen?"),
+        ("Der Sinn von Notizen ist die Ordnung der Dinge.", "Was ist der Sinn von Notizen?"),
+        ("Um Ihre Notizen, Bilder zu löschen, drücken Sie Entf.", ""),
+        ("Wenn Notizen fehlen, warte.", ""),
+        ("Wenn alte Notizen lange fehlen, folgt dies.", ""),
+        ("Sie können alte Notizen haben.", ""),
         ("Um sie zu löschen, drücken Sie Entf.", ""),
         ("Das ist eine Probe.", ""),
         ("Am Montag kam der Regen.", ""),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,12 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from questions_vault import target_of, write_vault
 
+from vault_indexer.evals.generate import choose_questions, survey_vault
 from vault_indexer.evals.questions import Question
-from vault_indexer.evals.ranking import parse_variants, run_ranking
+from vault_indexer.evals.ranking import Scores, parse_variants, run_ranking
+from vault_indexer.evals.ranking.indices import FOLDER_PREFIX
 from vault_indexer.evals.ranking.measures import each_once, judged, ndcg, recall, reciprocal_rank
 from vault_indexer.evals.ranking.statistics import (
     RESAMPLES,
     SEED,
+    Interval,
     holm,
     lifts,
     mean_interval,
@@ -56,6 +61,25 @@ def test_a_note_with_three_hits_takes_one_place() -> None:
     hits = ["a.md", "a.md", "a.md", "b.md"]
     assert ndcg(hits, {"a.md": 2}, 3) == 1.0
     assert recall(hits, {"a.md": 1, "b.md": 1}, 2) == 1.0
+
+
+def test_measures_of_a_ranking_by_hand() -> None:
+    ranking, grades = (
+        ["x.md", "a.md", "b.md", "c.md"],
+        {"a.md": 2, "b.md": 1, "d.md": 1, "x.md": 0, "e.md": -1},
+    )
+    ideal = 2 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)
+    assert ndcg(ranking, grades, 3) == pytest.approx((2 / math.log2(3) + 1 / math.log2(4)) / ideal)
+    assert ndcg(ranking, grades, 2) == pytest.approx(2 / math.log2(3) / (2 + 1 / math.log2(3)))
+    assert ndcg(ranking, grades, 1) == 0
+    assert ndcg(["a.md", "e.md"], grades, 2) == pytest.approx(2 / (2 + 1 / math.log2(3)))
+    assert [reciprocal_rank(ranking, grades, k) for k in (1, 2, 3)] == [0, 0.5, 0.5]
+    assert [recall(ranking, grades, k) for k in (1, 2, 3, 4)] == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3])
+    assert [judged(ranking, grades, k) for k in (1, 3, 4, 9)] == pytest.approx([1, 1, 3 / 4, 3 / 4])
+    nothing = {"a.md": 0}
+    assert (ndcg(ranking, nothing, 3), recall(ranking, nothing, 3)) == (0, 0)
+    assert reciprocal_rank(ranking, nothing, 3) == 0
+    assert each_once(["b.md", "a.md", "b.md"]) == ["b.md", "a.md"]
 
 
 def test_judged_is_the_share_of_the_first_notes_that_have_a_grade() -> None:
@@ -103,6 +127,63 @@ def test_the_random_one_comes_near_the_paired_t_test() -> None:
     differences = np.random.default_rng(5).normal(0.05, 0.2, 120)
     theirs = scipy_stats.ttest_1samp(differences, 0).pvalue
     assert randomisation_p(list(differences)) == pytest.approx(theirs, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("differences", "p"),
+    [
+        ([], 1.0),
+        ([0.0, 0.0], 1.0),
+        ([0.5], 1.0),
+        ([0.5, 0.0, 0.5], 0.5),
+        ([0.1] * 5, 2 / 32),
+        ([0.1, 0.1, -0.1], 1.0),
+        ([0.1] * 13, 2 / 2**13),
+        ([0.1] * 14, 2 / 10_000),
+    ],
+)
+def test_a_p_value_counts_the_signs_that_are_as_extreme(differences: list[float], p: float) -> None:
+    assert randomisation_p(differences) == pytest.approx(p, abs=0 if len(differences) < 14 else 3e-4)
+    assert randomisation_p([-one for one in differences]) == randomisation_p(differences)
+
+
+def test_the_smallest_difference_by_hand() -> None:
+    """The deviation of 0 and 2 is the square root of 2: that of a sample, and two questions."""
+    assert smallest_difference([0.0, 2.0]) == pytest.approx(1.959964 + 0.841621, abs=1e-5)
+    assert smallest_difference([0.0, 2.0], 5) == pytest.approx(2.575829 + 0.841621, abs=1e-5)
+    assert smallest_difference([0.0, 2.0], 0) == smallest_difference([0.0, 2.0], 1)
+
+
+def test_a_mean_of_no_questions_is_refused() -> None:
+    with pytest.raises(ValueError, match="no questions"):
+        mean_interval([])
+    with pytest.raises(ValueError, match="2 values against 1: not the same questions"):
+        paired_difference([1.0, 0.5], [1.0])
+
+
+def test_an_interval_holds_all_but_a_fortieth_of_the_means_on_either_side() -> None:
+    values = [0.0, 1.0] * 50
+    found = mean_interval(values)
+    assert found.mean == 0.5
+    assert (found.low, found.high) == pytest.approx((0.4, 0.6), abs=0.011)
+    assert mean_interval([0.25]) == Interval(0.25, 0.25, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("other", "min_percent", "passes", "reason"),
+    [
+        ([0.625] * 6, 20, True, "the lower bound +25.0% reaches +20%"),
+        ([0.625] * 6, 25, False, "p 1.000 after Holm's correction is above 0.05"),
+        ([0.6] * 6, 20.5, False, "the lower bound +20.0% is below +20.5%"),
+        ([0.6] * 5 + [0.5], 0, False, "p 0.062 after Holm's correction is above 0.05"),
+        ([0.4] * 6, -30, True, "the lower bound -20.0% reaches -30%"),
+    ],
+)
+def test_a_lift_says_why(other: list[float], min_percent: float, passes: bool, reason: str) -> None:
+    found = lifts([0.5] * 6, {"other": other}, min_percent)["other"]
+    assert (found.passes, found.reason) == (passes, reason)
+    assert found.percent is not None
+    assert found.percent.mean == pytest.approx((sum(other) / 6 / 0.5 - 1) * 100)
 
 
 def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
@@ -194,11 +275,34 @@ def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
 
 def test_a_run_measures_what_a_variant_finds(tmp_path: Path) -> None:
     target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
-    asked = [
+    own = [
         Question("right", "starlight in a mirror", {"Notes/Telescope.md": 2}),
+        Question(
+            "excluded", "starlight in a mirror", {"Notes/Telescope.md": 2}, excluded=("Notes/Telescope.md",)
+        ),
         Question("wrong", "starlight in a mirror", {"Notes/Violin.md": 2}),
+        Question("wordless", '"', {"Notes/Violin.md": 1}),
+        Question("stale", "starlight in a mirror", {"Gone.md": 1}),
     ]
-    run = run_ranking(target, asked, parse_variants(["keyword"]))
-    right, wrong = run.scores["keyword"]
-    assert (right.ndcg, right.mrr) == (1.0, 1.0)
+    survey = survey_vault(target, lambda _done, _total: None)
+    (generated,) = choose_questions(survey, 1, kinds=["link"])
+    said: list[str] = []
+    before = list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"))
+    run = run_ranking(target, [generated, *own], parse_variants(["keyword", "rrf"]), k=3, say=said.append)
+    assert [one.id for one in run.questions] == ["right", "excluded", "wrong", "wordless", generated.id]
+    assert [one.id for one in run.stale] == ["stale"]
+    assert (run.k, list(run.scores)) == (3, ["keyword", "rrf"])
+    assert run.seconds > 0
+    right, excluded, wrong, wordless, hidden = run.scores["keyword"]
+    assert (right.ndcg, right.mrr, right.recall) == (1.0, 1.0, 1.0)
+    assert (excluded.ndcg, excluded.mrr, excluded.recall, excluded.judged) == (0.0, 0.0, 0.0, 0.0)
     assert wrong.mrr < 1.0
+    assert wordless == Scores(0.0, 0.0, 0.0, 1.0)
+    assert 0 < hidden.mrr <= 1, "its target says the same in other words"
+    assert said == [
+        "0 of 4 questions asked of 2 variants (one index)",
+        "hiding the text of 1 questions in a shadow of the vault",
+        "building an index for keyword",
+        "0 of 1 questions asked of 2 variants (one index)",
+    ]
+    assert list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*")) == before

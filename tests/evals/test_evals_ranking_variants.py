@@ -148,6 +148,9 @@ def test_a_question_is_stale_when_its_note_has_changed_or_all_that_it_expects_ar
         ("-heap", "heap"),
         ("a (b) tag:x|y", "a b tag x y"),
         (" x\n", "x"),
+        ('"', ""),
+        ('-"" ()', ""),
+        ("?!", "?!"),
         ("é" * 5_000, "é" * 2_048),
     ],
 )

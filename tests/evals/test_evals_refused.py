@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -145,3 +146,51 @@ def test_a_page_that_was_fetched_is_kept(here: CommandHere) -> None:
     ]
     other = here.run("eval", "snapshot", "--snapshots", "other")
     assert (other.code, other.complains("add --yes")) == (2, True)
+
+
+class TypedText(io.StringIO):
+    """What a person types at a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+INNER = CASE.replace(PAGE, "http://127.0.0.1:9/bread")
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        ("n\n", 2, "indexer: no page was fetched"),
+        ("\n", 2, "indexer: no page was fetched"),
+        ("y\n", 1, "1 page, 1 could not be fetched"),
+    ],
+)
+def test_a_person_at_a_terminal_is_asked(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch, typed: str, code: int, said: str
+) -> None:
+    write_case(here.sandbox.root / "evals", "l2/knead", INNER)
+    monkeypatch.setattr("sys.stdin", TypedText(typed))
+    ran = here.run("eval", "snapshot")
+    assert (ran.code, ran.out.strip()) == (code, "")
+    assert ran.err.startswith("the cases name 1 page of 127.0.0.1:9. Fetch them? [y/N]:")
+    assert ran.err.rstrip().endswith(said)
+    assert ("only public addresses" in ran.err) == (typed == "y\n")
+
+
+def test_who_agrees_beforehand_is_not_asked(here: CommandHere) -> None:
+    two = INNER.replace("expected_citations:\n", "expected_citations:\n    - http://127.0.0.1:8/water\n")
+    write_case(here.sandbox.root / "evals", "l2/knead", two)
+    PageSnapshots(here.sandbox.root / "evals" / "snapshots").write(
+        Page("http://127.0.0.1:8/water", 404, PAGE, "", "2026-01-01T00:00:00Z")
+    )
+    ran = here.run("eval", "snapshot", "--yes")
+    assert (ran.code, ran.out) == (1, "")
+    first, fetching, failed, last = ran.err.splitlines()
+    assert first == "1 page kept as fetched before; --force fetches again"
+    assert fetching == "the cases name 1 page of 127.0.0.1:9: fetching"
+    assert failed.startswith("http://127.0.0.1:9/bread: cannot be fetched: ")
+    assert last == "1 page, 1 could not be fetched"
+    forced = here.run("eval", "snapshot", "--yes", "--force").err.splitlines()
+    assert forced[0] == "the cases name 2 pages of 127.0.0.1:8, 127.0.0.1:9: fetching"
+    assert forced[-1] == "2 pages, 2 could not be fetched"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from pathlib import Path
 
@@ -40,6 +41,7 @@ from vault_indexer.evals import (
 )
 from vault_indexer.evals.results import VERDICTS, CaseVerdict, LayerResult, worst
 from vault_indexer.evals.runner import DEFAULT_OPTIONS
+from vault_indexer.model import StatusReport
 
 LIVE = SuiteOptions(live=True)
 URL = "https://example.org/bread"
@@ -88,6 +90,59 @@ def test_a_report_has_one_result_a_case(service: FakeService, tmp_path: Path) ->
     assert report.started_at <= report.finished_at
     assert summary_line(report.summary) == "4 cases: 2 passed, 1 failed, 1 could not be decided"
     assert next(one for one in report.results if one.case_id == "broken").reasons == ("no index",)
+
+
+def test_a_result_has_a_rounded_score_and_its_time(service: FakeService, tmp_path: Path) -> None:
+    case = simple_case(tmp_path / "cases", "third", path="Sky.md, Gone.md, Lost.md")
+    assert "[Sky.md, Gone.md, Lost.md]" in case.read_text()
+    report = run(service, tmp_path, {"third": found("Sky.md")})
+    (result,) = report.results
+    assert (result.case_id, result.layer, result.verdict, result.score) == ("third", 1, "fail", 0.3333)
+    assert 0 <= result.duration_ms < 60_000
+    assert result.duration_ms == round(result.duration_ms, 3)
+    for moment in (report.started_at, report.finished_at):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", moment)
+    elsewhere = simple_case(tmp_path / "cases", "third", vault="other")
+    assert elsewhere == case
+    (skipped,) = run(service, tmp_path).results
+    assert (skipped.verdict, skipped.score) == ("skip", None)
+
+
+@dataclass
+class Modelled(FakeService):
+    """A service whose index was made with a model of this provider."""
+
+    provider: object = None
+
+    def status(self) -> StatusReport:
+        model = {"embedding_model": self.provider}
+        return replace(super().status(), manifest=model)  # type: ignore[arg-type] # damaged ones, too
+
+
+@pytest.mark.parametrize(
+    ("model", "verdict"),
+    [
+        ({"provider": "e5"}, "fail"),
+        ({"provider": "wordllama"}, "pass"),
+        ({}, "pass"),
+        ("e5", "pass"),
+        (None, "pass"),
+    ],
+)
+def test_the_bounds_are_those_of_the_model_of_the_index(tmp_path: Path, model: object, verdict: str) -> None:
+    text = "id: l3\nagent: search\nlayer: 3\ninput: {query: q}\nexpected: {golden_answer: golden}\n"
+    write_case(tmp_path / "cases", "l3/l3", text)
+    service = Modelled(write_vault(tmp_path / "vault"), provider=model)
+    service.vectors = {"golden": [1.0, 0.0], "golden words": [0.8, 0.6]}
+    report = run(service, tmp_path, {"q": AgentAnswer(text="golden words")})
+    assert report.results[0].verdict == verdict
+
+
+def test_agents_and_layers_that_no_case_has_are_named(service: FakeService, tmp_path: Path) -> None:
+    simple_case(tmp_path / "cases", "one")
+    with pytest.raises(UsageError) as refused:
+        run_suite(service, tmp_path / "cases", layers=[2, 3], options=SuiteOptions(agents=["ask", "links"]))
+    assert str(refused.value) == "no case of layer 2, 3, agent ask, links: there are 1 others"
 
 
 def test_layers_and_agents_are_chosen(service: FakeService, tmp_path: Path) -> None:

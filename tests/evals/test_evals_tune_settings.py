@@ -84,14 +84,54 @@ def test_weights_orders_and_strategies_are_tried() -> None:
     assert len({one.name for one in tried}) == len(tried)
 
 
-@pytest.mark.long
-def test_sources_are_not_pooled_and_too_few_questions_are_refused(tmp_path: Path) -> None:
+def test_sources_are_not_pooled(tmp_path: Path) -> None:
     target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
     mixed = [Question("a", "x", {"Garden.md": 1}), Question("b", "y", {"Garden.md": 1}, "clicked")]
-    with pytest.raises(UsageError, match="clicked, judged"):
-        tune(target, mixed, [BASE], report=lambda _: None, say=lambda _: None)
+    for asked, named in ((mixed, "clicked, judged"), ([], "none")):
+        with pytest.raises(UsageError) as refused:
+            tune(target, asked, [BASE], report=lambda _: None, say=lambda _: None)
+        wanted = "questions of one source are wanted, generated or a person's; there are"
+        assert str(refused.value) == f"{wanted} {named}"
+    assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.long
+def test_too_few_questions_are_refused(tmp_path: Path) -> None:
+    target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
     with pytest.raises(UsageError, match="each half needs 20"):
-        tune(target, mixed[:1], [BASE], report=lambda _: None, say=lambda _: None)
+        tune(
+            target, [Question("a", "x", {"Garden.md": 1})], [BASE], report=lambda _: None, say=lambda _: None
+        )
+
+
+def test_a_choice_that_is_as_good_as_the_active_settings_is_not_taken() -> None:
+    run = run_of({name: {TUNE: [0.5], ASIDE: [0.5]} for name in ("configured", "graph", "rrf")})
+    assert choose(run, [BASE, GRAPH, RRF], Settings()).chosen is BASE
+    low = run_of({"configured": {TUNE: [0.5], ASIDE: [0.5]}, "rrf": {TUNE: [0.6], ASIDE: [0.5]}})
+    found = choose(low, [BASE, RRF], Settings())
+    assert (found.chosen, found.is_better, found.source) == (RRF, False, "judged"), (
+        "the bound is 0, not above"
+    )
+    assert [one.variant for one in found.aside.slices[0].rows] == ["configured", "rrf"]
+
+
+def test_each_pair_of_weights_is_tried_in_both_orders_for_each_strategy() -> None:
+    plain = tuning_variants()
+    assert len(plain) == 1 + 2 * 15
+    assert plain[1].name == "evidence 1:1:0.5"
+    assert dict(plain[1].options) == {
+        "search.rerank": "100",
+        "search.weights.vector": "1",
+        "search.weights.keyword": "1",
+        "search.weights.graph": "0.5",
+    }
+    assert plain[-1].name == "rrf 1:2:1"
+    with_word = tuning_variants(["word", "paragraph"])
+    assert len(with_word) == 1 + 30 + 2 * 31
+    assert with_word[:31] == plain
+    assert (with_word[31].name, dict(with_word[31].options)) == ("word", {"chunking.strategy": "word"})
+    assert with_word[32].name == "word evidence 1:1:0.5"
+    assert with_word[32].options["chunking.strategy"] == "word"
 
 
 def test_comments_and_other_lines_stay() -> None:

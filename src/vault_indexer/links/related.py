@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from vault_indexer.model import Chunk, Nearness, NoteRow, RelatedNote, note_id_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkGraph
-
-if TYPE_CHECKING:
-    pass
 
 _NEAREST_CHUNKS = 200
 _LINK_SHARE = 0.35

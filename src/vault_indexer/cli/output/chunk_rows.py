@@ -22,4 +22,4 @@ def print_chunk(console: Console, start_line: int, end_line: int, header_path: s
         (f"{header_path}: " if header_path else "", "green"),
         (" ".join(content.split()), ""),
     )
-    console.print(cut_text(row, console.width, (0, 0)), no_wrap=True, crop=False)
+    console.print(cut_text(row, console.width, (0, 0)), no_wrap=True)

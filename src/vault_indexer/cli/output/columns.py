@@ -38,14 +38,14 @@ def print_ends(console: Console, path: str, style: str, end: str, *, indent: int
     long path is cut in its middle; two spaces behind the path where a program reads."""
     if not console.is_terminal:
         line = text((" " * indent, ""), (path, style), (f"  {end}" if end else "", ""))
-        console.print(line, no_wrap=True, crop=False)
+        console.print(line, no_wrap=True, overflow="ignore", crop=False)
         return
     room = max(_LEAST_WIDTH, console.width - indent - cell_width(end) - (2 if end else 0))
     shown = text((" " * indent, ""), (shorten_path(clean(path), room), style))
     if end:
         gap = max(2, console.width - shown.cell_len - cell_width(end))
         shown.append_text(text((" " * gap, ""), (end, "green")))
-    console.print(shown, no_wrap=True, crop=False)
+    console.print(shown, no_wrap=True)
 
 
 def print_row(console: Console, name: str, value: str, style: str, *, indent: int = 0) -> None:
@@ -53,12 +53,12 @@ def print_row(console: Console, name: str, value: str, style: str, *, indent: in
     lead = text((" " * indent + name + "  " * bool(name and value), "bold"))
     shown = text((value, style))
     if not console.is_terminal:
-        console.print(lead.append_text(shown), no_wrap=True, crop=False)
+        console.print(lead.append_text(shown), no_wrap=True, overflow="ignore", crop=False)
         return
     lead_width = lead.cell_len
     for line in shown.wrap(console, max(_LEAST_WIDTH, console.width - lead_width), overflow="fold"):
         line.rstrip()
-        console.print(lead + line, no_wrap=True, crop=False)
+        console.print(lead + line, no_wrap=True)
         lead = text((" " * lead_width, ""))
 
 

@@ -82,4 +82,4 @@ def _print_cells(console: Console, cells: Sequence[Text]) -> None:
         line = cells[number].copy()
         for other in cells[number + 1 : number + 2]:
             line.append_text(text((" " * (left + 1 - line.cell_len), ""))).append_text(other)
-        console.print(line, no_wrap=True, crop=False)
+        console.print(line, no_wrap=True)

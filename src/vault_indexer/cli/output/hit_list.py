@@ -129,7 +129,7 @@ def print_places(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
         line = text((path, path_style(folders.of(hit), hit["path"])), (f"{copies}  ", "dim"))
         line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
         line.rstrip()
-        console.print(line, no_wrap=True, crop=False)
+        console.print(line, no_wrap=True)
 
 
 def has_text(hit: HitJson) -> bool:
@@ -204,7 +204,7 @@ def _print_place(console: Console, hit: HitJson) -> None:
         return
     line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
     line.rstrip()
-    console.print(line, no_wrap=True, crop=False)
+    console.print(line, no_wrap=True)
 
 
 def _print_indented(console: Console, line: Text) -> None:

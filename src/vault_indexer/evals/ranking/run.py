@@ -263,7 +263,8 @@ def plain_query(text: str) -> str:
     """The text without what the query language would read as an operator: it is words that are asked."""
     text = text.encode()[:MAX_QUERY_BYTES].decode(errors="ignore").strip()
     try:
-        is_plain = not text or not parse_query(text).conditions
+        query = parse_query(text)
+        is_plain = bool(query.text) and not query.conditions
     except QueryError:
         is_plain = False
     return text if is_plain else " ".join(text.translate(_OPERATORS).split())

@@ -72,7 +72,7 @@ class Inspector:
             except NoteVanished:
                 yield SkippedFile(path, "no such note in the vault")
             except NoteError as error:
-                yield SkippedFile(path, str(error))
+                yield SkippedFile(path, str(error).removeprefix(f"{path}: "))
 
     def _inspect(self, note: Note) -> Inspection:
         chunker = self._chunker

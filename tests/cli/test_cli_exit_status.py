@@ -1,0 +1,284 @@
+"""How a command ends, for each way in which its function can, and where its options come from."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import pytest
+import typer
+from pydantic import BaseModel, ValidationError, field_validator
+
+from vault_indexer.cli.app import COMMANDS, build, main, run
+from vault_indexer.cli.parameters import Output, flatten_parameters, one_command
+from vault_indexer.errors import IndexUnusableError, UsageError, VaultError
+
+
+def ended(function: Callable[..., int | None], *arguments: str) -> int:
+    """The exit status of a program with this one command."""
+    with pytest.raises(SystemExit) as found:
+        typer.main.get_command(one_command(function))(args=list(arguments), prog_name="indexer")
+    assert isinstance(found.value.code, int)
+    return found.value.code
+
+
+def raising(error: BaseException) -> Callable[[], None]:
+    """A command that does nothing but that."""
+
+    def command() -> None:
+        raise error
+
+    return command
+
+
+def interrupted(error: BaseException) -> ValidationError:
+    """What pydantic makes of an error that comes while it calls a function of ours."""
+
+    class Model(BaseModel):
+        text: str
+
+        @field_validator("text")
+        @classmethod
+        def check(cls, text: str) -> str:
+            del text
+            raise ValueError("no") from RuntimeError("in between")
+
+    with pytest.raises(ValidationError) as found:
+        Model(text="a")
+    wrapped = RuntimeError("in between")
+    wrapped.__cause__ = error
+    found.value.__cause__ = wrapped
+    return found.value
+
+
+@pytest.mark.parametrize(("returned", "status"), [(None, 0), (0, 0), (1, 1), (7, 7)])
+def test_what_a_command_returns_is_its_exit_status(returned: int | None, status: int) -> None:
+    assert ended(lambda: returned) == status
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (UsageError("no\x1b[2J\nand no"), 2, "indexer: no�[2J\nindexer: and no\n"),
+        (VaultError(""), 3, "indexer: VaultError\n"),
+        (IndexUnusableError("lost"), 3, "indexer: lost\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (interrupted(KeyboardInterrupt()), 130, ""),
+        (interrupted(SystemExit(143)), 143, ""),
+    ],
+)
+def test_an_error_of_ours_is_said_and_a_signal_is_not(
+    capsys: pytest.CaptureFixture[str], error: BaseException, status: int, said: str
+) -> None:
+    assert ended(raising(error)) == status
+    assert tuple(capsys.readouterr()) == ("", said)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("a mistake"),
+        interrupted(SystemExit("words")),
+        interrupted(ValueError("a mistake")),
+        OSError(errno.EBADF, "a mistake"),
+        KeyError("a mistake"),
+    ],
+)
+def test_a_mistake_of_the_program_is_not_hidden(error: Exception) -> None:
+    command = typer.main.get_command(one_command(raising(error)))
+    with pytest.raises(type(error)) as found:
+        command(args=[], prog_name="indexer")
+    assert found.value is error
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM])
+@pytest.mark.parametrize(("file", "where"), [("/disk/a.md", ": /disk/a.md"), (None, "")])
+def test_a_disk_that_takes_nothing_is_one_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, number: int, file: str | None, where: str
+) -> None:
+    def command() -> NoReturn:
+        print("before", flush=True)
+        raise OSError(number, os.strerror(number), file)
+
+    with (tmp_path / "out").open("w") as out, redirect_stdout(out):
+        assert ended(command) == 3
+        print("after", flush=True)
+    assert (tmp_path / "out").read_text() == "before\n", "nothing is written after the error"
+    assert capsys.readouterr().err == f"indexer: {os.strerror(number)}{where}\n"
+
+
+def test_who_reads_no_more_has_read_enough(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w") as out, redirect_stdout(out):
+        assert ended(raising(BrokenPipeError(errno.EPIPE, "broken"))) == 0
+        print("after", flush=True)
+    assert ((tmp_path / "out").read_text(), capsys.readouterr().err) == ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """Options that belong together."""
+
+    width: Annotated[int, typer.Option("--width")]
+    depth: Annotated[int, typer.Option("--depth")] = 3
+
+
+def test_a_dataclass_becomes_an_option_per_field(capsys: pytest.CaptureFixture[str]) -> None:
+    found: list[object] = []
+
+    def command(
+        ctx: typer.Context, size: Size, *, flat: Annotated[bool, typer.Option("--plain")] = False
+    ) -> None:
+        found.extend((size, flat, ctx.info_name))
+
+    assert ended(command, "--width", "2") == 0
+    assert ended(command, "--depth", "5", "--plain", "--width", "7") == 0
+    assert found == [Size(2, 3), False, "indexer", Size(7, 5), True, "indexer"]
+    assert ended(command) == 2
+    assert "Missing option '--width'" in capsys.readouterr().err
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Options of every command, as `indexer` itself takes them."""
+
+    place: Annotated[str, typer.Option("--place")] = ""
+    near: Annotated[str, typer.Option("--near")] = ""
+
+
+def test_what_is_given_before_the_command_counts_where_it_is_not_given_behind_it() -> None:
+    found: list[tuple[Where, Size]] = []
+
+    def root(ctx: typer.Context, where: Where) -> None:
+        ctx.obj = (Output(), where)
+
+    def command(where: Where, size: Size) -> None:
+        found.append((where, size))
+
+    program = typer.Typer()
+    program.callback()(flatten_parameters(root))
+    program.command("go")(flatten_parameters(command))
+    for arguments in (
+        ["--place", "a", "--near", "b", "go", "--width", "1"],
+        ["--place", "a", "--near", "b", "go", "--width", "1", "--near", "c"],
+        ["go", "--width", "1", "--place", "d"],
+    ):
+        with pytest.raises(SystemExit):
+            typer.main.get_command(program)(args=arguments, prog_name="indexer")
+    assert [where for where, _ in found] == [Where("a", "b"), Where("a", "c"), Where("d", "")]
+    assert {size for _, size in found} == {Size(1, 3)}
+
+
+def test_a_mistake_of_the_program_is_one_line_with_its_place(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    with pytest.raises(SystemExit) as ended_by:
+        main(["--version"])
+    assert ended_by.value.code in (0, None)
+    assert capsys.readouterr().out.strip() == version("vault-indexer")
+
+    def break_down() -> NoReturn:
+        raise KeyError("a\x1b[2J")
+
+    try:
+        break_down()
+    except KeyError as error:
+        with pytest.raises(SystemExit) as reported:
+            sys.excepthook(KeyError, error, error.__traceback__)
+    assert reported.value.code == 3
+    said = capsys.readouterr().err
+    place = rf"\({Path(__file__).name}:{break_down.__code__.co_firstlineno + 1}\)"
+    assert re.fullmatch(rf"indexer: internal error: KeyError: 'a\\x1b\[2J' {place}\n", said)
+    with pytest.raises(SystemExit):
+        sys.excepthook(ValueError, ValueError("b"), None)
+    assert capsys.readouterr().err == "indexer: internal error: ValueError: b\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            "serch telescope --limit 3",
+            "? To search: indexer search serch telescope",
+        ),
+        ("zzz", "No such command 'zzz'. To search: indexer search zzz"),
+        ("zzz -n 3 words", "No such command 'zzz'. To search: indexer search zzz"),
+    ],
+)
+def test_a_word_that_is_no_command_is_told_how_to_search(
+    capsys: pytest.CaptureFixture[str], arguments: str, said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended_by:
+        run(arguments.split())
+    assert ended_by.value.code == 2
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
+def test_only_the_command_that_may_run_is_loaded() -> None:
+    def loaded(*words: str) -> set[str]:
+        program = build(words)
+        full = {
+            info.name or "" for info in program.registered_commands if info.callback is not _stub(program)
+        }
+        return full | {info.name or "" for info in program.registered_groups}
+
+    assert loaded("search", "status") == {"search", "status"}
+    assert loaded("vault") == {"vault"}
+    assert loaded() == set()
+
+
+def test_old_names_are_hidden_whether_or_not_they_are_loaded() -> None:
+    program = build(("explain", "search", "vault"))
+    hidden: dict[str | None, bool] = {info.name: info.hidden for info in program.registered_commands}
+    hidden.update({info.name: info.hidden for info in program.registered_groups})
+    assert hidden == {one.name: not one.group for one in COMMANDS}
+
+
+def test_the_words_of_the_process_are_the_command(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    monkeypatch.setattr("sys.argv", ["indexer", "--version"])
+    with pytest.raises(SystemExit):
+        main()
+    assert capsys.readouterr().out.strip() == version("vault-indexer")
+
+
+def _stub(program: typer.Typer) -> object:
+    """What stands for the commands that are not loaded."""
+    callbacks = [info.callback for info in program.registered_commands]
+    return max(callbacks, key=callbacks.count)
+
+
+class InterruptedImport(MetaPathFinder):
+    """Ctrl-C while a module is being loaded."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        del path, target
+        if name == self._module:
+            raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_command_is_loaded_ends_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "vault_indexer.cli.commands.export"
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.setattr("sys.meta_path", [InterruptedImport(module), *sys.meta_path])
+    with pytest.raises(SystemExit) as ended_by:
+        main(["export"])
+    assert ended_by.value.code == 130
+    assert tuple(capsys.readouterr()) == ("", "")

@@ -1,0 +1,130 @@
+"""The help of a command: what it shows of arguments and options, and what it leaves out."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+import typer
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from vault_indexer.cli.completed_names import complete_strategy, strategies
+from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup, first_sentence
+
+
+class Kind(StrEnum):
+    """What an option may be."""
+
+    ONE = "one"
+    TWO = "two"
+
+
+def shown(program: typer.Typer, *arguments: str) -> list[str]:
+    """The lines of what a program prints."""
+    ran = CliRunner().invoke(program, [*arguments, "--help"], prog_name="indexer", terminal_width=100)
+    assert ran.exit_code == 0, ran.output
+    return ran.output.splitlines()
+
+
+def test_a_command_shows_its_own_arguments_and_options() -> None:
+    program = typer.Typer(rich_markup_mode=None, add_completion=False)
+
+    @program.command("find", cls=PlainCommand)
+    def find(
+        query: Annotated[str, typer.Argument(help="What to find.")],
+        folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where.")] = Path(),
+        more: Annotated[str, typer.Argument(metavar="MORE", help="What else.")] = "",
+        limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=9, help="At most N.")] = 5,
+        bound: Annotated[float, typer.Option("--bound", help="The bound.")] = 0.25,
+        none: Annotated[int, typer.Option("--none", help="By itself none.")] = 0,
+        said: Annotated[int, typer.Option("--said", help="Said [the usual].")] = 3,
+        file: Annotated[Path | None, typer.Option("--file", help="A file.")] = None,
+        word: Annotated[str, typer.Option("--word", help="A word.")] = "w",
+        named: Annotated[str, typer.Option("--named", metavar="NAME", help="A name.")] = "",
+        kind: Annotated[Kind, typer.Option("--kind", help="A kind.")] = Kind.ONE,
+        loud: Annotated[bool, typer.Option("--loud/--quiet", help="How.")] = True,
+        often: Annotated[int, typer.Option("--often", count=True, help="How often.")] = 0,
+        secret: Annotated[bool, typer.Option("--secret", hidden=True)] = False,
+        vault: Annotated[str, typer.Option("--vault", help="The vault.")] = "",
+    ) -> None:
+        """Find things.
+
+        In two
+        paragraphs.
+        """
+
+    assert shown(program) == [
+        "Usage: indexer [OPTIONS] QUERY [DIR] [MORE]",
+        "",
+        "Find things.",
+        "",
+        "In two paragraphs.",
+        "",
+        "Arguments:",
+        "  QUERY   What to find.",
+        "  [DIR]   Where.",
+        "  [MORE]  What else.",
+        "",
+        "Options:",
+        "  -n, --limit N    At most N [5].",
+        "  --bound X        The bound [0.25].",
+        "  --none N         By itself none.",
+        "  --said N         Said [the usual].",
+        "  --file PATH      A file.",
+        "  --word TEXT      A word.",
+        "  --named NAME     A name.",
+        "  --kind one|two   A kind.",
+        "  --loud, --quiet  How.",
+        "  --often          How often.",
+        "",
+        "Options of every command (--vault, --json, ...): indexer --help",
+    ]
+
+
+def test_a_group_has_a_line_for_each_command_that_is_not_hidden() -> None:
+    program = typer.Typer(
+        cls=PlainGroup, help="Keep things. Here.", rich_markup_mode=None, add_completion=False
+    )
+    program.command("add", help="Add one. It is written.")(lambda: None)
+    program.command("list", help="List all")(lambda: None)
+    program.command("old", hidden=True)(lambda: None)
+    program.command("bare")(lambda: None)
+    assert shown(program) == [
+        "Usage: indexer COMMAND",
+        "",
+        "Keep things. Here.",
+        "",
+        "Commands:",
+        "  add   Add one.",
+        "  list  List all",
+        "  bare",
+        "",
+        "Options of a command: indexer COMMAND --help",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", ""),
+        ("One", "One"),
+        ("One.", "One."),
+        ("One. Two. Three.", "One."),
+        ("One\n  two. Three.", "One two."),
+        ("One\n\ntwo. Three.", "One"),
+        ("Version 1.2 of it. More.", "Version 1.2 of it."),
+    ],
+)
+def test_the_first_sentence_stands_for_a_help(text: str, sentence: str) -> None:
+    assert first_sentence(text) == sentence
+
+
+@given(st.sampled_from(["", "token,", "a,b,"]), st.text("abcdehkmnoprtw_", max_size=3))
+def test_a_list_of_strategies_is_completed_at_its_end(before: str, begun: str) -> None:
+    assert complete_strategy(before + begun) == [
+        before + name for name in strategies() if name.startswith(begun)
+    ]

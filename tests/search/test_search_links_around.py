@@ -1,0 +1,457 @@
+"""What lies around a note: rings of links, clusters of the vault, and what two notes share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import log
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reliability_lab import assembly_of, opened
+
+from vault_indexer.errors import UnknownNoteError, UsageError
+from vault_indexer.links.clusters import MAX_CLUSTERS
+from vault_indexer.links.excerpt import excerpt
+from vault_indexer.links.name_finder import Name, find, names
+from vault_indexer.links.note_names import nearest_note, note_of, part_of
+from vault_indexer.links.related import shared_links
+from vault_indexer.model import GraphNode
+from vault_indexer.service import VaultService
+from vault_indexer.store.graph import LinkGraph
+
+LINKS = {
+    "Hub.md": "A B C D E ![[pic.png]]",
+    "A.md": "B B F",
+    "B.md": "F",
+    "C.md": "F G",
+    "D.md": "H",
+    "E.md": "",
+    "F.md": "Far",
+    "G.md": "",
+    "H.md": "Far",
+    "Far.md": "Farther",
+    "Farther.md": "Farthest",
+    "Farthest.md": "",
+    "Lone.md": "",
+}
+
+
+def text_of(path: str, links: str) -> str:
+    shown = " ".join(one if one.startswith("!") else f"[[{one}]]" for one in links.split())
+    return f"# {Path(path).stem} title\n\n{shown}\n"
+
+
+@contextmanager
+def service_of(root: Path, notes: Mapping[str, str]) -> Iterator[VaultService]:
+    for path, text in notes.items():
+        file = root / "vault" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    with opened(assembly_of(root / "vault", root / "index")) as session:
+        yield VaultService(session)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    root = tmp_path_factory.mktemp("around")
+    notes = {path: text_of(path, links) for path, links in LINKS.items()} | {"pic.png": ""}
+    with service_of(root, notes) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("depth", "limit", "rings", "more"),
+    [
+        (1, 300, ["Hub", "A B C D E pic.png"], False),
+        (1, 7, ["Hub", "A B C D E pic.png"], False),
+        (1, 6, ["Hub", "A B C D E"], True),
+        (1, 1, ["Hub"], True),
+        (2, 300, ["Hub", "A B C D E pic.png", "F G H"], False),
+        (2, 10, ["Hub", "A B C D E pic.png", "F G H"], False),
+        (2, 9, ["Hub", "A B C D E pic.png", "F G"], True),
+        (2, 8, ["Hub", "A B C D E pic.png", "F"], True),
+        (3, 300, ["Hub", "A B C D E pic.png", "F G H", "Far"], False),
+    ],
+)
+def test_rings_are_as_far_as_asked_and_no_more_than_have_room(
+    service: VaultService, depth: int, limit: int, rings: list[str], more: bool
+) -> None:
+    found = service.graph("Hub", depth=depth, limit=limit, related=False)
+    assert found.centres == ("Hub.md",)
+    assert [(one.path, one.distance) for one in found.nodes] == [
+        (name if "." in name else f"{name}.md", distance)
+        for distance, ring in enumerate(rings)
+        for name in ring.split()
+    ]
+    assert found.more == more
+
+
+def test_a_node_has_its_title_kind_and_degree_and_an_edge_its_links(service: VaultService) -> None:
+    found = service.graph("Hub", related=False)
+    assert found.nodes[0] == GraphNode("Hub.md", "Hub title", "note", 0, 6)
+    assert found.nodes[1] == GraphNode("A.md", "A title", "note", 1, 3)
+    assert found.nodes[-1] == GraphNode("pic.png", "pic.png", "attachment", 1, 1)
+    assert [(one.source, one.target, one.kind) for one in found.edges] == [
+        ("A.md", "B.md", "link"),
+        *((f"{name}.md", "Hub.md", "link") for name in "ABCDE"),
+        ("Hub.md", "pic.png", "link"),
+    ]
+
+
+def test_a_graph_is_asked_for_in_one_way_and_within_bounds(service: VaultService) -> None:
+    for note, query in (("", ""), ("Hub", "hub")):
+        with pytest.raises(UsageError, match="give either a note or a query, not both"):
+            service.graph(note, query)
+    for depth, limit in ((0, 1), (4, 1), (1, 0), (1, 301)):
+        with pytest.raises(
+            UsageError, match=f"depth {depth}, limit {limit}: allowed is depth 1 to 3, limit 1"
+        ):
+            service.graph("Hub", depth=depth, limit=limit)
+    with pytest.raises(UnknownNoteError):
+        service.graph("Nowhere at all")
+    centres = service.graph("", "title", limit=2, related=False)
+    assert len(centres.nodes) == 2 and centres.more
+
+
+def test_notes_that_are_only_near_in_meaning_are_on_the_first_ring(tmp_path: Path) -> None:
+    words = "The telescope shows the rings of Saturn on a clear night."
+    notes = {"Sky.md": f"{words} [[Moon]]", "Moon.md": f"{words} More.", "Star.md": f"{words} Less."}
+    with service_of(tmp_path, notes) as service:
+        found = service.graph("Sky", limit=2)
+        assert [one.path for one in found.nodes] == ["Sky.md", "Star.md"]
+        assert (found.more, [one.kind for one in found.edges]) == (True, ["related"])
+        whole = service.graph("Sky")
+        assert {(one.source, one.target, one.kind) for one in whole.edges} == {
+            ("Moon.md", "Sky.md", "link"),
+            ("Sky.md", "Star.md", "related"),
+        }
+        assert [(one.path, one.distance) for one in whole.nodes] == [
+            ("Sky.md", 0),
+            ("Star.md", 1),
+            ("Moon.md", 1),
+        ]
+        assert service.graph("Sky", related=False).edges == whole.edges[:1]
+
+
+def test_communities_are_the_largest_first_and_name_their_most_linked_notes(service: VaultService) -> None:
+    found = service.clusters("community")
+    assert (found.by, found.folder, found.notes) == ("community", "", 13)
+    assert sum(one.notes for one in found.clusters) == 13
+    assert all(one.folder == "" for one in found.clusters)
+    sizes = [one.notes for one in found.clusters]
+    assert sizes == sorted(sizes, reverse=True)
+    (alone,) = [one for one in found.clusters if one.name == "notes without links"]
+    assert (alone.notes, alone.links, [one.path for one in alone.members]) == (1, 0, ["Lone.md"])
+    hub = next(one for one in found.clusters if "Hub.md" in {node.path for node in one.members})
+    assert hub.name.startswith("Hub title, ")
+    assert hub.members[0].path == "Hub.md"
+    assert [one.degree for one in hub.members[:1]] == [6]
+
+
+def test_folders_of_a_folder_are_clusters_and_so_are_the_notes_in_it(tmp_path: Path) -> None:
+    notes = {
+        "Top.md": "a/One",
+        "a/One.md": "a/Two a/b/Three a/b/Three",
+        "a/Two.md": "a/One",
+        "a/b/Three.md": "a/b/Four",
+        "a/b/Four.md": "",
+        "a/b/c/Five.md": "",
+        "ab/Six.md": "",
+    }
+    with service_of(tmp_path, {path: text_of(path, links) for path, links in notes.items()}) as service:
+        whole = service.clusters("folder")
+        assert [(one.name, one.folder, one.notes, one.links) for one in whole.clusters] == [
+            ("a", "a", 5, 5),
+            ("ab", "ab", 1, 0),
+            ("in no folder", "", 1, 0),
+        ]
+        assert [(one.source, one.target, one.links) for one in whole.edges] == [(0, 2, 1)]
+        for folder in ("a", "/a/"):
+            inside = service.clusters("folder", folder)
+            assert (inside.folder, inside.notes) == ("a", 7)
+            assert [(one.name, one.folder, one.notes, one.links) for one in inside.clusters] == [
+                ("b", "a/b", 3, 1),
+                ("in a", "", 2, 2),
+            ]
+            assert [(one.source, one.target, one.links) for one in inside.edges] == [(0, 1, 2)]
+        assert [node.path for node in whole.clusters[0].members] == [
+            *("a/One.md", "a/Two.md", "a/b/Three.md", "a/b/Four.md", "a/b/c/Five.md"),
+        ]
+        assert service.clusters("folder", "none").clusters == ()
+
+
+def test_small_communities_are_one_and_so_are_folders_beyond_the_most(tmp_path: Path) -> None:
+    folders = MAX_CLUSTERS + 2
+    notes = {f"f{number:02}/One.md": f"f{number:02}/Two" for number in range(folders)}
+    notes |= {f"f{number:02}/Two.md": "" for number in range(folders)}
+    notes |= {f"f00/{number:02}.md": "" for number in range(30)}
+    with service_of(tmp_path, {path: text_of(path, links) for path, links in notes.items()}) as service:
+        found = service.clusters("folder")
+        assert len(found.clusters) == MAX_CLUSTERS
+        assert [one.name for one in found.clusters[:2]] == ["f00", "f01"]
+        rest = found.clusters[-1]
+        assert (rest.name, rest.folder, rest.notes, rest.links) == ("other notes", "", 6, 3)
+        assert (found.clusters[0].notes, len(found.clusters[0].members)) == (32, 25)
+        assert [(one.name, one.notes) for one in service.clusters("community").clusters] == [
+            ("other notes", 2 * folders),
+            ("notes without links", 30),
+        ]
+
+
+class Graph:
+    """The links of some files."""
+
+    def __init__(self, *pairs: Sequence[str]) -> None:
+        self._linked: dict[str, set[str]] = {}
+        for one, other in pairs:
+            self._linked.setdefault(one, set()).add(other)
+            self._linked.setdefault(other, set()).add(one)
+
+    def degrees(self, paths: Collection[str]) -> dict[str, int]:
+        return {path: len(self._linked[path]) for path in paths}
+
+    def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
+        return {path: frozenset(self._linked[path]) for path in paths}
+
+
+def test_what_few_others_link_tells_most_of_two_notes() -> None:
+    graph = cast("LinkGraph", Graph("ax", "bx", "ay", "by", "cy", "az"))
+    assert shared_links(graph, "a", ["x", "y", "z"]) == {
+        "b": {"x": pytest.approx(1 / log(2)), "y": pytest.approx(1 / log(3))},
+        "c": {"y": pytest.approx(1 / log(3))},
+    }
+    assert shared_links(graph, "a", ["y"]).keys() == {"b", "c"}
+
+
+@pytest.mark.parametrize(("others", "tells"), [(999, True), (1000, False)])
+def test_a_file_that_all_link_tells_nothing(others: int, tells: bool) -> None:
+    graph = Graph(("hub", "a"), *(("hub", f"{number}") for number in range(others)))
+    assert bool(shared_links(cast("LinkGraph", graph), "a", ["hub"])) == tells
+
+
+@given(
+    st.text(st.sampled_from("ab \t\n\r日"), max_size=40),
+    st.text(st.sampled_from("xy z"), min_size=1, max_size=8),
+    st.text(st.sampled_from("ab \t\n\r日"), max_size=40),
+)
+def test_an_excerpt_is_the_line_of_the_place(before: str, place: str, after: str) -> None:
+    text = before + place + after
+    shown, (start, end) = excerpt(text, len(before), len(before) + len(place))
+    lines = (before.replace("\r", "\n").rpartition("\n")[2], after.replace("\r", "\n").partition("\n")[0])
+    assert shown == f"{lines[0].lstrip()}{place}{lines[1]}".rstrip().replace("\t", " ")
+    assert shown[start:end] == place.rstrip() or shown[start:end] == place
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("a" * 78, "b" * 78, f"{'a' * 78}HERE{'b' * 78}"),
+        ("a" * 79, "b" * 78, f"…{'a' * 78}HERE{'b' * 78}"),
+        ("a" * 78, "b" * 79, f"{'a' * 78}HERE{'b' * 78}…"),
+        ("a" * 20, "b" * 200, f"{'a' * 20}HERE{'b' * 136}…"),
+        ("a" * 200, "", f"…{'a' * 78}HERE"),
+        ("a" * 10 + " " + "a" * 77, "b" * 100, f"…{'a' * 77}HERE{'b' * 79}…"),
+        ("a" * 20 + " " + "a" * 58, "b" * 100, f"…{'a' * 58}HERE{'b' * 98}…"),
+        ("a" * 78, "b" * 77 + " bb", f"{'a' * 78}HERE{'b' * 77}…"),
+        ("a" * 78, "b" * 50 + " " + "b" * 60, f"{'a' * 78}HERE{'b' * 50} {'b' * 27}…"),
+    ],
+)
+def test_of_a_long_line_so_much_is_shown_around_the_place(before: str, after: str, shown: str) -> None:
+    text = f"{before}HERE{after}"
+    found, (start, end) = excerpt(text, len(before), len(before) + 4)
+    assert found == shown
+    assert found[start:end] == "HERE"
+
+
+def test_a_place_longer_than_the_excerpt_is_shown_whole() -> None:
+    text = f"{'a' * 50} {'x' * 170} {'b' * 50}"
+    assert excerpt(text, 51, 221) == (f"…{'x' * 170}…", (1, 171))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_findable"),
+    [
+        ("ab", True),
+        ("a", False),
+        ("…", False),
+        ("--", False),
+        ("検", False),
+        ("検索", True),
+        ("a b", False),
+        ("", False),
+    ],
+)
+def test_a_name_too_short_or_too_odd_is_not_looked_for(name: str, is_findable: bool) -> None:
+    assert Name(name).is_findable == is_findable
+    assert bool(names([name])) == is_findable
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end", "found"),
+    [
+        ("bread", 0, 5, [(0, 5)]),
+        ("bread", 0, 4, []),
+        ("bread", 1, 5, []),
+        ("a bread b", 2, 7, [(2, 7)]),
+        ("xbread", 1, 6, []),
+        ("breads", 0, 5, []),
+        ("éé bread, ßß bread", 3, 18, [(3, 8), (13, 18)]),
+        ("^bread _bread -bread", 0, 20, [(15, 20)]),
+    ],
+)
+def test_a_name_is_found_as_a_whole_word_within_the_span(
+    text: str, start: int, end: int, found: list[tuple[int, int]]
+) -> None:
+    assert [(one.start, one.end) for one in find(text, names(["bread"]), start, end)] == found
+
+
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [("Breed", "a/Bread.md"), ("b/bread.md", "a/Bread.md"), ("brd", "a/Bread.md"), ("br", ""), ("Moon", "")],
+)
+def test_the_nearest_note_is_written_nearly_so(name: str, note: str) -> None:
+    assert nearest_note(name, ["c/Night sky.md", "a/Bread.md"]) == note
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultService]:
+    """A vault of many notes of one name, many links to one note, and links of every kind."""
+    notes = {f"t{number:02}/Twin.md": "# Twin\n" for number in range(12)}
+    notes |= {
+        "Many.md": "\n".join(f"Line {number} to [[Target]]." for number in range(501)),
+        "Target.md": "# Target\n\n## Part\n\nIn it. ^block\n\n### Deep\n\nDeeper.\n\n## Next\n\nAfter.\n",
+        "From.md": (
+            "# From\n\n[[Twin]] and [[Gone]] and [[gone ]] and [[GONE]]\n\n"
+            "![[Target#Part|shown]] [web](Target.md#next) [[Target#No]] [[Target#^block]]\n\n[[Lost]]\n"
+        ),
+        "Other.md": "[[Lost]] [[lost]]\n",
+        " Blank.md": "x",
+        "deep/Same name.md": "x",
+    }
+    with service_of(tmp_path_factory.mktemp("crowded"), notes) as made:
+        yield made
+
+
+def test_of_an_ambiguous_link_ten_files_are_named(crowded: VaultService) -> None:
+    twin = crowded.links("From").outgoing[0]
+    assert (twin.resolved, twin.ambiguous, twin.candidate_count) == ("t00/Twin.md", True, 12)
+    assert twin.candidates == tuple(f"t{number:02}/Twin.md" for number in range(10))
+    (told,) = [one for one in crowded.links("From").diagnostics if one.kind == "ambiguous"]
+    assert (told.detail, told.line) == ("Twin: one of 12 files; t00/Twin.md is taken", 3)
+
+
+def test_a_link_says_all_that_is_known_of_it(crowded: VaultService) -> None:
+    found = crowded.links("From")
+    assert (found.path, found.outgoing_count, found.backlink_count, found.unresolved_count) == (
+        *("From.md", 9, 0),
+        4,
+    )
+    assert [(one.target, one.resolved, one.ambiguous) for one in found.outgoing[1:4]] == [
+        ("Gone", None, False),
+        ("gone", None, False),
+        ("GONE", None, False),
+    ]
+    embed, web, missing, block = found.outgoing[4:8]
+    assert (embed.kind, embed.subpath, embed.display, embed.line) == ("embed", "Part", "shown", 5)
+    assert (embed.target_line, embed.problem, web.kind, web.target_line) == (3, None, "markdown", 11)
+    assert (missing.problem, missing.target_line, block.target_line) == ("no heading No", None, 5)
+    assert [one.target for one in found.unresolved] == ["Gone", "gone", "GONE", "Lost"]
+    assert [(one.kind, one.detail, one.line) for one in found.diagnostics if one.kind != "ambiguous"] == [
+        *(("unresolved", f"{name}: no such file", 3) for name in ("Gone", "gone", "GONE")),
+        ("subpath", "Target.md: no heading No", 5),
+        ("unresolved", "Lost: no such file", 7),
+    ]
+
+
+def test_five_hundred_links_to_a_note_are_shown_with_their_lines(crowded: VaultService) -> None:
+    found = [one for one in crowded.links("Target").backlinks if one.path == "Many.md"]
+    assert len(found) == 501
+    backlinks = crowded.links("Target").backlinks
+    assert [bool(one.snippet) for one in backlinks] == [True] * 500 + [False] * (len(backlinks) - 500)
+    first = backlinks[0]
+    assert (first.path, first.title) == ("From.md", "From")
+    assert [one.problem for one in backlinks[:4]] == [None, None, "no heading No", None]
+    assert backlinks[4].snippet == "Line 0 to [[Target]]."
+
+
+def test_links_that_lead_nowhere_are_grouped_by_what_they_name(crowded: VaultService) -> None:
+    found = crowded.unresolved_links()
+    assert [(one.target, one.count) for one in found] == [("GONE", 3), ("Lost", 3)]
+    assert [(place.path, place.line) for place in found[1].places] == [
+        ("From.md", 7),
+        ("Other.md", 1),
+        ("Other.md", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("named", "path"),
+    [
+        ("Target", "Target.md"),
+        ("Target.md", "Target.md"),
+        ("target", "Target.md"),
+        ("./Target", "Target.md"),
+        ("  Target ", "Target.md"),
+        (" Blank", " Blank.md"),
+        ("same NAME", "deep/Same name.md"),
+        ("deep/same name.md", "deep/Same name.md"),
+        ("t03/twin", "t03/Twin.md"),
+        ("{vault}/Target.md", "Target.md"),
+        ("{vault}/deep/../Target", "Target.md"),
+    ],
+)
+def test_a_note_is_found_by_its_path_or_its_name(crowded: VaultService, named: str, path: str) -> None:
+    assert crowded.links(named.format(vault=crowded.vault)).path == path
+
+
+@pytest.mark.parametrize(
+    ("named", "error", "said"),
+    [
+        (
+            "twin",
+            UsageError,
+            "note 'twin' is ambiguous: " + ", ".join(f"t{number:02}/Twin.md" for number in range(5)),
+        ),
+        ("Tarjet", UnknownNoteError, "no such note in the index: 'Tarjet'; did you mean Target.md?"),
+        ("Zebra", UnknownNoteError, "no such note in the index: 'Zebra'"),
+        (
+            "{vault}/target",
+            UnknownNoteError,
+            "no such note in the index: '{vault}/target'; did you mean Target.md?",
+        ),
+        ("/no/such/folder", UnknownNoteError, "'/no/such/folder' is outside of the vault"),
+    ],
+)
+def test_a_name_that_means_no_note_is_refused(
+    crowded: VaultService, named: str, error: type[UsageError], said: str
+) -> None:
+    with pytest.raises(error) as refused:
+        crowded.links(named.format(vault=crowded.vault))
+    assert str(refused.value) == said.format(vault=crowded.vault)
+
+
+@pytest.mark.parametrize(
+    ("part", "first", "last"),
+    [
+        ("", "# Target", "After."),
+        ("Part", "## Part", "Deeper."),
+        ("^block", "In it. ^block", "In it. ^block"),
+        ("Deep", "### Deep", "Deeper."),
+        ("Next", "## Next", "After."),
+    ],
+)
+def test_a_part_of_a_note_is_a_heading_with_all_below_it_or_a_block(
+    crowded: VaultService, part: str, first: str, last: str
+) -> None:
+    with crowded.reader().holder.lease() as snapshot:
+        row = note_of(snapshot, crowded.vault, "Target")
+        text = snapshot.catalog.text(row.note_id)
+        start, end = part_of(snapshot, row, text, part)
+        with pytest.raises(UnknownNoteError, match=r"^Target\.md: no heading Nothing$"):
+            part_of(snapshot, row, text, "Nothing")
+    lines = text[start:end].strip().splitlines()
+    assert (lines[0], lines[-1]) == (first, last)
