@@ -32,8 +32,8 @@ def markup_end(source: str, offset: int) -> int:
 def word_start(text: str, offset: int) -> int:
     """`offset`, or where a word begins, or an address ends, that is divided there."""
     near = text.rfind(" ", max(0, offset - _NEAR), offset + 1)
-    if offset == 0 or near >= 0:
-        return near + 1 if near >= 0 else offset
+    if near >= 0:
+        return near + 1
     found = _address_at(text, offset)
     return found[1] if found else offset
 
