@@ -75,6 +75,12 @@ def test_a_row_of_flags_is_cut_between_two_of_them() -> None:
     assert cluster_start(f"é{flags}", 2, 7) == 3
 
 
+def test_no_character_is_divided_at_the_ends_of_a_text() -> None:
+    for text in ("\u0301日本", "\u200d日", "日\u0301", "🇩日🇪"):
+        assert (cluster_start(text, 0, len(text)), cluster_end(text, 0, 0)) == (0, 0)
+        assert cluster_start(text, len(text), len(text)) == cluster_end(text, len(text), 0) == len(text)
+
+
 def test_a_cut_moves_no_further_than_it_may() -> None:
     marks = "e" + "\u0301" * 64 + "x"
     assert cluster_start(marks, 1, len(marks)) == 65
