@@ -1,0 +1,180 @@
+"""The files by which a client finds a daemon: what is written, and what is believed of what is read."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from vault_indexer.daemon.discovery import (
+    DaemonInfo,
+    KeptAddress,
+    forget_start,
+    read_address,
+    read_daemon,
+    read_index_pointer,
+    remove_daemon,
+    shared_daemon_dir,
+    write_address,
+    write_daemon,
+    write_index_pointer,
+    write_open_file,
+)
+from vault_indexer.errors import IndexUnusableError
+
+INFO = DaemonInfo(os.getpid(), "http://127.0.0.1:7", "the-token", "/v", "2026-01-01", ("/bin/x", "serve"))
+
+
+def announce(folder: Path, **changed: object) -> None:
+    """Write `daemon.json` with other values; None leaves one out."""
+    known = {"pid": os.getpid(), "url": INFO.url, "token": "t", "vault": "/v", "started": "", **changed}
+    text = json.dumps({name: value for name, value in known.items() if value is not None})
+    (folder / "daemon.json").write_text(text)
+
+
+def test_an_announcement_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
+    assert read_daemon(tmp_path) is None
+    write_daemon(tmp_path, INFO)
+    assert read_daemon(tmp_path) == INFO
+    start = json.loads((tmp_path / "start.json").read_text())
+    assert start == {"vault": "/v", "command": ["/bin/x", "serve"]}
+    for name in ("daemon.json", "start.json"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    forget_start(tmp_path)
+    forget_start(tmp_path)
+    write_daemon(tmp_path, DaemonInfo(os.getpid(), INFO.url, "t", "", ""))
+    assert [file.name for file in tmp_path.iterdir()] == ["daemon.json"], "no command, no start.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_read"),
+    [
+        ("pid", os.getpid(), True),
+        ("pid", None, False),
+        ("pid", 0, False),
+        ("pid", -1, False),
+        ("pid", "1", False),
+        ("pid", 1 << 31, False),
+        ("url", "https://127.0.0.1:7", False),
+        ("url", "http://127.0.0.1.example:7", False),
+        ("url", None, False),
+        ("token", 5, False),
+        ("vault", None, False),
+        ("started", None, False),
+    ],
+)
+def test_an_announcement_that_is_not_one_is_not_believed(
+    tmp_path: Path, name: str, value: object, is_read: bool
+) -> None:
+    announce(tmp_path, **{name: value})
+    assert (read_daemon(tmp_path) is not None) == is_read
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", "[" * 100_000])
+def test_a_damaged_announcement_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "daemon.json").write_text(text)
+    assert read_daemon(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [(["a", "b"], ("a", "b")), ([], ()), (["a", 1], ()), ("ab", ()), ({"a": 1}, ()), (None, ())],
+)
+def test_a_command_is_a_list_of_texts(tmp_path: Path, command: object, found: tuple[str, ...]) -> None:
+    announce(tmp_path, command=command)
+    info = read_daemon(tmp_path)
+    assert info is not None
+    assert info.command == found
+
+
+def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o770)
+    assert read_daemon(tmp_path) is None, "nothing is announced there"
+    announce(tmp_path)
+    with pytest.raises(IndexUnusableError) as raised:
+        read_daemon(tmp_path)
+    assert str(raised.value) == (
+        f"index folder {tmp_path} is not used: others may write it (mode 770); make it yours alone "
+        "(chown, chmod go-w), or name another with --index-dir"
+    )
+    tmp_path.chmod(0o700)
+    (tmp_path / "daemon.json").chmod(0o660)
+    assert read_daemon(tmp_path) is None
+
+
+def test_a_process_takes_back_its_own_announcement_alone(tmp_path: Path) -> None:
+    write_daemon(tmp_path, INFO)
+    write_open_file(tmp_path, "x")
+    remove_daemon(tmp_path, os.getpid() + 1)
+    assert (tmp_path / "daemon.json").exists()
+    remove_daemon(tmp_path, os.getpid())
+    assert [file.name for file in tmp_path.iterdir()] == ["start.json"]
+    remove_daemon(tmp_path, os.getpid())
+
+
+def test_the_page_that_opens_a_vault_holds_its_address_escaped(tmp_path: Path) -> None:
+    path = write_open_file(tmp_path, 'http://127.0.0.1:7/#t="><script>')
+    text = path.read_text()
+    assert text.count("http://127.0.0.1:7/#t=&quot;&gt;&lt;script&gt;") == 2
+    assert "<script" not in text
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_address_is_kept_and_written_when_it_changes(tmp_path: Path) -> None:
+    assert read_address(tmp_path) is None
+    write_address(tmp_path, KeptAddress(7, "t"))
+    assert read_address(tmp_path) == KeptAddress(7, "t")
+    before = (tmp_path / "address.json").stat().st_ino
+    write_address(tmp_path, KeptAddress(7, "t"))
+    assert (tmp_path / "address.json").stat().st_ino == before
+    write_address(tmp_path, KeptAddress(8, "t"))
+    assert read_address(tmp_path) == KeptAddress(8, "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"port": 1, "token": ""}', KeptAddress(1, "")),
+        ('{"port": 65535, "token": "x"}', KeptAddress(65535, "x")),
+        ('{"port": 65536, "token": "x"}', None),
+        ('{"port": 0, "token": "x"}', None),
+        ('{"port": "1", "token": "x"}', None),
+        ('{"port": 1, "token": 2}', None),
+        ('{"port": 1}', None),
+        ("[]", None),
+        ("[" * 100_000, None),
+        ("", None),
+    ],
+)
+def test_a_damaged_address_is_none(tmp_path: Path, text: str, found: KeptAddress | None) -> None:
+    (tmp_path / "address.json").write_text(text)
+    assert read_address(tmp_path) == found
+
+
+def test_an_index_is_found_by_its_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    vault, index = tmp_path / "vault", tmp_path / "index"
+    vault.mkdir()
+    assert read_index_pointer(vault) is None
+    write_index_pointer(vault, index)
+    assert read_index_pointer(vault) == read_index_pointer(vault / ".") == index
+    assert read_index_pointer(tmp_path) is None
+    (pointer,) = (tmp_path / "state" / "vault-indexer" / "daemons").iterdir()
+    assert stat.S_IMODE(pointer.stat().st_mode) == 0o600
+    assert stat.S_IMODE(pointer.parent.stat().st_mode) == 0o700
+    pointer.write_text("index")
+    assert read_index_pointer(vault) is None, "a relative folder is that of whoever reads it"
+
+
+def test_each_configuration_has_its_own_shared_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    own, one, other = (shared_daemon_dir(file) for file in (None, tmp_path / "a.toml", tmp_path / "b.toml"))
+    assert own == tmp_path / "vault-indexer" / "daemons" / "all"
+    assert one.parent == other.parent == own.parent
+    assert one == shared_daemon_dir(tmp_path / "x" / ".." / "a.toml") != other
+    assert (one.name[:4], len(one.name)) == ("all-", 20)
