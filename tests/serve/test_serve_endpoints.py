@@ -115,7 +115,7 @@ def test_a_text_that_is_empty_or_too_long_is_refused_before_it_is_sent() -> None
 def test_the_keys_of_a_hit_are_those_that_are_named() -> None:
     assert hit_keys("") is None
     assert hit_keys(" , ") is None
-    assert hit_keys(" path,title , path") == {"path", "title"}
+    assert hit_keys(" path,title , path") == frozenset({"path", "title"})
 
 
 def test_keys_that_a_hit_lacks_are_named_in_order_and_cut() -> None:
@@ -126,7 +126,6 @@ def test_keys_that_a_hit_lacks_are_named_in_order_and_cut() -> None:
     names = known.split(", ")
     assert names == sorted(names)
     assert {"path", "title", "snippet"} <= set(names)
-    assert "passage" in names or hit_keys("passage") == {"passage"}
 
 
 NOTHING_FOUND = SearchAnswer("x", 0.0, IndexState(1, 1, 0), ())

@@ -58,7 +58,10 @@ def ask(app: App, path: str, status: int = 200, kind: str = "http") -> list[str]
     async def send(message: Message) -> None:
         sent.append(message["type"])
 
-    asyncio.run(app({"type": kind, "path": path, "wanted": status}, receive, send))
+    async def run() -> None:
+        await app({"type": kind, "path": path, "wanted": status}, receive, send)
+
+    asyncio.run(run())
     return sent
 
 
@@ -101,8 +104,8 @@ def test_requests_are_counted_from_the_first_look_on() -> None:
     ask(app, "/v1/search")
     found = figures(metrics)
     assert found["vault_indexer_requests_total", "/v1/search", "200"] == 1
-    names = ("notes", "chunks", "pending", "vectors_owed", "skipped")
-    names += ("index_seq", "index_generation", "unpublished")
+    names = ["notes", "chunks", "pending", "vectors_owed", "skipped"]
+    names += ["index_seq", "index_generation", "unpublished"]
     for vault, start in (("own", 1), ("work", 20)):
         shown = [found[f"vault_indexer_{name}", vault] for name in names]
         assert shown == list(range(start, start + 8))

@@ -89,14 +89,14 @@ ASKED = {"origin": "app://obsidian.md", "access_control_request_method": "POST",
 
 
 def test_a_preflight_needs_no_token_and_grants_two_methods_and_two_headers() -> None:
-    granted = decide("OPTIONS", **ASKED)
+    granted = decide("OPTIONS", "/v1/x", b"", **ASKED)
     headers = (
         ("access-control-allow-methods", "GET, POST"),
         ("access-control-allow-headers", "authorization, content-type"),
         ("access-control-max-age", "600"),
     )
     assert granted == Refusal(204, "", "", headers)
-    private = decide("OPTIONS", **ASKED, access_control_request_private_network="true")
+    private = decide("OPTIONS", "/v1/x", b"", **ASKED, access_control_request_private_network="true")
     assert private == Refusal(204, "", "", (*headers, ("access-control-allow-private-network", "true")))
 
 
@@ -106,7 +106,7 @@ def test_a_preflight_needs_no_token_and_grants_two_methods_and_two_headers() -> 
 )
 def test_what_is_no_preflight_needs_the_token(method: str, left_out: str) -> None:
     asked = {name: value for name, value in ASKED.items() if name != left_out}
-    assert decide(method, **asked) == wrong_token("ask for one")
+    assert decide(method, "/v1/x", b"", **asked) == wrong_token("ask for one")
 
 
 def test_the_refusal_of_a_token_says_where_one_is_from() -> None:
