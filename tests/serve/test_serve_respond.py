@@ -185,7 +185,7 @@ def test_the_status_is_that_of_the_vault_and_of_the_daemon(vaults: AskedVaults) 
 
 def test_a_note_is_asked_for_by_its_path(vaults: AskedVaults) -> None:
     found: Any = ask(vaults, RELATED, path="Sky", limit=3)
-    assert (found.note, found.related, vaults.own.asked) == ("Sky.md", (), [("Sky.md", 3)])
+    assert (found.note, found.results, vaults.own.asked) == ("Sky.md", (), [("Sky.md", 3)])
 
 
 def test_an_explanation_corrects_as_the_search_does(vaults: AskedVaults) -> None:
