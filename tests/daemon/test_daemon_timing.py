@@ -217,6 +217,7 @@ class Looks:
         ((True,) * 4, [5]),
         ((True,) * 5, [5]),
         ((True, False, False, True, False), [2, 5]),
+        ((True, False, True, False), [2, 4]),
     ],
 )
 def test_a_configuration_is_read_when_it_rests_or_after_some_looks(
