@@ -159,6 +159,7 @@ def test_an_index_is_found_by_its_vault(tmp_path: Path, monkeypatch: pytest.Monk
     vault, index = tmp_path / "vault", tmp_path / "index"
     vault.mkdir()
     assert read_index_pointer(vault) is None
+    write_index_pointer(vault, tmp_path / "former")
     write_index_pointer(vault, index)
     assert read_index_pointer(vault) == read_index_pointer(vault / ".") == index
     assert read_index_pointer(tmp_path) is None

@@ -71,6 +71,22 @@ def test_a_wait_without_a_folder_ends_with_its_time(clock: Clock, error: Excepti
     assert retry.is_due
 
 
+def test_after_a_full_disk_the_wait_ends_when_there_is_a_mebibyte_more_room(
+    clock: Clock, tmp_path: Path
+) -> None:
+    room = [100]
+    retry = Retry(3.0, 10.0, clock, tmp_path, lambda _: room[0])
+    retry.record_failure(DiskFullError("x"))
+    looks = []
+    for more in (0, (1 << 20) - 1, 1 << 20):
+        room[0] = 100 + more
+        looks.append(retry.is_due)
+    assert looks == [False, False, True]
+    retry.record_failure(VaultError("x"))
+    room[0] = 1 << 40
+    assert not retry.is_due, "what failed then was no full disk"
+
+
 def test_changes_that_do_not_become_fewer_stall_after_a_minute(clock: Clock) -> None:
     watch = StallWatch(clock)
     clock.now += 59.0
@@ -104,6 +120,7 @@ def test_a_pause_ends_at_a_word_or_when_its_time_is_over(clock: Clock) -> None:
     assert pause.until.microsecond == 0
     clock.now += 90.0
     assert pause.active
+    assert pause.until is not None
     clock.now += 0.25
     assert state_of(pause) == (False, None)
     pause.begin(10.0)

@@ -28,9 +28,9 @@ def neighbours(
 
 def test_a_neighbour_weighs_by_the_ranks_of_its_hits_and_less_as_a_hub() -> None:
     assert neighbours("a", "b", "unlinked") == [
-        Neighbour("y", pytest.approx((1 / 2 + 1 / 3) / 2), ("a", "b")),
+        Neighbour("y", (1 / 2 + 1 / 3) / 2, ("a", "b")),
         Neighbour("x", 1 / 4, ("a",)),
-        Neighbour("hub", pytest.approx(1 / 3 / 6), ("b",)),
+        Neighbour("hub", 1 / 3 / 6, ("b",)),
     ]
     assert neighbours("b", "a")[0].via == ("b", "a"), "the strongest hit first"
     assert neighbours("c", degrees={}) == [Neighbour("z", 1 / 2 / log2(2), ("c",))]
@@ -47,8 +47,8 @@ def test_a_likely_spelling_takes_most_of_the_weight_of_its_word() -> None:
     terms = [QueryTerm.plain("bread"), QueryTerm.plain("ofen", 0.5)]
     first, written, likely = with_corrections(["en"], terms, [Correction("ofen", "oven")])
     assert first == terms[0]
-    assert (written.word, written.weight) == ("ofen", pytest.approx(0.5 * 0.2))
-    assert (likely.word, likely.weight) == ("oven", pytest.approx(0.5 * 0.8))
+    assert [written.word, likely.word] == ["ofen", "oven"]
+    assert [written.weight, likely.weight] == pytest.approx([0.5 * 0.2, 0.5 * 0.8])
     assert list(with_corrections(["en"], terms, [])) == terms
 
 

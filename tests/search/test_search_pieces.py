@@ -50,6 +50,7 @@ BODY = TEXT[13:]
 def test_the_pieces_of_each_scope() -> None:
     assert shown(pieces(note(), Scope.CONTENT)) == [BODY]
     assert shown(pieces(note(), Scope.LINE)) == BODY.splitlines(keepends=True)
+    assert shown(pieces(note(), Scope.LINE), places=True) == BODY.splitlines(keepends=True)
     assert shown(pieces(note(), Scope.HEADING)) == ["# A", "## B", "# C"]
     assert shown(pieces(note(), Scope.HEADING), places=True) == [
         "# A\na\n\n## B\nb\n",
