@@ -134,7 +134,7 @@ COSTS = [
     ('"茶" OR "水" OR "度" OR "冲" OR "泡" OR "叶" OR "放" OR "在" OR "日" OR "本"', 141_337_453),
     ('"->"', 1_095_254),
     ('match-case:"The"', 1_036_575),
-    ('"to be or not to be is not a question"', 984_893),
+    ('"to be or not to be, is not a question for tomatoes"', 984_958),
     ('-"humus"', 381_066),
     ('-"rating"', 412_723),
     ("-/rating: 4/", 4_507_986),
