@@ -1,19 +1,15 @@
-"""The files by which a daemon is found: written whole, read without trust, taken back."""
+"""The files by which a client finds a daemon: what is written, and what is believed of what is read."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, replace
+import stat
 from pathlib import Path
 
 import pytest
 
 from vault_indexer.daemon.discovery import (
-    ADDRESS_FILE,
-    DAEMON_FILE,
-    OPEN_FILE,
-    START_FILE,
     DaemonInfo,
     KeptAddress,
     forget_start,
@@ -29,124 +25,157 @@ from vault_indexer.daemon.discovery import (
 )
 from vault_indexer.errors import IndexUnusableError
 
-COMMAND = ("/bin/indexer", "start", "--vault", "/v")
-INFO = DaemonInfo(os.getpid(), "http://127.0.0.1:4000", "secret", "/v", "2026-01-01T00:00:00Z", COMMAND)
-NOBODY = (1 << 22) + 1
-"""No process has this number."""
+INFO = DaemonInfo(os.getpid(), "http://127.0.0.1:7", "the-token", "/v", "2026-01-01", ("/bin/x", "serve"))
 
 
-def test_a_daemon_is_found_by_what_it_wrote_and_leaves_the_command_that_starts_it(tmp_path: Path) -> None:
+def announce(folder: Path, **changed: object) -> None:
+    """Write `daemon.json` with other values; None leaves one out."""
+    known = {"pid": os.getpid(), "url": INFO.url, "token": "t", "vault": "/v", "started": "", **changed}
+    text = json.dumps({name: value for name, value in known.items() if value is not None})
+    (folder / "daemon.json").write_text(text)
+
+
+def test_an_announcement_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
     assert read_daemon(tmp_path) is None
     write_daemon(tmp_path, INFO)
     assert read_daemon(tmp_path) == INFO
-    assert json.loads((tmp_path / START_FILE).read_text()) == {"vault": "/v", "command": list(COMMAND)}
-    page = write_open_file(tmp_path, 'http://127.0.0.1:4000/?a=1&b="x"')
-    assert page == tmp_path / OPEN_FILE
-    assert 'url=http://127.0.0.1:4000/?a=1&amp;b=&quot;x&quot;"' in page.read_text()
-    for name in (DAEMON_FILE, START_FILE, OPEN_FILE):
-        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
-    remove_daemon(tmp_path, NOBODY)
-    assert read_daemon(tmp_path) == INFO, "another one's file stays"
-    remove_daemon(tmp_path, os.getpid())
-    assert [file.name for file in tmp_path.iterdir()] == [START_FILE]
-    remove_daemon(tmp_path, os.getpid())
-    for _ in range(2):
-        forget_start(tmp_path)
-    assert list(tmp_path.iterdir()) == []
-    write_daemon(tmp_path, replace(INFO, command=()))
-    assert not (tmp_path / START_FILE).exists()
-    remove_daemon(tmp_path, os.getpid())  # nobody has opened a page
-    assert list(tmp_path.iterdir()) == []
+    start = json.loads((tmp_path / "start.json").read_text())
+    assert start == {"vault": "/v", "command": ["/bin/x", "serve"]}
+    for name in ("daemon.json", "start.json"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+    forget_start(tmp_path)
+    forget_start(tmp_path)
+    write_daemon(tmp_path, DaemonInfo(os.getpid(), INFO.url, "t", "", ""))
+    assert [file.name for file in tmp_path.iterdir()] == ["daemon.json"], "no command, no start.json"
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("name", "value", "is_read"),
     [
-        {"pid": NOBODY},
-        {"pid": 0},
-        {"pid": -1},
-        {"pid": "1"},
-        {"url": "http://example.org:4000"},
-        {"url": None},
-        {"token": 7},
-        {"started": None},
+        ("pid", os.getpid(), True),
+        ("pid", None, False),
+        ("pid", 0, False),
+        ("pid", -1, False),
+        ("pid", "1", False),
+        ("pid", 1 << 31, False),
+        ("url", "https://127.0.0.1:7", False),
+        ("url", "http://127.0.0.1.example:7", False),
+        ("url", None, False),
+        ("token", 5, False),
+        ("vault", None, False),
+        ("started", None, False),
     ],
 )
-def test_nobody_is_found_by_a_file_that_is_wrong(tmp_path: Path, change: dict[str, object]) -> None:
-    write_daemon(tmp_path, INFO)
-    (tmp_path / DAEMON_FILE).write_text(json.dumps({**asdict(INFO), **change}))
+def test_an_announcement_that_is_not_one_is_not_believed(
+    tmp_path: Path, name: str, value: object, is_read: bool
+) -> None:
+    announce(tmp_path, **{name: value})
+    assert (read_daemon(tmp_path) is not None) == is_read
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", "[" * 100_000])
+def test_a_damaged_announcement_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "daemon.json").write_text(text)
     assert read_daemon(tmp_path) is None
-    remove_daemon(tmp_path, os.getpid())
-    assert (tmp_path / DAEMON_FILE).exists()
-
-
-@pytest.mark.parametrize("text", ["", "[]", "7", "{}", '{"pid": 1}', "[" * 100_000])
-def test_nobody_is_found_by_a_file_that_is_damaged(tmp_path: Path, text: str) -> None:
-    (tmp_path / DAEMON_FILE).write_text(text)
-    (tmp_path / DAEMON_FILE).chmod(0o600)
-    assert read_daemon(tmp_path) is None
-    (tmp_path / ADDRESS_FILE).write_text(text)
-    assert read_address(tmp_path) is None
-
-
-@pytest.mark.parametrize("command", [None, "indexer start", ["indexer", 7], {"a": "b"}])
-def test_a_command_that_is_no_list_of_texts_is_none(tmp_path: Path, command: object) -> None:
-    write_daemon(tmp_path, INFO)
-    (tmp_path / DAEMON_FILE).write_text(json.dumps({**asdict(INFO), "command": command}))
-    found = read_daemon(tmp_path)
-    assert found == replace(INFO, command=())
-
-
-def test_an_announcement_that_others_may_write_is_refused(tmp_path: Path) -> None:
-    write_daemon(tmp_path, INFO)
-    tmp_path.chmod(0o777)
-    with pytest.raises(IndexUnusableError, match=r"is not used: .*chmod go-w"):
-        read_daemon(tmp_path)
-    (tmp_path / DAEMON_FILE).unlink()
-    assert read_daemon(tmp_path) is None, "nobody has announced anything"
 
 
 @pytest.mark.parametrize(
-    ("port", "kept"), [(1, True), (65_535, True), (0, False), (65_536, False), ("1", False)]
+    ("command", "found"),
+    [(["a", "b"], ("a", "b")), ([], ()), (["a", 1], ()), ("ab", ()), ({"a": 1}, ()), (None, ())],
 )
-def test_the_address_of_the_last_daemon_is_kept(tmp_path: Path, port: object, kept: bool) -> None:
-    write_address(tmp_path, KeptAddress(4000, ""))
-    file = tmp_path / ADDRESS_FILE
-    assert (read_address(tmp_path), file.stat().st_mode & 0o777) == (KeptAddress(4000, ""), 0o600)
-    before = file.stat().st_ino
-    write_address(tmp_path, KeptAddress(4000, ""))
-    assert file.stat().st_ino == before, "nothing has changed"
-    file.write_text(json.dumps({"port": port, "token": "t"}))
-    assert read_address(tmp_path) == (KeptAddress(int(str(port)), "t") if kept else None)
-    file.write_text(json.dumps({"port": 4000, "token": None}))
+def test_a_command_is_a_list_of_texts(tmp_path: Path, command: object, found: tuple[str, ...]) -> None:
+    announce(tmp_path, command=command)
+    info = read_daemon(tmp_path)
+    assert info is not None
+    assert info.command == found
+
+
+def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o770)
+    assert read_daemon(tmp_path) is None, "nothing is announced there"
+    announce(tmp_path)
+    with pytest.raises(IndexUnusableError) as raised:
+        read_daemon(tmp_path)
+    assert str(raised.value) == (
+        f"index folder {tmp_path} is not used: others may write it (mode 770); make it yours alone "
+        "(chown, chmod go-w), or name another with --index-dir"
+    )
+    tmp_path.chmod(0o700)
+    (tmp_path / "daemon.json").chmod(0o660)
+    assert read_daemon(tmp_path) is None
+
+
+def test_a_process_takes_back_its_own_announcement_alone(tmp_path: Path) -> None:
+    write_daemon(tmp_path, INFO)
+    write_open_file(tmp_path, "x")
+    remove_daemon(tmp_path, os.getpid() + 1)
+    assert (tmp_path / "daemon.json").exists()
+    remove_daemon(tmp_path, os.getpid())
+    assert [file.name for file in tmp_path.iterdir()] == ["start.json"]
+    remove_daemon(tmp_path, os.getpid())
+
+
+def test_the_page_that_opens_a_vault_holds_its_address_escaped(tmp_path: Path) -> None:
+    path = write_open_file(tmp_path, 'http://127.0.0.1:7/#t="><script>')
+    text = path.read_text()
+    assert text.count("http://127.0.0.1:7/#t=&quot;&gt;&lt;script&gt;") == 2
+    assert "<script" not in text
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_address_is_kept_and_written_when_it_changes(tmp_path: Path) -> None:
     assert read_address(tmp_path) is None
+    write_address(tmp_path, KeptAddress(7, "t"))
+    assert read_address(tmp_path) == KeptAddress(7, "t")
+    before = (tmp_path / "address.json").stat().st_ino
+    write_address(tmp_path, KeptAddress(7, "t"))
+    assert (tmp_path / "address.json").stat().st_ino == before
+    write_address(tmp_path, KeptAddress(8, "t"))
+    assert read_address(tmp_path) == KeptAddress(8, "t")
 
 
-def test_a_vault_points_to_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('{"port": 1, "token": ""}', KeptAddress(1, "")),
+        ('{"port": 65535, "token": "x"}', KeptAddress(65535, "x")),
+        ('{"port": 65536, "token": "x"}', None),
+        ('{"port": 0, "token": "x"}', None),
+        ('{"port": "1", "token": "x"}', None),
+        ('{"port": 1, "token": 2}', None),
+        ('{"port": 1}', None),
+        ("[]", None),
+        ("[" * 100_000, None),
+        ("", None),
+    ],
+)
+def test_a_damaged_address_is_none(tmp_path: Path, text: str, found: KeptAddress | None) -> None:
+    (tmp_path / "address.json").write_text(text)
+    assert read_address(tmp_path) == found
+
+
+def test_an_index_is_found_by_its_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    vault, other = tmp_path / "vault", tmp_path / "other"
-    for folder in (vault, other):
-        folder.mkdir()
+    vault, index = tmp_path / "vault", tmp_path / "index"
+    vault.mkdir()
     assert read_index_pointer(vault) is None
-    write_index_pointer(vault, tmp_path / "index")
-    write_index_pointer(other, other / ".." / "index of the other")
-    assert read_index_pointer(vault) == tmp_path / "index"
-    assert read_index_pointer(other) == tmp_path / "index of the other"
-    (tmp_path / "link").symlink_to(vault)
-    assert read_index_pointer(tmp_path / "link") == tmp_path / "index"
-    daemons = tmp_path / "state" / "vault-indexer" / "daemons"
-    assert daemons.stat().st_mode & 0o777 == 0o700
-    for file in daemons.iterdir():
-        file.write_text("relative/index")
-    assert read_index_pointer(vault) is None
+    write_index_pointer(vault, tmp_path / "former")
+    write_index_pointer(vault, index)
+    assert read_index_pointer(vault) == read_index_pointer(vault / ".") == index
+    assert read_index_pointer(tmp_path) is None
+    (pointer,) = (tmp_path / "state" / "vault-indexer" / "daemons").iterdir()
+    assert stat.S_IMODE(pointer.stat().st_mode) == 0o600
+    assert stat.S_IMODE(pointer.parent.stat().st_mode) == 0o700
+    pointer.write_text("index")
+    assert read_index_pointer(vault) is None, "a relative folder is that of whoever reads it"
 
 
-def test_a_daemon_of_all_vaults_is_found_by_its_configuration(
+def test_each_configuration_has_its_own_shared_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    daemons = tmp_path / "vault-indexer" / "daemons"
-    assert shared_daemon_dir(None) == daemons / "all"
-    first, second = (shared_daemon_dir(tmp_path / name) for name in ("a.toml", "b.toml"))
-    assert first.parent == daemons and first.name.startswith("all-") and first != second
-    assert shared_daemon_dir(tmp_path / "x" / ".." / "a.toml") == first
+    own, one, other = (shared_daemon_dir(file) for file in (None, tmp_path / "a.toml", tmp_path / "b.toml"))
+    assert own == tmp_path / "vault-indexer" / "daemons" / "all"
+    assert one.parent == other.parent == own.parent
+    assert one == shared_daemon_dir(tmp_path / "x" / ".." / "a.toml") != other
+    assert (one.name[:4], len(one.name)) == ("all-", 20)

@@ -97,6 +97,14 @@ def test_who_holds_a_lock_is_another_process_where_nothing_says_more(guarded: Gu
     assert other.holder() == "process 7 (a test)"
 
 
+def test_a_lock_that_cannot_be_taken_says_why(tmp_path: Path) -> None:
+    (tmp_path / "lock").mkdir()
+    with pytest.raises(IndexUnusableError) as raised:
+        IndexLock(tmp_path, "a test").acquire()
+    assert str(raised.value).startswith(f"cannot lock {tmp_path / 'lock'}: ")
+    assert not IndexLock(tmp_path, "a test").is_current
+
+
 def test_the_loop_says_what_changes_wait_for(kept: LoopByHand) -> None:
     assert kept.loop.wait_reason() == "files that are still being written"
     kept.delete("Bread.md")

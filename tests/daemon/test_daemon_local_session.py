@@ -21,7 +21,7 @@ from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import EmbedJob, Job, Outcome
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.model import Problem, SearchRequest
+from vault_indexer.model import Problem, Progress, SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
@@ -218,3 +218,54 @@ def test_what_was_built_again_is_told_by_the_next_check_once(where: Place) -> No
         assert session.verify(repair=False) == ()
         assert isinstance(told, Problem)
         assert VaultService(session).status().detail == f"Index rebuilt: {told.detail}"
+
+
+def test_the_first_use_of_an_index_is_told_and_no_later_one(where: Place) -> None:
+    shutil.rmtree(where.index_dir)
+    for told in ("Indexed 3 notes (first use).", ""):
+        with closing(session_of(where)) as session:
+            session.open(silent, build=True)
+            assert session.status().detail == told
+            assert session.notices() == tuple(filter(None, [told]))
+            assert session.verify(repair=False) == ()
+
+
+def test_an_option_that_alters_the_index_rebuilds_it_and_is_told(where: Place) -> None:
+    where.configure(f"{WORDLLAMA}[chunking]\nmax_chunk_chars = 400\n")
+    with closing(session_of(where)) as session:
+        session.open(silent, build=False)
+        assert (session.status().generation, session.status().detail) == (1, "")
+    with closing(session_of(where)) as session:
+        session.open(silent, build=True)
+        told = "Index rebuilt: chunking.max_chunk_chars is now 400"
+        assert (session.status().generation, session.notices()) == (2, (told,))
+        assert session.verify(repair=False) == (), "nothing was damaged"
+
+
+def test_a_command_looks_at_the_vault_when_it_is_asked_to(where: Place) -> None:
+    with closing(session_of(where)) as session:
+        session.open(silent, build=True)
+        where.write("Plums.md", "# Plums\n\nRipe.\n")
+        assert session.status().counts.notes == len(NOTES)
+        assert session.wait_fresh(0) is True
+        assert session.status().counts.notes == len(NOTES) + 1
+        (where.vault / "Plums.md").unlink()
+        assert session.rebuild(silent, RebuildOptions()).notes == len(NOTES)
+        assert session.status().generation == 2
+
+
+def test_vectors_that_are_owed_are_made_and_counted(where: Place) -> None:
+    for number in range(40):
+        where.write(f"Part {number}.md", f"Rye, spelt and sourdough of the day {number}.")
+    told: list[Progress] = []
+    with closing(LocalSession(replace(in_one_process(where.target()), is_slow=is_slow))) as session:
+        session.open(told.append, build=True)
+        status = session.status()
+        assert (status.vectors_owed, status.counts.notes) == (0, len(NOTES) + 40)
+        assert session.notices() == ()
+    made = [one for one in told if one.stage == "vectors"]
+    assert made
+    assert made[-1].chunks == status.counts.chunks
+    assert (made[-1].notes, made[-1].total) == (status.counts.notes, status.counts.notes)
+    assert all(one.notes == one.total * one.chunks // status.counts.chunks for one in made)
+    assert all(0 <= one.seconds < 600 for one in made)

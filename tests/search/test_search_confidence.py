@@ -20,6 +20,7 @@ from vault_indexer.search.confidence import (
     deviations,
     held_share,
     map_name,
+    small_vault_odds,
     verdict_of,
 )
 
@@ -319,3 +320,73 @@ def test_at_most_two_of_sixteen_questions_without_an_answer_are_likely(
     verdicts = {query: opened.search(query).verdict for query in UNANSWERABLE.strip().splitlines()}
     likely = [query for query, verdict in verdicts.items() if verdict in ("likely", "strong")]
     assert len(likely) <= 2, likely
+
+
+@pytest.mark.parametrize(
+    ("query", "hits"),
+    [
+        ("telescope", {"Telescope.md": 1.0, "The roof.md": 0.996, "Andromeda.md": 0.28, "Moon.md": 0.28}),
+        ("telescpoe", {"Telescope.md": 0.993, "The roof.md": 0.99, "Andromeda.md": 0.017}),
+        (
+            "red light",
+            {"Red lamp.md": 0.999, "The roof.md": 0.997, "Perseids.md": 0.455, "The van.md": 0.009},
+        ),
+        ("unwell kitten", {"Miso.md": 0.28, "Saturn.md": 0.28, "Andromeda.md": 0.28, "Moon.md": 0.012}),
+        ("tomato leaf spots", {"Tomatoes.md": 0.28, "Compost.md": 0.085, "Garden calendar.md": 0.032}),
+        ("Andromeda's galaxy", {"Andromeda.md": 1.0, "Telescope.md": 0.802, "The roof.md": 0.019}),
+        ("slug-proof beds", {"Slugs.md": 0.28, "Garden calendar.md": 0.464}),
+        ("compost OR helicopter", {"Compost.md": 0.994, "Tomatoes.md": 0.997}),
+        ("moon moon crater", {"Moon.md": 0.998, "Perseids.md": 0.841, "Telescope.md": 0.709}),
+    ],
+)
+def test_the_relevance_of_hits_of_the_notebook(demo: Vault, query: str, hits: dict[str, float]) -> None:
+    """As it was when the maps were fitted; whoever fits them again writes these again."""
+    found: dict[str, float] = {}
+    for hit in demo.search(query).results:
+        found.setdefault(hit.path.rpartition("/")[2], hit.relevance)
+    assert {name: found[name] for name in hits} == pytest.approx(hits, abs=0.004)
+
+
+def test_a_small_vault_says_little_for_itself() -> None:
+    assert [small_vault_odds(chunks) for chunks in (0, 20, 180)] == pytest.approx([2.7, 1.35, 0.27])
+
+
+def test_the_log_odds_add_up() -> None:
+    odds = LogisticMap(-2.0, 3.0, 0.5)
+    assert odds.relevance(0.5, 4.0, 180) == pytest.approx(1 / (1 + np.exp(-(-2 + 1.5 + 2 + 0.27))))
+
+
+def test_the_deviation_is_from_the_background_and_nearer_to_neutral_with_few_vectors() -> None:
+    background = np.array([0.2, 0.4, 0.6, 0.8])
+    z = (0.9 - 0.5) / background.std()
+    found = deviations([0.9, 0.5, -9.0, 99.0, float("nan")], background)
+    assert found == pytest.approx([3 + (z - 3) * 4 / 20, 3 - 3 * 4 / 20, 0.0, 12.0, 0.0])
+    assert deviations([0.5], np.array([])) == [3.0]
+    assert deviations([0.9], np.full(4, 0.5)) == [3.0], "a background of equal cosines says nothing"
+
+
+def test_the_share_is_the_part_of_the_weights_that_is_held() -> None:
+    held = np.array([[1.0, 0.0], [0.5, 1.0], [0.0, 0.0]])
+    assert held_share(np.array([3.0, 1.0]), held).tolist() == pytest.approx([0.75, 0.625, 0.0])
+    assert held_share(np.zeros(2), held).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("relevance", "verdict"),
+    [
+        ([], "none"),
+        ([0.27], "none"),
+        ([0.28], "weak"),
+        ([0.49], "weak"),
+        ([0.5], "likely"),
+        ([0.79], "likely"),
+        ([0.8], "strong"),
+        ([0.1, 0.59], "none"),
+        ([0.1, 0.6], "likely"),
+        ([0.1, 0.1, 0.1, 0.1, 0.9], "strong"),
+        ([0.1, 0.1, 0.1, 0.1, 0.1, 0.9], "none"),
+        ([0.7, 0.6], "likely"),
+    ],
+)
+def test_the_verdict_of_one_of_the_first_five(relevance: list[float], verdict: str) -> None:
+    assert verdict_of(relevance) == verdict

@@ -108,6 +108,48 @@ def test_the_estimate_is_the_same_each_time(indexed: Indexed, query: str) -> Non
     assert spent[0] == spent[1] > 0
 
 
+COSTS = [
+    ("tag:area heap OR telescope [rating:>3] links-to:Tomatoes lang:ru", 0),
+    ('"the heap"', 1_000_710),
+    ('-"the heap"', 1_083_060),
+    ('-"é"', 1_291_030),
+    ('-"the" -"é"', 1_537_904),
+    ("line:(the heap)", 376_615),
+    ("-line:(the -heap)", 605_440),
+    ("section:(heap OR worms)", 380_830),
+    ("block:(moon monday)", 311_715),
+    ('task:""', 298_885),
+    ("task-todo:leaves", 293_260),
+    ("heading:materials", 334_225),
+    ('content:"café"', 21_013_095),
+    ("-/h[ae]/", 566_594),
+    ("line:/e$/", 446_945),
+    ("line:(/e$/ the)", 369_634),
+    ("path:(garden -compost)", 28_000),
+    ("path:/gar/", 44_000),
+    ("path:(a OR b OR -c)", 35_970),
+    ("file:(/a/ OR b OR match-case:C)", 55_990),
+    ('"検索"', 10_984_614),
+    ('"茶"', 14_984_265),
+    ('"茶" OR "水" OR "度" OR "冲" OR "泡" OR "叶" OR "放" OR "在" OR "日" OR "本"', 141_337_453),
+    ('"->"', 1_095_254),
+    ('match-case:"The"', 1_036_575),
+    ('"to be or not to be, is not a question for tomatoes"', 984_958),
+    ('-"humus"', 381_066),
+    ('-"rating"', 412_723),
+    ("-/rating: 4/", 4_507_986),
+]
+
+
+@pytest.mark.parametrize(("query", "estimate"), COSTS)
+def test_the_estimate_counts_what_is_read_and_looked_through(
+    indexed: Indexed, query: str, estimate: int
+) -> None:
+    budget = WorkBudget()
+    chosen(indexed, query, budget).settle()
+    assert budget.spent_ns == estimate
+
+
 def test_each_condition_counts(indexed: Indexed) -> None:
     """All filters of a query share one budget: parts, negations and names count as what comes first."""
     spent = []

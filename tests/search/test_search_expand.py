@@ -167,6 +167,51 @@ def test_tokens_are_estimated_for_every_script() -> None:
     assert [estimated_tokens(text) for text in ("", "abc", "abcde", "漢字", "привет")] == [0, 1, 2, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("found", "tokens", "expected", "kind"),
+    [
+        ("b one", 2000, part("## B", "b three"), "parent"),
+        ("Before all.", 2000, "Before all.", "parent"),
+        ("e one", 4, part("# E", "e one"), "parent"),
+        ("e one", 3, "e one", "chunk"),
+        ("a one", 6, part("# A", "a two"), "parent"),
+        ("a one", 5, part("# A", "a one"), "window"),
+        (part("b three", "c one"), 2000, part("b three", "c one"), "parent"),
+        (part("a two", "## B"), 2000, part("a two", "b three"), "parent"),
+        (part("c one", "d one"), 2000, part("c one", "d one"), "parent"),
+    ],
+)
+def test_a_parent_is_the_section_in_which_the_hit_ends(
+    found: str, tokens: int, expected: str, kind: str
+) -> None:
+    passage = around(found, "parent", tokens)
+    assert (passage.text, passage.kind) == (expected, kind)
+
+
+def test_a_note_without_headings_is_one_parent() -> None:
+    text = "---\na: b\n---\n\none\n\ntwo\n"
+    assert around("two", "parent", text=text).text == "one\n\ntwo"
+    assert around("two", "parent", 2, text=text).text == "one\n\ntwo"
+    assert around("two", "parent", 1, text=text).text == "two"
+
+
+def test_a_long_section_grows_in_its_own_text_first() -> None:
+    text = "# A\n\n" + "word " * 20 + "\n\nhit\n\n## B\n\nshort\n"
+    assert around("hit", "section", tokens=8, text=text).text == "hit"
+    assert (
+        around("word " * 19 + "word", "section", tokens=24, text=text).text
+        == text[: text.index("##")].strip()
+    )
+    assert around("hit", "window", tokens=8, text=text).text == "hit\n\n## B\n\nshort"
+
+
+def test_a_fence_is_closed_by_its_own_mark_alone() -> None:
+    text = "hit\n\n````\na\n\n```\n\n```` x\n\n`````\n\n   ~~~ py\nb\n\n~~~\n\n    ~~~\nlast\n\nend\n"
+    blocks = text.strip().split("\n\n")
+    windows = [around("hit", "window", paragraphs=number, text=text).text for number in range(5)]
+    assert windows == ["\n\n".join(blocks[:number]) for number in (1, 5, 7, 8, 9)]
+
+
 LINES = st.sampled_from(
     ["", "", "word word", "# H", "## H", "### H", "```", "漢字漢字", "- item", "> # Q", "  x"]
 )

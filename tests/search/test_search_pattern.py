@@ -128,6 +128,15 @@ def test_no_text_with_a_phrase_is_scanned_in_vain(
         ("tHE", True, "the The THE"),
         ("->", False, "- >"),
         ("日本語", False, "日本の語"),
+        ("the", False, "them"),
+        ("the", False, "bathe"),
+        ("the of", False, "bathe of"),
+        ("of the", False, "of them"),
+        ("error: 404", False, "error 404"),
+        ("->the", False, "x->them"),
+        ("the++", False, "bathe++"),
+        ("the of", False, "theof, often"),
+        ("a b", False, "a 1 b"),
     ],
 )
 def test_a_scan_refuses_what_the_index_cannot(words: str, match_case: bool, text: str) -> None:
@@ -135,3 +144,97 @@ def test_a_scan_refuses_what_the_index_cannot(words: str, match_case: bool, text
     assert scanner
     data = text.encode()
     assert scanner.next_start(data, 0, len(data)) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "found", "behind"),
+    [
+        ("C++", "C++", "x"),
+        ("->a", "->a", " x"),
+        ("a b c d e f g 検x", "a b c d e f g 検x", ""),
+        ("a b c d e f g h.x", "a b c d e f g h.x", ""),
+        ("日本 the", "日本the", "本"),
+        ("the 日本", "the 日本", "x"),
+        ("a  . b", "A\u00a0 .\nB", "."),
+    ],
+)
+def test_a_scan_finds_a_phrase_beside_any_characters(words: str, found: str, behind: str) -> None:
+    pattern = text_pattern(words)
+    text = f"{found}{behind} {FILLER} –{found}{behind}"
+    assert pattern.scanner
+    data = text.encode()
+    assert pattern.scanner.next_start(data, 0, len(data)) == 0
+    assert [text[slice(*span)] for span in pattern.spans(SearchedText(data))] == [found, found]
+
+
+@pytest.mark.parametrize(
+    ("words", "is_literal"),
+    [("->", True), ("", True), ("C++", False), ("日本", False), ("é", False), ("1", False)],
+)
+def test_signs_alone_are_taken_as_they_are(words: str, is_literal: bool) -> None:
+    assert text_pattern(words).is_literal == is_literal
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "found"),
+    [
+        ("The the", "the The, THE the, The  the: The the", ["The  the", "The the"]),
+        ("Ab", "AbAb Ab ab _Ab", ["Ab", "Ab"]),
+        ("É", "é É E e\u0301 E\u0301", ["É", "E", "E\u0301"]),
+        ("'A", "'a ’A", ["’A"]),
+        ("Straße", "straße Straße STRASSE Strasse", ["Straße"]),
+        ("Fi", "fi Fi \ufb01 FI", ["Fi"]),
+    ],
+)
+def test_a_phrase_in_its_own_case_is_found_in_that_alone(words: str, text: str, found: list[str]) -> None:
+    pattern = text_pattern(words, match_case=True)
+    assert [text[slice(*span)] for span in pattern.spans(text)] == found
+    searched = SearchedText(f"{FILLER} {text}".encode())
+    assert [searched.text[slice(*span)] for span in pattern.spans(searched)] == found
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("The Café the", (("the", "cafe"), (), (), ())),
+        ("a the", (("the",), (), (), ())),
+        ("全文 検", ((), ("全文",), ("検",), ())),
+        ("全文検索 全文", ((), ("全文", "文検", "検索"), (), ())),
+        ("AI検", (("ai",), (), ("検",), ())),
+        ("-> x", ((), (), (), ())),
+    ],
+)
+def test_the_terms_of_a_phrase_are_told_by_kind(words: str, parts: tuple[tuple[str, ...], ...]) -> None:
+    found = text_pattern(words)
+    assert (found.words, found.pairs, found.begins, found.pieces) == parts
+
+
+def test_equal_phrases_are_one_key() -> None:
+    keys = {text_pattern("The"), text_pattern(" The "), text_pattern("The", match_case=True)}
+    assert len(keys) == 2
+    assert len({hash(one) for one in keys}) == 2
+
+
+@pytest.mark.parametrize("text", ["", "plain", "é–x", "日本\n語", "\U0001f600a"])
+def test_the_places_of_characters_and_bytes_belong_together(text: str) -> None:
+    searched = SearchedText(text)
+    for position in range(len(text) + 1):
+        assert searched.byte_at(position) == len(text[:position].encode())
+        assert searched.char_at(searched.byte_at(position)) == position
+    assert SearchedText(text.encode()).text == text
+    assert searched.encoded == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "lowered"),
+    [
+        ("Ab C", "ab c"),
+        ("Жа", "жа"),
+        ("Straße", None),
+        ("cafe\u0301", None),
+        ("İ日", None),
+        ("A\u200c", None),
+    ],
+)
+def test_lower_case_is_enough_where_no_letter_stands_for_another(text: str, lowered: str | None) -> None:
+    assert SearchedText(text).lowered == lowered

@@ -11,7 +11,7 @@ from snippet_goldens import Golden, goldens, notes, shown, update
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.present.snippet import ChunkHeading, Snippets
+from vault_indexer.search.present.snippet import ChunkHeading, Snippet, Snippets
 from vault_indexer.service import VaultService
 
 
@@ -163,3 +163,131 @@ def test_a_block_without_a_stop_is_divided_from_the_next() -> None:
     assert shown.text == "Same note · To link to a heading, type it. Then press Enter."
     assert [shown.text[start:end] for start, end in shown.marks] == ["link"]
     assert Snippets({"to": ()}, 200, "").of(body, {"to": 1.0}).text == shown.text
+
+
+FILL = "plain words that fill a line. "
+SHOWN = [
+    ("one. two three. four five.", {"five": 1.0}, "", 40, "one. two three. four «five».", 21),
+    (
+        FILL * 2 + "A zebra. " + FILL * 2,
+        {"zebra": 1.0},
+        "",
+        40,
+        "…A «zebra». plain words that fill a line.…",
+        62,
+    ),
+    (
+        FILL * 2 + "A zebra. Then a lion. " + FILL * 2,
+        {"zebra": 1.0, "lion": 2.0},
+        "",
+        40,
+        "…Then a «lion». plain words that fill a…",
+        76,
+    ),
+    (
+        FILL * 4 + "lion lion lion. " + FILL * 4 + "lion zebra. " + FILL * 4,
+        {"zebra": 1.0, "lion": 2.0},
+        "",
+        40,
+        "…«lion» «zebra». plain words that fill a…",
+        256,
+    ),
+    (
+        "zebra " + "word " * 40 + "zebra lion zebra " + "word " * 40,
+        {"zebra": 1.0, "lion": 1.0},
+        "",
+        40,
+        "…word word «zebra» «lion» «zebra» word word…",
+        206,
+    ),
+    ("word " * 40 + "zebra", {"zebra": 1.0}, "", 40, "…word word word word «zebra»", 200),
+    ("zebra" + " word" * 40, {"zebra": 1.0}, "", 40, "«zebra» word word word word word word…", 0),
+    ("x" * 100, {"zebra": 1.0}, "", 40, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", 0),
+    (FILL * 5, {}, "", 40, "plain words that fill a line. plain…", 0),
+    ("<!-- zebra -->", {"zebra": 1.0}, "", 40, "<!-- «zebra» -->", 5),
+    ("a [lion](zebra.md) b", {"zebra": 1.0}, "", 40, "a lion b", 9),
+    (
+        FILL + "see [the lion](http://zebra.org) at night. " + FILL * 2,
+        {"zebra": 1.0},
+        "",
+        40,
+        "…see the lion at night. plain words that…",
+        52,
+    ),
+    ("*a*\n```\n*b*", {"b": 1.0}, "```", 40, "*a* «b»", 9),
+    (
+        FILL * 4 + "\n```\n*zebra* is code\n```\n" + FILL * 4,
+        {"zebra": 1.0},
+        "",
+        40,
+        "…*«zebra»* is code…",
+        126,
+    ),
+    (
+        "Zébra zebra ZEBRAS zeb zebr zebraic zebu",
+        {"zebra": 1.0},
+        "",
+        60,
+        "«Zébra» «zebra» «ZEBRAS» zeb «zebr» «zebraic» zebu",
+        0,
+    ),
+    ("run running runs ran runner", {"run": 1.0}, "", 60, "«run» running runs ran runner", 0),
+    ("abc abcdef abcd", {"abcd": 1.0}, "", 60, "abc «abcdef» «abcd»", 4),
+    (
+        "日本語全文検索のはなし。茶。",
+        {"全文": 1.0, "文検": 1.0, "茶": 1.0},
+        "",
+        60,
+        "日本語«全文検»索のはなし。«茶»。",
+        3,
+    ),
+    ("ｶﾞ全文 zebra", {"全文": 1.0}, "", 60, "«ｶﾞ全文» zebra", 0),
+    ("a-b c a–b x", {"a-b": 1.0}, "", 60, "«a-b» c a–b x", 0),
+    ("Head\n\nText here\n\n\n  more.\n\nlast", {"more": 1.0}, "", 60, "Head · Text here · «more». last", 20),
+    ("  \n a  \t b \n", {"b": 1.0}, "", 60, "a «b»", 9),
+    ("", {"b": 1.0}, "", 60, "", 0),
+    ("compound wordpart and wordpiece", {"word": 1.0}, "", 60, "compound «wordpart» and «wordpiece»", 9),
+]
+
+
+def marked(found: Snippet) -> str:
+    """The text, with the marks as «»."""
+    text = found.text
+    for start, end in reversed(found.marks):
+        text = f"{text[:start]}«{text[start:end]}»{text[end:]}"
+    return text
+
+
+@pytest.mark.parametrize(("body", "words", "fence", "size", "text", "at"), SHOWN)
+def test_the_part_of_a_chunk_that_is_shown(
+    body: str, words: dict[str, float], fence: str, size: int, text: str, at: int
+) -> None:
+    found = Snippets(dict.fromkeys(words, ()), size, "en").of(body, words, (), fence)
+    assert (marked(found), found.at) == (text, at)
+
+
+SECTIONS = "Intro of zebra.\n# Lions\nA lion.\n## Zebras\nThey graze with a lion.\n# Gnus\n\n"
+TITLES = {"# Lions\n": 1, "## Zebras\n": 2, "# Gnus\n": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "shown"),
+    [
+        ({"zebra": 1.0}, SECTIONS, "Intro of «zebra»."),
+        ({"lion": 1.0}, SECTIONS, "A «lion»."),
+        ({"lion": 1.0, "zebra": 1.0}, SECTIONS, "They graze with a «lion»."),
+        ({"graze": 1.0, "zebra": 1.5}, SECTIONS, "They «graze» with a lion."),
+        ({"gnus": 1.0}, SECTIONS, "«Gnus»"),
+        ({}, SECTIONS, "Intro of zebra."),
+        ({"they": 1.0}, SECTIONS[16:], "«They» graze with a lion."),
+        ({}, SECTIONS[16:], "A lion."),
+        ({"lion": 1.0, "gnu": 1.0}, SECTIONS, "A «lion»."),
+        ({"intro": 1.0, "graze": 1.0}, SECTIONS, "«Intro» of zebra."),
+    ],
+)
+def test_a_snippet_is_of_the_section_that_says_most(words: dict[str, float], text: str, shown: str) -> None:
+    headings = [
+        ChunkHeading(level, text.index(title), text.index(title) + len(title))
+        for title, level in TITLES.items()
+    ]
+    assert marked(Snippets(dict.fromkeys(words, ()), 60, "en").of(text, words, headings)) == shown

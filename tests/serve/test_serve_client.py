@@ -121,8 +121,9 @@ def test_a_daemon_that_hangs_up_does_not_answer() -> None:
             DaemonClient(DaemonInfo(os.getpid(), url, TOKEN, "", "")).ask(STATUS)
         thread.join()
     assert type(raised.value) is DaemonError
-    assert str(raised.value).startswith(f"the daemon (process {os.getpid()}) at {url} does not answer: ")
-    assert not str(raised.value).endswith(": ")
+    said, reason = str(raised.value).rsplit(": ", 1)
+    assert said == f"the daemon (process {os.getpid()}) at {url} does not answer"
+    assert reason in ("Remote end closed connection without response", "Connection reset by peer")
     with pytest.raises(NotListeningError) as refused:
         DaemonClient(DaemonInfo(1, url, TOKEN, "", "")).ask(STATUS)
     assert str(refused.value) == f"no daemon listens at {url}"

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
-from vault_indexer.model import Expand
+from vault_indexer.model import (
+    Expand,
+    GraphReason,
+    Hit,
+    IndexState,
+    KeywordReason,
+    SearchAnswer,
+    Shares,
+    VectorReason,
+    Why,
+)
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     ENDPOINTS,
@@ -22,6 +33,7 @@ from vault_indexer.serve.api.endpoints import (
     UNRESOLVED,
     Endpoint,
 )
+from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
 from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import FUNCTIONS, AnswerContext
 from vault_indexer.service import VaultService
@@ -95,3 +107,67 @@ def test_a_text_that_is_empty_or_too_long_is_refused_before_it_is_sent() -> None
         MENTIONS.arguments({"path": "x" * 5000})
     with pytest.raises(UsageError, match="no note is named"):
         RELATED.arguments({"path": ""})
+    with pytest.raises(UsageError, match="the query is empty"):
+        SEARCH.arguments({"q": "", "as_you_type": False})
+    assert ALL_LINKS.arguments({"path": "", "view": "orphans"}) == {"view": "orphans"}
+
+
+def test_the_keys_of_a_hit_are_those_that_are_named() -> None:
+    assert hit_keys("") is None
+    assert hit_keys(" , ") is None
+    assert hit_keys(" path,title , path") == frozenset({"path", "title"})
+
+
+def test_keys_that_a_hit_lacks_are_named_in_order_and_cut() -> None:
+    with pytest.raises(UsageError) as raised:
+        hit_keys(f"path,zebra,{'x' * 61},colour")
+    said, _, known = str(raised.value).partition("; it has ")
+    assert said == f"fields: a hit has no key 'colour', '{'x' * 60}', 'zebra'"
+    names = known.split(", ")
+    assert names == sorted(names)
+    assert {"path", "title", "snippet"} <= set(names)
+
+
+NOTHING_FOUND = SearchAnswer("x", 0.0, IndexState(1, 1, 0), ())
+
+
+def hit_of(words: float | None, meaning: float = 0.0, links: float = 0.0) -> Hit:
+    """A hit that words, meaning and links gave so much; None or 0 for nothing."""
+    why = Why(
+        vector=VectorReason(1, meaning) if meaning else None,
+        keyword=None if words is None else KeywordReason(1, words, {}),
+        graph=GraphReason(1, links, ()) if links else None,
+        recency=1.0,
+    )
+    return Hit(
+        path="a.md",
+        title="a",
+        header_path="",
+        chunk_id="a_1",
+        chunk_index=0,
+        start_pos=0,
+        end_pos=1,
+        start_line=1,
+        end_line=1,
+        score=1.0,
+        snippet="",
+        content="",
+        modified_time="",
+        tags=(),
+        stale=False,
+        why=why,
+    )
+
+
+def test_the_share_of_words_is_relative_to_the_strongest_hit() -> None:
+    hits = (hit_of(0.5, meaning=0.25), hit_of(2.0, links=0.75), hit_of(None))
+    shown = with_shares(replace(NOTHING_FOUND, results=hits)).results
+    assert [hit.shares for hit in shown] == [
+        Shares(words=0.25, meaning=0.25, links=0.0),
+        Shares(words=1.0, meaning=0.0, links=0.75),
+        Shares(words=0.0, meaning=0.0, links=0.0),
+    ]
+    assert with_shares(replace(NOTHING_FOUND, results=(hit_of(0.0),))).results[0].shares == Shares(
+        0.0, 0.0, 0.0
+    )
+    assert with_shares(NOTHING_FOUND) == NOTHING_FOUND

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from http.client import HTTPConnection
 from typing import cast
 
+import pytest
 from serve_api import Api
 from waiting import wait_until
 
@@ -41,6 +42,14 @@ def test_each_change_is_told_once() -> None:
     assert stream(2, 2, 3) == [2, 3]
 
 
+def test_a_look_tells_that_the_vault_has_gone() -> None:
+    def look() -> StatusReport:
+        raise UnavailableError("the vault has gone")
+
+    with pytest.raises(UnavailableError, match="the vault has gone"):
+        StatusEvents(look, lambda: False).look()
+
+
 def test_no_event_comes_once_the_server_stops() -> None:
     async def read() -> list[str]:
         events = StatusEvents(dict, lambda: True)  # type: ignore[arg-type]
@@ -60,9 +69,17 @@ def test_one_stream_more_is_let_in_when_one_has_ended() -> None:
         full.append(events.is_full())
         for one in streams[1:]:
             await one.aclose()
+        again = [cast("AsyncGenerator[str, None]", events.stream()) for _ in range(MAX_STREAMS)]
+        for one in again:
+            full.append(events.is_full())
+            await anext(one)
+        full.append(events.is_full())
+        for one in again:
+            await one.aclose()
         return full
 
-    assert asyncio.run(open_and_close()) == [True, False]
+    assert MAX_STREAMS == 8
+    assert asyncio.run(open_and_close()) == [True, False, *[False] * 8, True]
 
 
 def test_the_first_event_is_the_status(api: Api) -> None:

@@ -109,3 +109,101 @@ def test_the_pages_of_a_text_are_the_text(text: str) -> None:
 )
 def test_about_so_many_tokens_of_a_vocabulary_of_today(text: str, tokens: int) -> None:
     assert likely_tokens(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        (" ", 0),
+        ("  ", 1),
+        (" \t", 1),
+        ("\t", 0),
+        ("abcd", 1),
+        ("abcde", 2),
+        ("Abcd", 1),
+        ("ABCD", 1),
+        ("aBcd", 4),
+        ("ab12", 4),
+        ("2024", 4),
+        ("x" * 24, 6),
+        ("x" * 25, 25),
+        (".", 1),
+        ("\x7f", 1),
+        ("\x80\x80\x80\x80", 3),
+        ("\u052f" * 4, 3),
+        ("\u0530" * 5, 7),
+        ("\u1fff" * 5, 7),
+        ("\u2000" * 2, 5),
+        ("\u2e7f" * 2, 5),
+        ("\u2e80" * 4, 7),
+        ("\uffff" * 4, 7),
+        ("\U00010000", 4),
+        ("a b\n", 3),
+    ],
+)
+def test_the_tokens_of_each_kind_of_character(text: str, tokens: int) -> None:
+    assert tokens_of(text) == tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("letters" * 2, 2),
+        ("a" * 15, 3),
+        ("1234567", 3),
+        ("....", 1),
+        (".....", 2),
+        ("ab12", 2),
+        ("é", 1),
+        (" ", 0),
+    ],
+)
+def test_about_the_tokens_of_each_kind_of_piece(text: str, tokens: int) -> None:
+    assert likely_tokens(text) == tokens
+
+
+def test_json_is_written_without_spaces_and_as_it_is_read() -> None:
+    assert as_text({"a": [1, "é"], "b": None}) == '{"a":[1,"é"],"b":null}'
+
+
+@pytest.mark.parametrize(
+    ("value", "tokens", "found"),
+    [
+        ("x" * 40, 1, "x" * 40),
+        ("x" * 41, 1, "x" * 20 + " […]"),
+        ("x" * 41, 43, "x" * 41),
+        ("x" * 41, 42, "x" * 20 + " […]"),
+        ({"a": "x" * 60, "b": "x" * 59}, 70, {"a": "x" * 30 + " […]", "b": "x" * 29 + " […]"}),
+        ({"a": "x" * 60, "b": "x" * 59}, 110, {"a": "x" * 30 + " […]", "b": "x" * 59}),
+        ([1] * 100, 150, [1] * 50),
+        ([["x" * 50], 7, None, True], 20, [["x" * 25 + " […]"], 7, None, True]),
+        ({"n": 12345678901234567890}, 1, {"n": 12345678901234567890}),
+    ],
+)
+def test_the_longest_texts_and_lists_are_halved_until_all_fits(
+    value: JsonValue, tokens: int, found: JsonValue
+) -> None:
+    assert fitting(value, tokens) == found
+
+
+def test_a_page_begins_at_an_entry_and_ends_at_another() -> None:
+    answer: dict[str, JsonValue] = {"n": 1, "a": ["x", "y"], "b": ["z"], "c": None}
+    assert page(answer, ("a", "b"), 0) == answer
+    assert page(answer, ("a", "b"), 0, 2) == {"n": 1, "a": ["x", "y"], "b": [], "c": None, "next_offset": 2}
+    assert page(answer, ("a", "b"), 1, 1) == {"n": 1, "a": ["y"], "b": [], "c": None, "next_offset": 2}
+    assert page(answer, ("a", "b"), 2, 1) == {"n": 1, "a": [], "b": ["z"], "c": None}
+    assert page(answer, ("a", "b"), 3) == {"n": 1, "a": [], "b": [], "c": None}
+    assert page(answer, ("c",), 0) == {**answer, "c": []}
+
+
+def test_a_page_holds_as_many_entries_as_fit_and_one_at_least() -> None:
+    small, large = "small " * 300, "large " * 3_000
+    room = PAGE_TOKENS - tokens_of('{"a":[]}') - 20
+    fits = room // (tokens_of(as_text(small)) + 1)
+    found = page({"a": [small] * 20}, ("a",), 0)
+    assert found == {"a": [small] * fits, "next_offset": fits}
+    found = page({"a": [small, large, small]}, ("a",), 0)
+    assert isinstance(found["a"], list)
+    assert (found["a"][0], found["next_offset"]) == (small, 2), "what is left holds a part of the large one"
+    assert tokens_of(as_text(found)) <= PAGE_TOKENS

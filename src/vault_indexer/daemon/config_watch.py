@@ -41,9 +41,16 @@ class ConfigFollower:
     uses the configuration owns it; `read_again` handles its errors itself.
     """
 
-    def __init__(self, watch: ConfigWatch, read_again: Callable[[], None], thread_name: str) -> None:
+    def __init__(
+        self,
+        watch: ConfigWatch,
+        read_again: Callable[[], None],
+        thread_name: str,
+        look_every_s: float = _LOOK_EVERY_S,
+    ) -> None:
         self._watch = watch
         self._read_again = read_again
+        self._look_every_s = look_every_s
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._follow, name=thread_name, daemon=True)
 
@@ -58,7 +65,7 @@ class ConfigFollower:
 
     def _follow(self) -> None:
         looks_due = 0
-        while not self._stopping.wait(_LOOK_EVERY_S):
+        while not self._stopping.wait(self._look_every_s):
             has_changed = self._watch.has_changed()
             if has_changed or looks_due:
                 looks_due += 1

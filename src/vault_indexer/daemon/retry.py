@@ -24,8 +24,9 @@ class Retry:
         latest_s: float,
         clock: Callable[[], float] = time.monotonic,
         folder: Path | None = None,
+        free: Callable[[Path], int] = free_bytes,
     ) -> None:
-        self._folder = folder
+        self._folder, self._free = folder, free
         self._first_s, self._latest_s = first_s, latest_s
         self._clock = clock
         self._wait_s = 0.0
@@ -36,7 +37,7 @@ class Retry:
         """The work failed once more."""
         self.wait(min(max(self._first_s, 2 * self._wait_s), self._latest_s))
         if self._folder is not None and isinstance(error, DiskFullError):
-            self._full_at = free_bytes(self._folder)
+            self._full_at = self._free(self._folder)
 
     def wait_again(self) -> None:
         """As long as the last time."""
@@ -63,4 +64,4 @@ class Retry:
             return True
         if self._full_at is None or self._folder is None:
             return False
-        return free_bytes(self._folder) >= self._full_at + _ROOM_BYTES
+        return self._free(self._folder) >= self._full_at + _ROOM_BYTES

@@ -333,9 +333,10 @@ def _letters_in(folded: str) -> Iterator[str]:
     """The letters of a word one by one; two together where some letter is folded to both."""
     at = 0
     while at < len(folded):
-        size = 2 if at + 1 < len(folded) and folded[at : at + 2] in _spellings() else 1
-        yield folded[at : at + size]
-        at += size
+        pair = folded[at : at + 2]
+        letters = pair if pair in _spellings() else folded[at]
+        yield letters
+        at += len(letters)
 
 
 @cache

@@ -12,6 +12,7 @@ _NEAR = 20
 _LONGEST = 400
 """A rule of thumb."""
 
+_SPACES = " \n\t"
 _ADDRESS = re.compile(r"://|%[0-9A-Fa-f]{2}")
 _TOKEN = re.compile(r"\S{,400}")
 _PICTURE = re.compile(r"[ \t>]*!(?:\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\])\s*")
@@ -31,9 +32,10 @@ def markup_end(source: str, offset: int) -> int:
 
 def word_start(text: str, offset: int) -> int:
     """`offset`, or where a word begins, or an address ends, that is divided there."""
-    near = text.rfind(" ", max(0, offset - _NEAR), offset + 1)
-    if offset == 0 or near >= 0:
-        return near + 1 if near >= 0 else offset
+    first = max(0, offset - _NEAR)
+    near = max(text.rfind(space, first, offset + 1) for space in _SPACES)
+    if near >= 0 or first == 0:
+        return near + 1
     found = _address_at(text, offset)
     return found[1] if found else offset
 
@@ -72,6 +74,6 @@ def _markup_at(source: str, offset: int) -> tuple[int, int] | None:
 def _address_at(text: str, offset: int) -> tuple[int, int] | None:
     """The span of the token that is divided at a place, if it is an address."""
     first = max(0, offset - _LONGEST)
-    first += max(map(text[first:offset].rfind, " \n\t")) + 1
+    first += max(map(text[first:offset].rfind, _SPACES)) + 1
     token = _TOKEN.match(text, first)
     return token.span() if token and token.end() > offset > first and _ADDRESS.search(token[0]) else None

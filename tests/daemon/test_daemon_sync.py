@@ -1,0 +1,271 @@
+"""The index is brought in step with the vault: what is read, believed and told, scan by scan."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from loop_by_hand import Clock, loop_by_hand
+from reliability_lab import in_one_process
+from vault_at_work import NOTES, Place, opened, place
+
+from vault_indexer.daemon.sync import EVERYTHING, UnreadNotes, VaultSync, status_of
+from vault_indexer.errors import VaultError
+from vault_indexer.index.plan import Applied
+from vault_indexer.model import Problem, Progress, SkippedFile
+
+CONFIG = '[index]\nworkers = 1\n[embedding]\nprovider = "wordllama"\n'
+BY_WORDS = "---\nchunking: word\n---\nquince jelly sets slowly now\n"
+OTHER_OPTIONS = ("chunking.word.chunk_size is now 80",)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """By the model that loads fastest."""
+    made = place(tmp_path_factory.mktemp("built"))
+    made.configure(CONFIG)
+    made.tune('[embedding]\ntoken_weights = "none"\n')
+    with opened(made):
+        pass
+    return made
+
+
+@pytest.fixture
+def where(built: Place, tmp_path: Path) -> Place:
+    """A copy: a build takes seconds."""
+    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
+    return Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")
+
+
+def sync_of(where: Place, clock: Clock, *, live: bool) -> VaultSync:
+    return VaultSync(in_one_process(where.target()), live=live, clock=clock)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def live(where: Place, clock: Clock) -> Iterator[VaultSync]:
+    """As the daemon has it, after its first scan."""
+    with closing(sync_of(where, clock, live=True)) as made:
+        assert made.open_current() == ()
+        made.sync(EVERYTHING)
+        yield made
+
+
+def reasons_of(source: VaultSync) -> tuple[str, ...]:
+    """Why the open index does not fit the configuration."""
+    assert source.current is not None
+    return source.current.reasons
+
+
+def notes_of(source: VaultSync) -> set[str]:
+    assert source.current is not None
+    with source.current.writer.holder.lease() as snapshot:
+        return {row.path for row in snapshot.catalog.files() if row.state == "note"}
+
+
+def test_without_an_index_nothing_is_known(tmp_path: Path, clock: Clock) -> None:
+    where = place(tmp_path)
+    with closing(sync_of(where, clock, live=True)) as source:
+        assert source.open_current() == ("there is no index yet",)
+        assert source.sync(EVERYTHING) == (Applied(), None)
+        assert (source.skipped(), source.quarantine(), source.notes_without_model()) == ((), {}, {})
+        assert source.has_unconfirmed_losses() is False
+        assert source.verify(repair=True) == (
+            Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),
+        )
+        status = status_of(source, "building", 3)
+        assert (status.state, status.pending, status.generation, status.seq) == ("building", 3, 0, 0)
+        assert (status.vault, status.index_dir) == (str(where.vault), str(where.index_dir))
+        assert (status.counts.notes, status.detail, status.manifest) == (0, "", {})
+
+
+def test_a_strategy_that_is_new_to_the_index_counts_from_then_on(where: Place, live: VaultSync) -> None:
+    where.configure(f"{CONFIG}[chunking.word]\nchunk_size = 80\n")
+    live.reconfigure(live.assembly.with_reloaded_config())
+    where.write("Plain.md", "# Plain\n\nMarmalade.\n")
+    live.sync(EVERYTHING)
+    assert reasons_of(live) == ()
+    where.write("Quince.md", BY_WORDS)
+    applied, _ = live.sync(EVERYTHING)
+    assert applied.strategies == {"word"}
+    assert reasons_of(live) == OTHER_OPTIONS
+
+
+def test_the_loop_rebuilds_where_a_note_brings_a_strategy_of_other_options(where: Place) -> None:
+    with loop_by_hand(where) as kept:
+        where.configure(f"{CONFIG}[chunking.word]\nchunk_size = 80\n")
+        kept.run(1.0)
+        seen = [kept.loop.state.reasons]
+        kept.save("Quince.md", BY_WORDS)
+        for _ in range(40):
+            kept.run(0.25)
+            seen.append(kept.loop.state.reasons)
+            if seen[-1]:
+                break
+        assert (seen[0], seen[-1]) == ((), OTHER_OPTIONS)
+
+
+def test_notes_that_are_new_are_counted_until_they_are_read(where: Place, live: VaultSync) -> None:
+    assert live.unread is None
+    for name in ("A.md", "B.md"):
+        where.write(name, f"# {name}\n")
+    where.write("Bread.md", "# Bread\n\nToast.\n")
+    seen: list[tuple[int, UnreadNotes | None]] = []
+    applied, found = live.sync(EVERYTHING, lambda left: seen.append((left, live.unread)))
+    assert applied.indexed == ("A.md", "B.md", "Bread.md")
+    assert found is not None
+    assert [left for left, _ in seen] == sorted((left for left, _ in seen), reverse=True)
+    assert seen[-1] == (0, UnreadNotes(0, 5))
+    assert all(unread == UnreadNotes(min(2, left), 5) for left, unread in seen)
+    assert live.unread is None
+
+
+def test_notes_that_only_changed_are_not_unread(where: Place, live: VaultSync) -> None:
+    where.write("Bread.md", "# Bread\n\nToast.\n")
+    seen: list[UnreadNotes | None] = []
+    live.sync(EVERYTHING, lambda _: seen.append(live.unread))
+    assert seen
+    assert set(seen) == {None}
+
+
+def test_a_scan_of_a_part_looks_at_that_part_alone(where: Place, live: VaultSync) -> None:
+    where.write("Bread.md", "# Bread\n\nToast.\n")
+    where.write("Garden/Beans.md", "# Beans\n")
+    where.write("Plums.md", "# Plums\n")
+    applied, _ = live.sync(["Garden", "Plums.md"])
+    assert set(applied.indexed) == {"Garden/Beans.md", "Plums.md"}
+    assert live.sync(EVERYTHING)[0].indexed == ("Bread.md",)
+
+
+def test_a_file_that_vanished_is_held_and_then_deleted(where: Place, live: VaultSync, clock: Clock) -> None:
+    (where.vault / "Bread.md").unlink()
+    assert live.sync(EVERYTHING)[0].removed == ()
+    assert live.dirty.held == 1
+    live.release_due()
+    assert "Bread.md" in notes_of(live)
+    clock.now += live.assembly.settings.watch.delete_hold_s
+    live.release_due()
+    assert (notes_of(live), live.dirty.held) == (NOTES.keys() - {"Bread.md"}, 0)
+
+
+def test_a_file_that_is_back_in_time_is_kept(where: Place, live: VaultSync, clock: Clock) -> None:
+    (where.vault / "Bread.md").unlink()
+    live.sync(EVERYTHING)
+    where.write("Bread.md", NOTES["Bread.md"])
+    clock.now += 60
+    live.release_due()
+    assert notes_of(live) == NOTES.keys()
+    live.sync(EVERYTHING)
+    assert live.dirty.held == 0
+
+
+def test_a_command_deletes_at_once(where: Place, clock: Clock) -> None:
+    (where.vault / "Bread.md").unlink()
+    with closing(sync_of(where, clock, live=False)) as source:
+        assert source.open_current() == ()
+        assert source.sync(EVERYTHING)[0].removed == ("Bread.md",)
+        assert source.dirty.held == 0
+
+
+def test_a_file_that_moved_is_not_held(where: Place, live: VaultSync) -> None:
+    (where.vault / "Bread.md").rename(where.vault / "Loaf.md")
+    applied, _ = live.sync(EVERYTHING)
+    assert (applied.indexed, applied.removed) == (("Loaf.md",), ("Bread.md",))
+    assert live.dirty.held == 0
+
+
+def test_a_vault_that_looks_empty_is_not_believed_at_once(
+    where: Place, live: VaultSync, clock: Clock
+) -> None:
+    shutil.move(where.vault / "Garden", where.vault.parent / "Garden")
+    for name in ("Bread.md", "Oven.md"):
+        (where.vault / name).unlink()
+    assert live.has_unconfirmed_losses() is True
+    with pytest.raises(VaultError) as raised:
+        live.check_losses()
+    empty = "the vault looks empty (3 files expected). The index is kept."
+    assert str(raised.value) == f"Not rebuilt: {empty} (--force rebuilds all the same)"
+    live.sync(EVERYTHING)
+    assert (live.degraded, notes_of(live), live.dirty.held) == (empty, set(NOTES), 0)
+    assert status_of(live, "ready", 0).detail == empty
+    assert live.take_confirmation() is False
+    clock.now += 1.75
+    assert live.take_confirmation() is False
+    clock.now += 0.25
+    assert [live.take_confirmation(), live.take_confirmation()] == [True, False]
+    clock.now += 4.75
+    assert live.take_confirmation() is False
+    clock.now += 0.25
+    assert live.take_confirmation() is True
+    live.sync(["Garden"])
+    assert notes_of(live) == set(NOTES), "a part of the vault confirms nothing"
+    live.sync(EVERYTHING)
+    assert (live.degraded, notes_of(live)) == ("", set())
+    assert live.take_confirmation() is False
+
+
+def test_a_vault_that_cannot_be_read_leaves_the_index_as_it_is(where: Place, live: VaultSync) -> None:
+    where.vault.rename(where.vault.with_name("away"))
+    applied, found = live.sync(EVERYTHING)
+    assert (applied, found) == (Applied(), None)
+    assert "vault" in live.degraded
+    assert live.has_unconfirmed_losses() is True
+    assert notes_of(live) == NOTES.keys()
+    where.vault.with_name("away").rename(where.vault)
+    live.sync(EVERYTHING)
+    assert (live.degraded, live.has_unconfirmed_losses()) == ("", False)
+
+
+def test_an_excluded_note_goes_at_once_and_leaves_no_trace(where: Place, live: VaultSync) -> None:
+    (where.vault / "oven.png").write_bytes(b"png")
+    live.sync(EVERYTHING)
+    where.write(".indexerignore", "Oven.md\noven.png\n")
+    assert live.reconfigure(live.assembly) is True
+    assert live.reconfigure(live.assembly) is False
+    assert live.sync(EVERYTHING)[0].removed == ("Oven.md", "oven.png")
+    assert live.dirty.held == 0
+    assert live.current is not None
+    catalog = live.current.generation.catalog
+    files = catalog.parent.glob(f"{catalog.name}*")
+    assert b"E-417" not in b"".join(one.read_bytes() for one in files)
+
+
+def test_a_note_is_read_again_as_it_is_now(where: Place, live: VaultSync) -> None:
+    where.write("Bread.md", "# Bread\n\nToast.\n")
+    where.write("Oven.md", "# Oven\n\nCold.\n")
+    live.reread("Bread.md")
+    assert live.sync(EVERYTHING)[0].indexed == ("Oven.md",)
+
+
+def test_a_check_names_what_differs_and_repairs_it(where: Place, live: VaultSync) -> None:
+    assert live.verify(repair=False) == ()
+    where.write("Bread.md", "# Bread\n\nToast.\n")
+    told: list[Progress] = []
+    (problem,) = live.verify(repair=False, report=told.append)
+    assert "Bread.md" in f"{problem}"
+    assert {one.stage for one in told} >= {"verify catalog", "verify vault", "verify indices"}
+    assert live.verify(repair=False) == (problem,), "looking repairs nothing"
+    assert live.verify(repair=True) == (problem,)
+    assert (live.verify(repair=False), live.damaged) == ((), "")
+
+
+def test_files_that_are_not_indexed_are_named_with_their_reason(where: Place, live: VaultSync) -> None:
+    (where.vault / "Large.md").write_bytes(b"x" * 100)
+    os.truncate(where.vault / "Large.md", 1 << 40)
+    live.sync(EVERYTHING)
+    (skipped,) = live.skipped()
+    assert isinstance(skipped, SkippedFile)
+    assert (skipped.path, bool(skipped.reason)) == ("Large.md", True)
+    status = status_of(live, "ready", 2)
+    assert (status.skipped, status.counts.notes, status.pending) == ((skipped,), 3, 2)
+    assert (status.generation, status.vectors_owed) == (1, 0)
+    assert status.seq > 0
+    assert status.manifest

@@ -1,0 +1,217 @@
+"""How long a connection is kept whose client does not ask, does not finish, or does not read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from vault_indexer.serve.http.connections import Connection, connection_limit
+from vault_indexer.serve.http.guard import Message, Receive, Send
+
+REQUEST = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n"
+
+
+async def answer(_scope: Message, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+@dataclass
+class Timer:
+    """Implements what a connection uses of asyncio.TimerHandle."""
+
+    seconds: float
+    ring: Callable[..., object]
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+@dataclass
+class Loop:
+    """Implements what a connection uses of an event loop: timers ring, and tasks run, when the test says."""
+
+    timers: list[Timer] = field(default_factory=list)
+    tasks: list[Coroutine[Any, Any, None]] = field(default_factory=list)
+
+    def call_later(self, seconds: float, ring: Callable[..., object]) -> Timer:
+        self.timers.append(Timer(seconds, ring))
+        return self.timers[-1]
+
+    def create_task(self, task: Coroutine[Any, Any, None], **_: object) -> asyncio.Future[None]:
+        self.tasks.append(task)
+        return cast("asyncio.Future[None]", Ended())
+
+    def run_task(self) -> None:
+        with suppress(StopIteration):
+            self.tasks.pop().send(None)
+
+    def running(self) -> list[float]:
+        """The seconds of the timers that were not cancelled, from now on."""
+        seconds = [one.seconds for one in self.timers if not one.cancelled]
+        self.timers = []
+        return seconds
+
+
+class Ended:
+    def add_done_callback(self, _: object) -> None:
+        pass
+
+
+@dataclass
+class Transport:
+    """Implements what a connection uses of asyncio.Transport."""
+
+    written: bytes = b""
+    said: list[str] = field(default_factory=list)
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+    def get_extra_info(self, _: str) -> None:
+        return None
+
+    def is_closing(self) -> bool:
+        return False
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        return lambda: self.said.append(name)
+
+
+Made = tuple[Connection, Loop, Transport]
+
+
+@pytest.fixture
+def made() -> Iterator[Made]:
+    config = uvicorn.Config(
+        answer, lifespan="off", log_config=None, http=Connection, ws="none", timeout_keep_alive=30
+    )
+    loop, transport = Loop(), Transport()
+    connection = Connection(config, ServerState(), {}, cast("asyncio.AbstractEventLoop", loop))
+    connection.connection_made(cast("asyncio.Transport", transport))
+    yield connection, loop, transport
+    for task in loop.tasks:
+        task.close()
+
+
+def test_a_client_has_ten_seconds_for_its_first_request_and_five_to_read_what_is_left(made: Made) -> None:
+    connection, loop, transport = made
+    assert connection.idle_since is not None
+    (arrival,) = loop.timers
+    assert loop.running() == [10.0]
+    arrival.ring()
+    assert transport.said == ["close"]
+    (flush,) = loop.timers
+    assert flush.seconds == 5.0
+    flush.ring()
+    assert transport.said == ["close", "abort"]
+
+
+def test_a_request_arrives_within_ten_seconds_of_its_first_byte(made: Made) -> None:
+    connection, loop, transport = made
+    (first,) = loop.timers
+    connection.data_received(REQUEST)
+    assert (connection.idle_since, first.cancelled) == (None, False)
+    assert loop.running() == [10.0], "the clock of the head runs on for the body"
+    first.ring()
+    assert transport.said == [], "the answer is under way"
+    connection.data_received(b"a")
+    assert loop.running() == [10.0]
+    connection.data_received(b"b")
+    assert loop.running() == []
+    loop.run_task()
+    assert transport.written.startswith(b"HTTP/1.1 204 ")
+    assert connection.idle_since is not None
+    assert loop.running() == [30]
+
+
+def test_the_clock_of_a_body_that_is_whole_is_stopped(made: Made) -> None:
+    connection, loop, _ = made
+    connection.data_received(REQUEST + b"ab")
+    assert loop.running() == []
+    loop.run_task()
+    connection.data_received(b"POST")
+    assert loop.running() == [10.0]
+    assert connection.idle_since is None
+
+
+def test_a_client_that_owes_the_rest_of_an_answered_request_is_cut_off(made: Made) -> None:
+    connection, loop, transport = made
+    connection.data_received(REQUEST + b"a")
+    loop.run_task()
+    arrival, *_ = (one for one in loop.timers if not one.cancelled)
+    assert (arrival.seconds, "close" in transport.said) == (10.0, False)
+    arrival.ring()
+    assert "close" in transport.said
+
+
+def test_a_client_that_does_not_read_is_cut_off_after_thirty_seconds(made: Made) -> None:
+    connection, loop, transport = made
+    loop.running()
+    connection.pause_writing()
+    (departure,) = loop.timers
+    connection.resume_writing()
+    assert (departure.seconds, departure.cancelled) == (30.0, True)
+    connection.pause_writing()
+    loop.timers[-1].ring()
+    assert transport.said == ["abort"]
+
+
+def test_an_idle_connection_is_closed_and_cut_off_five_seconds_later(made: Made) -> None:
+    connection, loop, transport = made
+    loop.running()
+    connection.timeout_keep_alive_handler()
+    assert transport.said == ["close"]
+    (flush,) = loop.timers
+    flush.ring()
+    assert (flush.seconds, transport.said) == (5.0, ["close", "abort"])
+
+
+def test_no_clock_of_a_lost_connection_runs(made: Made) -> None:
+    connection, loop, _ = made
+    connection.pause_writing()
+    assert len(loop.timers) == 2
+    connection.connection_lost(None)
+    assert loop.running() == []
+
+
+def test_what_is_not_http_is_answered_in_our_words(made: Made) -> None:
+    connection, _, transport = made
+    connection.data_received(b"\x16\x03\x01 no http\r\n\r\n")
+    head, _, body = transport.written.partition(b"\r\n\r\n")
+    assert json.loads(body) == {"error": {"kind": "request", "message": "Invalid HTTP request received"}}
+    status, *headers = head.lower().split(b"\r\n")
+    assert status.startswith(b"http/1.1 400 ")
+    assert sorted(headers) == [
+        b"cache-control: no-store",
+        b"connection: close",
+        b"content-length: %d" % len(body),
+        b"content-type: application/json",
+        b"x-content-type-options: nosniff",
+    ]
+    assert transport.said == ["close"]
+
+
+@pytest.mark.parametrize(
+    ("free", "requests", "most"),
+    [(4, 8, 4), (19, 8, 4), (20, 8, 5), (400, 8, 100), (1027, 8, 256), (1040, 8, 256), (1040, 129, 258)],
+)
+def test_a_connection_takes_one_of_four_free_files(free: int, requests: int, most: int) -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    held = len(os.listdir("/dev/fd"))  # noqa: PTH208 - one system call after the other, as the limit counts
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (held + free, before[1]))
+        assert connection_limit(requests) == most
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
