@@ -26,7 +26,7 @@ from vault_indexer.store.graph import LinkGraph
 LINKS = {
     "Hub.md": "A B C D E ![[pic.png]]",
     "A.md": "B B F",
-    "B.md": "F",
+    "B.md": "F A",
     "C.md": "F G",
     "D.md": "H",
     "E.md": "",
@@ -95,10 +95,10 @@ def test_a_node_has_its_title_kind_and_degree_and_an_edge_its_links(service: Vau
     assert found.nodes[0] == GraphNode("Hub.md", "Hub title", "note", 0, 6)
     assert found.nodes[1] == GraphNode("A.md", "A title", "note", 1, 3)
     assert found.nodes[-1] == GraphNode("pic.png", "pic.png", "attachment", 1, 1)
-    assert [(one.source, one.target, one.kind) for one in found.edges] == [
-        ("A.md", "B.md", "link"),
-        *((f"{name}.md", "Hub.md", "link") for name in "ABCDE"),
-        ("Hub.md", "pic.png", "link"),
+    assert [(one.source, one.target, one.kind, one.weight) for one in found.edges] == [
+        ("A.md", "B.md", "link", 3),  # both ways together
+        *((f"{name}.md", "Hub.md", "link", 1) for name in "ABCDE"),
+        ("Hub.md", "pic.png", "link", 1),
     ]
 
 

@@ -407,7 +407,7 @@ export interface GraphNode {
   degree: number;
 }
 
-/** `weight` links from one file to another, or ("related") the score, in (0, 1], of a note near the other. */
+/** `weight` links between two files, either way, or ("related") the score, in (0, 1], of a note near the other. */
 export interface GraphEdge {
   source: string;
   target: string;

@@ -70,12 +70,10 @@ def _next_ring(graph: LinkGraph, ring: Iterable[str], known: Mapping[str, int]) 
 
 
 def _link_edges(graph: LinkGraph, paths: Mapping[str, int]) -> tuple[GraphEdge, ...]:
-    """The links among the paths."""
+    """The links among the paths, one edge for those of two files."""
     counts: Counter[tuple[str, str]] = Counter()
-    for path, others in graph.neighbours(paths).items():
-        for other in others & paths.keys():
-            if path < other:
-                counts[path, other] += 1
+    for (source, target), links in graph.links_among(paths.keys()).items():
+        counts[min(source, target), max(source, target)] += links
     return tuple(GraphEdge(*pair, "link", count) for pair, count in sorted(counts.items()))
 
 

@@ -28,7 +28,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """`weight` links from one file to another, or ("related") the score, in (0, 1], of a note near the
+    """`weight` links between two files, either way, or ("related") the score, in (0, 1], of a note near the
     other."""
 
     source: str

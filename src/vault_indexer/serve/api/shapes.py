@@ -470,8 +470,8 @@ class GraphNodeJson(TypedDict):
 
 
 class GraphEdgeJson(TypedDict):
-    """`weight` links from one file to another, or ("related") the score, in (0, 1], of a note near the
-    other."""
+    """`weight` links between two files, either way, or ("related") the score, in (0, 1], of a note near
+    the other."""
 
     source: str
     target: str

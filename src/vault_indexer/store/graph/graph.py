@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -181,6 +181,18 @@ class LinkGraph:
             " JOIN notes m ON m.path = l.resolved WHERE m.note_id != n.note_id"
             " GROUP BY n.path, m.path ORDER BY n.path, m.path"
         )
+
+    def links_among(self, paths: Collection[str]) -> dict[tuple[str, str], int]:
+        """How many links lead from one of the paths to another, by both."""
+        found: dict[tuple[str, str], int] = {}
+        for batch, marks in _batches(paths):
+            sql = (
+                "SELECT n.path, l.resolved, count(*) FROM links l JOIN notes n USING (note_id)"
+                f" WHERE n.path IN ({marks}) AND l.resolved != n.path GROUP BY n.path, l.resolved"
+            )
+            rows = self._catalog.rows(sql, batch)
+            found |= {(path, other): links for path, other, links in rows if other in paths}
+        return found
 
     def networkx(self) -> nx.MultiDiGraph[str]:
         """The whole graph. Nodes are vault paths; their `kind` is "note", "linked" (an attachment) or
