@@ -57,6 +57,7 @@ def test_nothing_happens_by_itself_until_the_regular_check(tmp_path: Path) -> No
     world = World(tmp_path, WatchSettings(rescan_s=100))
     for _ in range(9):
         assert world.after(11) is None
+    assert world.after(2) is None  # the debounce begins
     batch = world.after(2)
     assert batch is not None
     assert (batch.scan_all, batch.reason) == (True, "regular check")

@@ -167,9 +167,9 @@ class VaultWatcher:
             self._checked = now
             self._check_clock(now)
             self._check_source(now)
-            if now - self._looked >= self._interval():
+            if self._poll_reason and now - self._looked >= self._poll_interval():
                 self._looked = now
-                self.request_scan("poll" if self._poll_reason else "regular check")
+                self.request_scan("poll")
 
     def _check_clock(self, now: float) -> None:
         offset = self._system.wall() - now
@@ -231,11 +231,9 @@ class VaultWatcher:
                 return f"the vault is on a network file system ({remote})"
         return ""
 
-    def _interval(self) -> float:
-        """Seconds between two full scans."""
-        if self._poll_reason:
-            return max(self._settings.poll_s, _POLL_FACTOR * self._scan_s)
-        return max(self._settings.rescan_s, _POLL_FACTOR * self._scan_s)
+    def _poll_interval(self) -> float:
+        """Seconds between two full scans where the system does not watch."""
+        return max(self._settings.poll_s, _POLL_FACTOR * self._scan_s)
 
 
 class _Inbox:
