@@ -14,7 +14,7 @@ from vault_indexer.parse.inline import InlineScan, SpanKind
 from vault_indexer.parse.link_syntax import link_definitions
 
 _BEFORE_URL = 300
-_DEFINITION = re.compile(r"^[ >]*\[[^\]\r\n]+\]:.*(?:\n[ >]*\S+)?", re.MULTILINE)
+_DEFINITION = re.compile(r"^[ >]*(\[[^\]\r\n]+\]:.*(?:\n[ >]*\S+)?)", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class Prose:
         """Link reference definitions can stand anywhere in a note."""
         if "]:" not in self._text:
             return {}
-        return link_definitions(self._text, [match.span() for match in _DEFINITION.finditer(self._text)])
+        return link_definitions(self._text, [match.span(1) for match in _DEFINITION.finditer(self._text)])
 
     def _is_in_url(self, start: int) -> bool:
         before = self._text[max(0, start - _BEFORE_URL) : start]
