@@ -19,7 +19,6 @@ from questions_vault import target_of, write_vault
 from vault_indexer.evals.generate import choose_questions, survey_vault
 from vault_indexer.evals.questions import Question
 from vault_indexer.evals.ranking import Scores, parse_variants, run_ranking
-from vault_indexer.evals.ranking.indices import FOLDER_PREFIX
 from vault_indexer.evals.ranking.measures import each_once, judged, ndcg, recall, reciprocal_rank
 from vault_indexer.evals.ranking.statistics import (
     RESAMPLES,
@@ -273,7 +272,10 @@ def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
     assert len(json.loads(outputs.pop())) == 3
 
 
-def test_a_run_measures_what_a_variant_finds(tmp_path: Path) -> None:
+def test_a_run_measures_what_a_variant_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
     own = [
         Question("right", "starlight in a mirror", {"Notes/Telescope.md": 2}),
@@ -287,7 +289,6 @@ def test_a_run_measures_what_a_variant_finds(tmp_path: Path) -> None:
     survey = survey_vault(target, lambda _done, _total: None)
     (generated,) = choose_questions(survey, 1, kinds=["link"])
     said: list[str] = []
-    before = list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"))
     run = run_ranking(target, [generated, *own], parse_variants(["keyword", "rrf"]), k=3, say=said.append)
     assert [one.id for one in run.questions] == ["right", "excluded", "wrong", "wordless", generated.id]
     assert [one.id for one in run.stale] == ["stale"]
@@ -305,4 +306,4 @@ def test_a_run_measures_what_a_variant_finds(tmp_path: Path) -> None:
         "building an index for keyword",
         "0 of 1 questions asked of 2 variants (one index)",
     ]
-    assert list(Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*")) == before
+    assert list(temporary.iterdir()) == [], "the shadow is gone"
