@@ -11,6 +11,7 @@ import pytest
 from answering_daemon import AnsweringDaemon, AskedFor
 from command_here import CommandHere
 
+from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.errors import DiskFullError
 from vault_indexer.model import (
     DaemonState,
@@ -254,6 +255,27 @@ def test_check_says_that_all_is_well(
             "health": told.data["vaults"][0]["health"],  # type: ignore[index]
             "skipped": [],
         }
+    ]
+
+
+def test_check_names_left_over_indices_beside_the_vault_that_is_meant(
+    here: CommandHere, daemon: AnsweringDaemon, report: StatusReport, health: VaultHealth
+) -> None:
+    left = here.sandbox.root / "left"
+    left.mkdir()
+    (left / "CURRENT").write_text("1")
+    remember_vault(here.sandbox.root / "gone", left)
+    (line,) = here.run("check").out.splitlines()
+    assert line.startswith("!   left-over index") and "gone is gone" in line
+    daemon.answer(STATUS, report)
+    daemon.answer(VERIFY, Verification(True, ()))
+    daemon.answer(HEALTH, health)
+    marks = [shown.partition(" | ")[::2] for shown in checked(here, 1)]
+    assert [(mark, rest.partition(" | ")[0]) for mark, rest in marks] == [
+        ("ok", "configuration"),
+        ("ok", "index"),
+        ("", "1,200 chunks"),
+        ("!", "left-over index"),
     ]
 
 
