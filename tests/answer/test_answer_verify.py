@@ -340,6 +340,8 @@ def test_words_that_reverse_deny_as_a_negation_does() -> None:
     assert same_polarity("He failed to pay.", ["He did not pay."], "en")
     assert not same_polarity("He failed to pay.", ["He paid."], "en")
     assert not same_polarity("The door is open.", ["The door is closed."], "en")
+    assert not same_polarity("A hopeless case.", ["A case of hope."], "en")
+    assert same_polarity("The painting is new.", ["The pain is new."], "en"), "that is no suffix"
     assert same_polarity("The door is open.", ["The door is not closed."], "en")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -327,6 +328,13 @@ def test_children_know_their_parent_and_cover_it() -> None:
         assert all(child.embed for child in children)
     both = cut("hierarchical", text, parent_size=100, child_size=30, embed_both=True)
     assert all(chunk.embed for chunk in both)
+
+
+def test_sections_are_joined_until_a_parent_is_half_full() -> None:
+    sections = [f"# {name}\n\n{'word ' * 9}\n\n" for name in "ABCDEF"]
+    chunks = cut("hierarchical", "".join(sections), parent_size=40, child_size=11, size_unit="words")
+    parents = [chunk.body for chunk in chunks if chunk.extra["level"] == 0]
+    assert [re.findall(r"# (\w)", body) for body in parents] == [["A", "B"], ["C", "D"], ["E", "F"]]
 
 
 def test_parent_child_names_sections_paragraphs_and_sentences() -> None:

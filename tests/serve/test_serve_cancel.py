@@ -16,6 +16,7 @@ from serve_api import Answer, Api, serve
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.settings import ServerSettings
+from vault_indexer.errors import ProviderError, VaultError
 from vault_indexer.serve.app import ServerOptions, make_app
 from vault_indexer.serve.http.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
 from vault_indexer.service import VaultService
@@ -138,22 +139,50 @@ class EndlessRebuild:
         self.released.wait(LIMIT_S)
 
 
+def wait_for_rebuild(service: object, *, stopping: bool) -> tuple[int, str]:
+    """The status, and the kind of the error, of a rebuild that is waited for."""
+    status, body = ask_in_process(
+        Vaults.of(cast("VaultService", service)),
+        lambda: stopping,
+        threading.Event(),
+        method="POST",
+        path="/v1/rebuild",
+        query_string=b"",
+        headers=[(b"content-type", b"application/json")],
+        body=b"{}",
+    )
+    return status, body["error"]["kind"]
+
+
 def test_a_server_that_stops_says_that_a_rebuild_has_not_ended() -> None:
     service = EndlessRebuild()
     try:
-        status, body = ask_in_process(
-            Vaults.of(cast("VaultService", service)),
-            lambda: True,
-            threading.Event(),
-            method="POST",
-            path="/v1/rebuild",
-            query_string=b"",
-            headers=[(b"content-type", b"application/json")],
-            body=b"{}",
-        )
+        assert wait_for_rebuild(service, stopping=True) == (503, "stopping")
     finally:
         service.released.set()
-    assert (status, body["error"]["kind"]) == (503, "stopping")
+
+
+class FailingRebuild(EndlessRebuild):
+    """One that fails with this error."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+
+    def rebuild(self, _report: object, _options: object) -> None:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (KeyError("x"), 500, "internal"),
+        (ProviderError("the model is down"), 502, "provider"),
+        (VaultError("it is gone"), 503, "vault"),
+    ],
+)
+def test_a_rebuild_that_fails_has_a_status_of_its_kind(error: Exception, status: int, kind: str) -> None:
+    assert wait_for_rebuild(FailingRebuild(error), stopping=False) == (status, kind)
 
 
 def call_search(vaults: Vaults, stopping: Callable[[], bool]) -> dict[str, Any]:
