@@ -22,6 +22,8 @@ NOTES = {
     "Kestrel draft.md": BODY.replace("June", "July"),
     "Short one.md": "Kestrel\n",
     "Short two.md": "Kestrel\n",
+    "Heron.md": BODY.replace("estrel", "eron"),
+    "Heron again.md": BODY.replace("estrel", "eron"),
     "Tea.md": "# Tea\n\nBlack tea with cardamom, cooked for ten minutes with milk.\n",
 }
 
@@ -46,6 +48,11 @@ def test_one_of_them_is_shown_and_names_the_others(service: VaultService, query:
     shown = [hit for hit in hits(service, query, by_note=by_note) if hit.path in COPIES]
     assert len({hit.path for hit in shown}) == 1
     assert all(set(hit.copies) == COPIES - {hit.path} for hit in shown)
+
+
+def test_of_two_notes_one_is_shown_and_names_the_other(service: VaultService) -> None:
+    (shown,) = [hit for hit in hits(service, "heron ring number", by_note=True) if "Heron" in hit.path]
+    assert {shown.path, *shown.copies} == {"Heron.md", "Heron again.md"}
 
 
 def test_the_note_that_the_query_names_stands_for_them(service: VaultService) -> None:
