@@ -21,6 +21,7 @@ NOTES = {
     "Reifenpanne.md": "Den Schlauch ausbauen und das Loch im Wasser suchen, dann wird es geflickt.",
     "Migränetagebuch.md": "Auslöser waren Rotwein und die kurzen Nächte, ein dunkles Zimmer hilft.",
     "Kündigung.md": "Die Kündigungsfristen sind drei Monate, und das gilt zum Ende des Jahres.",
+    "Umzug.md": "Die Rückwand des Kleiderschranks ist gebrochen, das war auf der Treppe.",
     **{f"Apfel {n}.md": f"Der Apfel Nummer {n} ist nicht im Korb, sondern im Keller." for n in range(5)},
     "Apfelbaum.md": "Im Februar wird der Baum geschnitten, wenn es nicht zu kalt ist.",
 }
@@ -59,6 +60,7 @@ def snapshot(service: VaultService, target: Target) -> Iterator[Snapshot]:
         ("Kuchen", "Zwetschgenkuchen.md"),
         ("Zwetschgen", "Zwetschgenkuchen.md"),
         ("Frist", "Kündigung.md"),
+        ("Schrank", "Umzug.md"),
         ("Fahrradschlauch", "Reifenpanne.md"),
         ("Migräneanfälle", "Migränetagebuch.md"),
     ],
