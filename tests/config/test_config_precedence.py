@@ -265,3 +265,13 @@ def test_vaults_on_a_server_share_one_model_whose_tokens_are_not_weighted(sandbo
     assert (embedding.weighting, embedding.batch_size) == ("", 7)
     weighted = sandbox.load(options={"embedding.token_weights": "idf"}).settings.embedding
     assert weighted.weighting == "idf"  # as measurements and tests ask for it
+
+
+def test_a_vault_that_is_named_counts_more_than_that_of_the_environment(sandbox: Sandbox) -> None:
+    sandbox.write(vault="[search]\nlimit = 7\n")
+    other = sandbox.root / "other"
+    other.mkdir()
+    environ = sandbox.environ | {"INDEXER_VAULT": str(sandbox.vault)}
+    for vault, limit in ((None, 7), (sandbox.vault, 7), (other, 10)):
+        loaded = load(vault, config_file=None, environ=environ, options={})
+        assert loaded.settings.search.limit == limit
