@@ -46,6 +46,14 @@ def test_letters_alone_tell_a_language_that_few_share(text: str, language: str) 
     assert detect(text) == language
 
 
+@pytest.mark.parametrize(
+    ("word", "language", "letters"), [("图书馆", "zh", 6), ("도서관", "ko", 6), ("กขค", "th", 3)]
+)
+def test_a_sign_says_as_much_as_some_letters(word: str, language: str, letters: int) -> None:
+    assert detect(f"{word} {'z' * letters}") == language
+    assert detect(f"{word} {'z' * (letters + 1)}") == ""
+
+
 def test_code_in_a_note_does_not_hide_its_language() -> None:
     code = "```python\nfor the in of: is = to(and_, that)\n```\n" * 5
     assert detect(code + "Dies ist ein Beispiel, das nicht von der Sprache des Codes abhängt.") == "de"
