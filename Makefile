@@ -24,7 +24,7 @@ locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requ
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
 	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
-	@echo "make test     the test suite in 300 seconds of processor time: all but the long, the slow and the gates"
+	@echo "make test     the test suite, some ten minutes on two cores: all but the long, the slow and the gates"
 	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
 	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 40 minutes of processor time at most; SEED= repeats"
