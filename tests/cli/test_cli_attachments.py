@@ -13,8 +13,10 @@ DIAGRAM = "assets/diagram.png"
 
 @pytest.fixture(scope="module")
 def pictures(served: Sandbox) -> Sandbox:
-    """A vault with a daemon, and an attachment in it."""
+    """A vault with a daemon, and an attachment that it knows."""
     served.write(DIAGRAM, "bytes")
+    # On a machine with other work a search with --fresh may answer before the file is in, and says so.
+    wait_until(lambda: found(served, "file:.png"), "an attachment is found")
     return served
 
 
