@@ -59,6 +59,7 @@ TESTS_CPU_S = 20.0
 REST_S = 180.0
 """Tests that use no processor time for so long wait for what never comes."""
 PROCESSORS = 2
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 VERDICTS = ("killed", "survived", "not judged")
 
 
@@ -74,10 +75,7 @@ class Mutant:
     @property
     def is_in_function(self) -> bool:
         """Else an import executes it."""
-        kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        tree = ast.parse((ROOT / self.module).read_text("utf-8"))
-        functions = (node for node in ast.walk(tree) if isinstance(node, kinds))
-        return any(one.body[0].lineno <= self.line <= (one.end_lineno or 0) for one in functions)
+        return is_in_function(ast.parse((ROOT / self.module).read_text("utf-8")), self.line)
 
     @property
     def package(self) -> str:
@@ -218,14 +216,24 @@ def difference(old: str, new: str) -> str:
     return f"{was}  ->  {becomes or 'nothing'}"
 
 
+def find_functions(tree: ast.Module) -> Iterator[Function]:
+    """All of them, methods and inner ones, too."""
+    return (one for one in ast.walk(tree) if isinstance(one, Function))
+
+
+def is_in_function(tree: ast.Module, line: int) -> bool:
+    """Whether the line is in the body of one; else an import executes it."""
+    return any(one.body[0].lineno <= line <= (one.end_lineno or 0) for one in find_functions(tree))
+
+
 def find_statements(tree: ast.Module, line: int) -> list[ast.stmt]:
     """What runs where a line matters: its innermost statement; of a decorator, the function's first; of what
     an import executes, the first of each function of the class, or of the module."""
-    functions = [one for one in ast.walk(tree) if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    functions = list(find_functions(tree))
     decorated = [one for one in functions if first_line(one) <= line < one.lineno]
     if decorated:
         return [first_statement(decorated[0])]
-    if any(one.body[0].lineno <= line <= (one.end_lineno or 0) for one in functions):
+    if is_in_function(tree, line):
         statements = [one for one in ast.walk(tree) if isinstance(one, ast.stmt)]
         around = [one for one in statements if one.lineno <= line <= (one.end_lineno or one.lineno)]
         return [max(around, key=lambda one: (one.lineno, one.col_offset))]
@@ -237,12 +245,12 @@ def find_statements(tree: ast.Module, line: int) -> list[ast.stmt]:
     return [first_statement(one) for one in inside or functions]
 
 
-def first_line(definition: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
+def first_line(definition: Function | ast.ClassDef) -> int:
     """That of its first decorator, if it has any."""
     return min(one.lineno for one in (definition, *definition.decorator_list))
 
 
-def first_statement(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.stmt:
+def first_statement(function: Function) -> ast.stmt:
     """Behind the docstring, unless that is all there is."""
     return function.body[1 if ast.get_docstring(function) is not None and len(function.body) > 1 else 0]
 

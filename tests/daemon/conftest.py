@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from loop_by_hand import LoopByHand, loop_by_hand
 from milvus_server import shared_server
-from vault_at_work import Place, opened, place
+from vault_at_work import Place, copy_of, opened, place
 
 __all__ = ["shared_server"]
 
@@ -25,7 +24,6 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
 @pytest.fixture
 def kept(built: Place, tmp_path: Path) -> Iterator[LoopByHand]:
     """The loop of a copy of the vault, with nothing pending."""
-    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
-    with loop_by_hand(Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")) as made:
+    with loop_by_hand(copy_of(built, tmp_path)) as made:
         assert made.loop.pending() == 0
         yield made

@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 from reliability_lab import InProcessPool, in_one_process, is_slow
-from vault_at_work import NOTES, Place, opened, place, silent
+from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, opened, place, silent
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON, LocalSession, ReadOnlySession
@@ -26,26 +26,17 @@ from vault_indexer.service import VaultService
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 
-WORDLLAMA = '[index]\nworkers = 1\n[embedding]\nprovider = "wordllama"\n'
 IN_USE = "the index {} is in use by process"
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """By the model that loads fastest."""
-    made = place(tmp_path_factory.mktemp("built"))
-    made.configure(WORDLLAMA)
-    made.tune('[embedding]\ntoken_weights = "none"\n')
-    with opened(made):
-        pass
-    return made
+    return built_by_wordllama(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture
 def where(built: Place, tmp_path: Path) -> Place:
-    """A vault with its index: a copy, for a build takes seconds."""
-    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
-    return Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")
+    return copy_of(built, tmp_path)
 
 
 def session_of(where: Place) -> LocalSession:

@@ -11,34 +11,25 @@ from pathlib import Path
 import pytest
 from loop_by_hand import Clock, loop_by_hand
 from reliability_lab import in_one_process
-from vault_at_work import NOTES, Place, opened, place
+from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, place
 
 from vault_indexer.daemon.sync import EVERYTHING, UnreadNotes, VaultSync, status_of
 from vault_indexer.errors import VaultError
 from vault_indexer.index.plan import Applied
 from vault_indexer.model import Problem, Progress, SkippedFile
 
-CONFIG = '[index]\nworkers = 1\n[embedding]\nprovider = "wordllama"\n'
 BY_WORDS = "---\nchunking: word\n---\nquince jelly sets slowly now\n"
 OTHER_OPTIONS = ("chunking.word.chunk_size is now 80",)
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """By the model that loads fastest."""
-    made = place(tmp_path_factory.mktemp("built"))
-    made.configure(CONFIG)
-    made.tune('[embedding]\ntoken_weights = "none"\n')
-    with opened(made):
-        pass
-    return made
+    return built_by_wordllama(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture
 def where(built: Place, tmp_path: Path) -> Place:
-    """A copy: a build takes seconds."""
-    shutil.copytree(built.vault.parent, tmp_path, dirs_exist_ok=True)
-    return Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")
+    return copy_of(built, tmp_path)
 
 
 def sync_of(where: Place, clock: Clock, *, live: bool) -> VaultSync:
@@ -88,7 +79,7 @@ def test_without_an_index_nothing_is_known(tmp_path: Path, clock: Clock) -> None
 
 
 def test_a_strategy_that_is_new_to_the_index_counts_from_then_on(where: Place, live: VaultSync) -> None:
-    where.configure(f"{CONFIG}[chunking.word]\nchunk_size = 80\n")
+    where.configure(f"{WORDLLAMA}[chunking.word]\nchunk_size = 80\n")
     live.reconfigure(live.assembly.with_reloaded_config())
     where.write("Plain.md", "# Plain\n\nMarmalade.\n")
     live.sync(EVERYTHING)
@@ -101,7 +92,7 @@ def test_a_strategy_that_is_new_to_the_index_counts_from_then_on(where: Place, l
 
 def test_the_loop_rebuilds_where_a_note_brings_a_strategy_of_other_options(where: Place) -> None:
     with loop_by_hand(where) as kept:
-        where.configure(f"{CONFIG}[chunking.word]\nchunk_size = 80\n")
+        where.configure(f"{WORDLLAMA}[chunking.word]\nchunk_size = 80\n")
         kept.run(1.0)
         seen = [kept.loop.state.reasons]
         kept.save("Quince.md", BY_WORDS)

@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 from loop_by_hand import Clock
-from waiting import DEADLINE_S
+from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.daemon.faults import ActiveFaults, Cause
@@ -148,10 +148,14 @@ def test_who_waits_for_a_pause_is_woken(clock: Clock) -> None:
     for change in changes:
         waiting = threading.Thread(target=pause.wait, args=(10 * DEADLINE_S,))
         waiting.start()
-        while waiting.is_alive():  # it may not have begun to wait
-            change()
+
+        def is_woken(change: Callable[[], None] = change, waiting: threading.Thread = waiting) -> bool:
+            change()  # again: it may not have begun to wait
             waiting.join(0.01)
             pause.begin(None)
+            return not waiting.is_alive()
+
+        wait_until(is_woken, "whoever waits is woken")
 
 
 def test_a_notice_is_shown_for_ten_minutes_from_its_first_answer_on(clock: Clock) -> None:

@@ -25,7 +25,7 @@ from vault_indexer.vault import (
     load_ignore_rules,
 )
 from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
-from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, TooFewWatchesError
+from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, Source, TooFewWatchesError
 
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyEvent
@@ -92,15 +92,18 @@ def test_events_of_the_recursive_observer(
     assert told.hints == hints
 
 
-def test_a_source_that_was_not_started_or_has_ended_reports_nothing(tmp_path: Path) -> None:
+def has_a_fault_unless_it_runs(source: Source) -> None:
     ended = "the watching thread has ended"
-    source = ObserverSource(tmp_path, Told())
     assert source.fault() == ended
     source.start()
     assert source.fault() == ""
     source.stop()
     source.stop()
     assert source.fault() == ended
+
+
+def test_a_source_that_was_not_started_or_has_ended_reports_nothing(tmp_path: Path) -> None:
+    has_a_fault_unless_it_runs(ObserverSource(tmp_path, Told()))
     assert not [thread for thread in threading.enumerate() if "watchdog" in type(thread).__module__]
 
 
@@ -113,14 +116,7 @@ def inotify(vault: Path, told: Sink, limit: int | None = None) -> InotifySource:
 
 @ON_LINUX
 def test_it_has_a_fault_until_it_is_started_and_after_it_has_ended(tmp_path: Path) -> None:
-    ended = "the watching thread has ended"
-    source = inotify(tmp_path, Told())
-    assert source.fault() == ended
-    source.start()
-    assert source.fault() == ""
-    source.stop()
-    source.stop()
-    assert source.fault() == ended
+    has_a_fault_unless_it_runs(inotify(tmp_path, Told()))
 
 
 @ON_LINUX

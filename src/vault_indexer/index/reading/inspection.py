@@ -10,7 +10,7 @@ from pathlib import Path
 from vault_indexer.chunk import ChoosingChunker, chunks_of
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
-from vault_indexer.index.reading.note import note_from
+from vault_indexer.index.reading.note import note_from, reason_of
 from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote, Note, SkippedFile
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.ports import Chunker
@@ -72,7 +72,7 @@ class Inspector:
             except NoteVanished:
                 yield SkippedFile(path, "no such note in the vault")
             except NoteError as error:
-                yield SkippedFile(path, str(error).removeprefix(f"{path}: "))
+                yield SkippedFile(path, reason_of(error, path))
 
     def _inspect(self, note: Note) -> Inspection:
         chunker = self._chunker

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from vault_indexer.errors import NoteError
 from vault_indexer.index.reading.source_file import source_note
 from vault_indexer.model import Note, language_of_path
 from vault_indexer.parse import parse_any
@@ -25,3 +26,8 @@ def note_from(path: str, data: bytes) -> Note:
     if note.language or language_of_path(path):
         return note
     return replace(note, language=detect_note(note.text[note.body_start :]))
+
+
+def reason_of(error: NoteError, path: str) -> str:
+    """Why the note at this path cannot be indexed, for where the path stands beside it."""
+    return str(error).removeprefix(f"{path}: ")

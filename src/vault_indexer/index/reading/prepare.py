@@ -15,7 +15,7 @@ import numpy as np
 from vault_indexer.chunk import chunks_of
 from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.errors import NoteError, ProviderError
-from vault_indexer.index.reading.note import note_from
+from vault_indexer.index.reading.note import note_from, reason_of
 from vault_indexer.index.workers.budget import NoteMeter
 from vault_indexer.model import Chunk, FileRow, Note
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, WordVectors
@@ -127,8 +127,7 @@ class Preparer:
             with nullcontext() if ask or self._llm is None else self._llm.off():
                 chunks = chunks_of(self._chunker_of(note), note)
         except NoteError as error:
-            reason = str(error).removeprefix(f"{path}: ")
-            return Skipped(_file_row(read, "skipped", reason))
+            return Skipped(_file_row(read, "skipped", reason_of(error, path)))
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
         return Parsed(_file_row(read, "note", _shortfall(chunks)), note, chunks, hashes)
 

@@ -184,15 +184,12 @@ class LinkGraph:
 
     def links_among(self, paths: Collection[str]) -> dict[tuple[str, str], int]:
         """How many links lead from one of the paths to another, by both."""
-        found: dict[tuple[str, str], int] = {}
-        for batch, marks in _batches(paths):
-            sql = (
-                "SELECT n.path, l.resolved, count(*) FROM links l JOIN notes n USING (note_id)"
-                f" WHERE n.path IN ({marks}) AND l.resolved != n.path GROUP BY n.path, l.resolved"
-            )
-            rows = self._catalog.rows(sql, batch)
-            found |= {(path, other): links for path, other, links in rows if other in paths}
-        return found
+        sql = (
+            "SELECT n.path, l.resolved, count(*) FROM links l JOIN notes n USING (note_id)"
+            " WHERE n.path IN (%s) AND l.resolved != n.path GROUP BY n.path, l.resolved"
+        )
+        rows = self._catalog.rows_in(sql, paths)
+        return {(path, other): links for path, other, links in rows if other in paths}
 
     def networkx(self) -> nx.MultiDiGraph[str]:
         """The whole graph. Nodes are vault paths; their `kind` is "note", "linked" (an attachment) or
