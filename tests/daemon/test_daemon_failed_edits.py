@@ -40,6 +40,10 @@ def test_changes_without_progress_for_a_minute_say_what_they_wait_for(kept: Loop
     kept.run(10.0)
     assert 60.0 <= kept.loop.stalled_s() < 70.0
     assert kept.loop.wait_reason() == "the next try (indexing failed: the model is down)"
+    kept.loop.pause(None)
+    assert kept.loop.stalled_s() == 0.0, "at once, though the loop has made no step since"
+    kept.loop.resume()
+    assert kept.loop.stalled_s() >= 60.0
     kept.faults.everything = False
     kept.save("Failed.md", "Contains cerium again.\n")
     kept.run(SOON_S)
