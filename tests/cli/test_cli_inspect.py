@@ -60,7 +60,9 @@ def test_what_is_odd_in_a_note_is_told_with_its_line(here: CommandHere) -> None:
         0,
         ["Odd.md  1 chunk, 0 links", "      4-6      12  Odd: # Odd Text."],
     )
-    assert ran.err.startswith("Odd.md:1: chunking in the frontmatter is ignored: strategy: ")
+    assert ran.err.startswith(
+        'Odd.md:1: chunking in the frontmatter is ignored: strategy = "magic": one of: header_based, '
+    )
 
 
 def test_an_unknown_strategy_is_answered_with_those_there_are(here: CommandHere) -> None:

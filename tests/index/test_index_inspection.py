@@ -66,4 +66,6 @@ def test_diagnostics_come_from_the_note_and_from_the_options_it_chose(tmp_path: 
     assert broken.diagnostics == broken.note.diagnostics != ()
     ((kind, detail),) = ((one.kind, one.detail) for one in own.diagnostics)
     assert kind == "chunking"
-    assert detail.startswith("chunking in the frontmatter is ignored: strategy: ")
+    assert detail.startswith(
+        'chunking in the frontmatter is ignored: strategy = "nonsense": one of: header_based, '
+    )

@@ -151,7 +151,11 @@ def test_it_takes_part_in_a_pipeline(tmp_path: Path) -> None:
     ("strategy", "options", "told"),
     [
         ("sections", {}, "no strategy 'sections': there are header_based"),
-        ("token", {"max_tokens": "many"}, "options of token: token.max_tokens"),
+        (
+            "token",
+            {"max_tokens": "many"},
+            'options of token: token.max_tokens = "many": a whole number from 1 to ',
+        ),
         ("token", {"chunk_sise": 3}, "chunk_sise"),
     ],
 )

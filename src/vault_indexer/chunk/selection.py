@@ -22,6 +22,7 @@ from vault_indexer.config.tables.chunking import (
     without_overruled,
 )
 from vault_indexer.config.trust import USER_STRATEGIES, refused_in_note
+from vault_indexer.config.values import first_mistake
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
 from vault_indexer.patterns import GitignorePatterns
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
@@ -63,7 +64,7 @@ class Chooser:
             )
             return Choice(_overlay(ruled, chosen), said)
         except ValidationError as error:
-            return Choice(ruled, (_diagnostic(_message(error)),))
+            return Choice(ruled, (_diagnostic(first_mistake(ChunkingSettings, error)),))
         except ValueError as error:
             return Choice(ruled, (_diagnostic(str(error)),))
 
@@ -166,12 +167,6 @@ def _without(table: _Overlay, keys: frozenset[str]) -> dict[str, object]:
         for key, value in table.items()
         if key not in keys
     }
-
-
-def _message(error: ValidationError) -> str:
-    found = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in found["loc"])
-    return f"{key}: {found['msg']}" if key else found["msg"]
 
 
 def _diagnostic(detail: str) -> Diagnostic:

@@ -211,6 +211,14 @@ def problem_within(
     return ConfigProblem(printable(place.name), text, printable(allowed, 400), origin)
 
 
+def first_mistake(table: type[BaseModel], error: ValidationError) -> str:
+    """The first thing that pydantic found wrong in a table that no source of the configuration holds, in our
+    words: `word.chunk_size = "many": a whole number ≥ 1`."""
+    found = problem_within(ValueLocation("", table, [], {}), error.errors(include_url=False)[0], "")
+    value = f" = {found.value}" if found.value else ""
+    return f"{found.key}{value}: {found.allowed}" if found.key else found.allowed
+
+
 def _step(annotation: object, part: int | str) -> tuple[object, list[object]] | None:
     """The type one step further inside: an element of a list, a field of a table; None if there is none."""
     if isinstance(part, int) and get_origin(annotation) is tuple:

@@ -244,8 +244,8 @@ class IndexLoop:
         return self._publish_task.behind()
 
     def stalled_s(self) -> float:
-        """Seconds for which the pending changes have made no progress; 0 while they do, and from the moment of
-        a pause, even where a step hangs in which the loop learns nothing of it. Any thread."""
+        """Seconds for which the pending changes have made no progress; 0 while they do, and from the moment
+        of a pause, even where a step hangs in which the loop learns nothing of it. Any thread."""
         return 0.0 if self.paused else self._stall.stalled_s()
 
     def wait_reason(self) -> str:

@@ -23,6 +23,7 @@ from pydantic import Field, PrivateAttr, SkipValidation, ValidationError
 from vault_indexer.chunk import STRATEGIES, chunker_for
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
+from vault_indexer.config.values import first_mistake
 from vault_indexer.errors import UsageError
 from vault_indexer.index.reading.note import parse_file
 from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
@@ -59,9 +60,8 @@ class VaultNodeParser(NodeParser):
         try:
             settings = ChunkingSettings.model_validate({"strategy": self.strategy, **self.options})
         except ValidationError as error:
-            found = error.errors(include_url=False)[0]
-            key = ".".join(str(part) for part in found["loc"])
-            raise UsageError(f"options of {self.strategy}: {key}: {found['msg']}") from error
+            mistake = first_mistake(ChunkingSettings, error)
+            raise UsageError(f"options of {self.strategy}: {mistake}") from error
         self._chunker = chunker_for(
             settings,
             embedder=self.embedder or LazyEmbedder(partial(embedder_for, EmbeddingSettings())),
