@@ -154,7 +154,7 @@ def test_it_takes_part_in_a_pipeline(tmp_path: Path) -> None:
         (
             "token",
             {"max_tokens": "many"},
-            'options of token: token.max_tokens = "many": a whole number from 1 to ',
+            'options of token: token.max_tokens = "many": a whole number from 8 to 1000000',
         ),
         ("token", {"chunk_sise": 3}, "chunk_sise"),
     ],
