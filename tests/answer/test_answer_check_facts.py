@@ -65,7 +65,7 @@ def read(text: str, heading: str = "", quote: str = "") -> Statement:
         ("Cats may sleep", "Cats sleep", ""),
         ("Cats sleep in May", "Cats may sleep in May", SURER),
         ("It contains nuts", "May contain nuts", SURER),
-        ("May 2021 was cold, cats say", "Cats say that May 2021 was cold", ""),
+        ("In 2021 it was cold", "May 2021 was cold", ""),
         ("Cats may sleep", "Cats must sleep", "it leaves open what the note demands"),
         ("Cats may and must sleep", "Cats must sleep", ""),
         ("Cats sleep", "Cats must sleep", ""),

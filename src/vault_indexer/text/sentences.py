@@ -17,8 +17,8 @@ Span = tuple[int, int]
 
 _CLOSERS = "\"'”’»›)\\]}*_`」』）】》〉"
 _ALSO_OPENERS = "“‘«‹"
-"""They close a quotation in German and some other languages, and open one in most: they close it behind a stop
-and in front of white space."""
+"""They close a quotation in German and some other languages, and open one in most: they close it between a
+stop and white space."""
 
 _MARK = rf"[{MARKS}{CLUSTER_MARKS}\u3099\u309a\ufe00-\ufe0f]"
 """What is shown as one with the character before it, which may be a blank."""

@@ -70,8 +70,8 @@ def _without_dates(text: str, language: str) -> str:
 
 
 def _without_months(text: str, language: str) -> str:
-    """The text with blanks for its dates, as English "May" is no "may" there. A month alone that begins a line
-    stays: it may be none, as in "May contain nuts"."""
+    """The text with blanks for its dates, as English "May" is no "may" there. A month alone that begins a
+    line stays: it may be none, as in "May contain nuts"."""
     dates = find_dates(text, language)
     is_date = (len(one.parts) > 1 or text[: one.start].rpartition("\n")[2].strip() for one in dates)
     return blank(text, ((one.start, one.end) for one, sure in zip(dates, is_date, strict=True) if sure))
