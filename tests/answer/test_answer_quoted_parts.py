@@ -163,7 +163,8 @@ def chosen(
 ) -> list[str]:
     """The quotes for a question of these words, of sentences each with the number of its hit."""
     text = " ".join(one for one, _ in sentences)
-    note, read, start = NoteText(ROW, text, ""), [], 0
+    note, start = NoteText(ROW, text, ""), 0
+    read: list[Sentence] = []
     for one, hit in sentences:
         block = (start, start + len(one)) if is_code and not read else None
         read.append(Sentence(note, start, start + len(one), one, hit, block))
