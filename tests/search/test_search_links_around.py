@@ -18,8 +18,8 @@ from vault_indexer.links.clusters import MAX_CLUSTERS
 from vault_indexer.links.excerpt import excerpt
 from vault_indexer.links.name_finder import Name, find, names
 from vault_indexer.links.note_names import nearest_note, note_of, part_of
-from vault_indexer.links.related import shared_links
-from vault_indexer.model import GraphNode
+from vault_indexer.links.related import related_notes, shared_links
+from vault_indexer.model import GraphNode, Nearness
 from vault_indexer.service import VaultService
 from vault_indexer.store.graph import LinkGraph
 
@@ -135,6 +135,14 @@ def test_notes_that_are_only_near_in_meaning_are_on_the_first_ring(tmp_path: Pat
             ("Moon.md", 1),
         ]
         assert service.graph("Sky", related=False).edges == whole.edges[:1]
+        moon, star = service.related("Sky")
+        assert (moon.path, moon.links, star.path, star.links) == ("Moon.md", ("links to",), "Star.md", ())
+        assert (moon.chunk_id, star.chunk_id) == ("Moon_chunk_0", "Star_chunk_0")
+        for one, link in ((moon, 0.35), (star, 0.0)):
+            assert one.similarity is not None and one.similarity > 0.5
+            assert one.why == Nearness(one.similarity, link, 0.0)
+            assert one.score == pytest.approx((one.similarity + link) / 1.85)
+        assert [one.weight for one in whole.edges] == [1, star.score]
 
 
 def test_communities_are_the_largest_first_and_name_their_most_linked_notes(service: VaultService) -> None:
@@ -231,6 +239,80 @@ def test_what_few_others_link_tells_most_of_two_notes() -> None:
 def test_a_file_that_all_link_tells_nothing(others: int, tells: bool) -> None:
     graph = Graph(("hub", "a"), *(("hub", f"{number}") for number in range(others)))
     assert bool(shared_links(cast("LinkGraph", graph), "a", ["hub"])) == tells
+
+
+def of_shared(*degrees: int) -> float:
+    """What links shared with files of so many neighbours count."""
+    weight = sum(1 / log(degree) for degree in degrees)
+    return 0.5 * weight / (1 + weight)
+
+
+@pytest.mark.parametrize(
+    ("note", "expected"),
+    [
+        (
+            "A",
+            [
+                ("B", ("links to", "linked from"), 0.35 + of_shared(4, 6), ("F.md", "Hub.md")),
+                ("F", ("links to",), 0.35 + of_shared(3), ("B.md",)),
+                ("Hub", ("linked from",), 0.35 + of_shared(3), ("B.md",)),
+                ("C", (), of_shared(4, 6), ("F.md", "Hub.md")),
+                ("Far", (), of_shared(4), ("F.md",)),
+                ("D", (), of_shared(6), ("Hub.md",)),
+                ("E", (), of_shared(6), ("Hub.md",)),
+            ],
+        ),
+        (
+            "Far",
+            [
+                ("F", ("linked from",), 0.35, ()),
+                ("Farther", ("links to",), 0.35, ()),
+                ("H", ("linked from",), 0.35, ()),
+                ("D", (), of_shared(2), ("H.md",)),
+                ("Farthest", (), of_shared(2), ("Farther.md",)),
+                ("A", (), of_shared(4), ("F.md",)),
+                ("B", (), of_shared(4), ("F.md",)),
+                ("C", (), of_shared(4), ("F.md",)),
+            ],
+        ),
+        ("Lone", []),
+    ],
+)
+def test_notes_without_text_are_related_by_their_links_and_those_that_they_share(
+    service: VaultService, note: str, expected: list[tuple[str, tuple[str, ...], float, tuple[str, ...]]]
+) -> None:
+    found = service.related(note)
+    assert [(one.path, one.links, one.score, one.shared) for one in found] == [
+        (f"{name}.md", links, pytest.approx(weight / 1.85), shared)
+        for name, links, weight, shared in expected
+    ]
+    assert all((one.title, one.similarity) == (f"{one.path[:-3]} title", None) for one in found)
+    assert all((one.chunk_id, one.header_path) == (None, "") for one in found)
+    assert all(one.why.link == (0.35 if one.links else 0.0) for one in found)
+    assert service.related(note, 2) == found[:2]
+
+
+def test_an_unknown_path_is_related_with_nothing(service: VaultService) -> None:
+    with service.reader().holder.lease() as snapshot:
+        assert related_notes(snapshot, "No.md", 10) == []
+        assert related_notes(snapshot, "pic.png", 10) == []
+
+
+def test_of_a_hub_two_hundred_neighbours_are_related_and_of_a_leaf_a_hundred_others(tmp_path: Path) -> None:
+    leaves = [f"n{number:03}" for number in range(202)]
+    shared = [f"s{number}" for number in range(7)]
+    notes = {"Hub.md": " ".join(leaves), **dict.fromkeys([f"{leaf}.md" for leaf in leaves], "")}
+    notes |= dict.fromkeys(("P.md", "Q.md"), " ".join(shared))
+    notes |= {"R.md": "s0 s1", **dict.fromkeys([f"{one}.md" for one in shared], "")}
+    with service_of(tmp_path, {path: text_of(path, links) for path, links in notes.items()}) as service:
+        with service.reader().holder.lease() as snapshot:
+            of_hub = [one.path for one in related_notes(snapshot, "Hub.md", 1000) if one.links]
+            of_leaf = [one.path for one in related_notes(snapshot, "n150.md", 1000)]
+        assert of_hub == [f"{leaf}.md" for leaf in leaves[:200]]
+        assert of_leaf == ["Hub.md", *(f"{leaf}.md" for leaf in leaves[:100])]
+        near = next(one for one in service.related("P") if one.path == "Q.md")
+    assert (near.shared, near.shared_count) == (("s2.md", "s3.md", "s4.md", "s5.md", "s6.md"), 7)
+    assert near.why.shared == pytest.approx(of_shared(2, 2, 2, 2, 2, 3, 3))
 
 
 @given(

@@ -115,3 +115,128 @@ def test_prose_between_math_and_links_tells_the_language_of_a_note() -> None:
     text = "$$ a + v = z $$\n\nMan sieht, dass die [[Summe of the parts]] nicht größer ist als $z$.\n"
     assert detect_note(text) == "de"
     assert detect_note("日本語の短いメモ") == "ja"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("the" + " x" * 11, "en"),  # one of twelve words
+        ("the" + " x" * 12, ""),
+        ("the the" + " x" * 23, "en"),
+        ("the the" + " x" * 24, ""),
+        ("zum the", ""),  # as much as the other
+        ("zum the aber", "de"),
+        ("die der", "de"),  # words of several languages say less, and together enough
+        ("ñ zz zz", "es"),  # a letter says a quarter of a word
+        ("ñ zz zz zz", ""),
+        ("¿a", "es"),
+        ("и й", ""),
+    ],
+)
+def test_of_the_words_a_share_is_of_the_language_and_of_no_other_as_many(text: str, language: str) -> None:
+    assert detect(text) == language
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("の" + "検" * 9, "ja"),
+        ("の" + "検" * 10, "zh"),
+        ("の" * 5 + "検" * 45, "ja"),
+        ("の" * 5 + "検" * 46, "zh"),
+        ("の" + "a" * 9, "ja"),
+        ("の" + "a" * 10, ""),
+        ("検aa", "zh"),
+        ("検aaa", ""),
+        ("αa", "el"),
+        ("αaa", ""),
+        ("אa", "he"),
+        ("Հa", "hy"),
+        ("தa", "ta"),
+    ],
+)
+def test_a_script_names_a_language_by_its_share_of_the_letters(text: str, language: str) -> None:
+    assert detect(text) == language
+
+
+@pytest.mark.parametrize(
+    ("among", "language"), [(["de"], "de"), (["en"], "en"), (["fr"], ""), (["pt", "en"], "en")]
+)
+def test_of_a_choice_the_best_one_counts_whatever_else_the_text_says(among: list[str], language: str) -> None:
+    assert detect("the der das zum", among) == language
+
+
+def test_only_the_first_2000_characters_of_prose_count() -> None:
+    english = "this that which "
+    assert detect(english * 125 + "zum aber noch " * 200) == "en"
+    assert detect(f"`{'x' * 1990}` " + "zum aber noch " * 10 + english * 100) == "en"
+    assert detect("`" + "x" * 4_100 + "` the the the the") == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "languages", "expected"),
+    [
+        ("zum" + " x" * 9, ("en",), "de"),  # a tenth of the words
+        ("zum" + " x" * 10, ("en",), ""),
+        ("zum aber the", ("en",), "de"),  # twice as many as for the vault's
+        ("zum aber noch this the", ("en",), "en"),
+        ("zum aber this", ("en", "de"), "de"),
+        ("zum aber noch this the", ("en", "de"), "en"),
+        ("zum aber noch einer this the", ("en", "de"), "de"),
+        ("zum this", ("en", "de"), ""),
+        ("zum", (), "de"),
+        ("検索", ("en",), "zh"),
+        ("検索の", ("en", "ja"), "ja"),
+        ("история", ("en", "bg", "ru"), "bg"),
+        ("история", ("en", "ru", "bg"), "ru"),
+        ("ия xx", ("en",), ""),
+        ("ияя xx", ("en",), "ru"),
+        ("دب", (), "ar"),
+        ("x", ("en",), ""),
+    ],
+)
+def test_a_query_is_in_another_language_only_where_twice_as_much_says_so(
+    query: str, languages: tuple[str, ...], expected: str
+) -> None:
+    assert detect_query(query, languages) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("zum aber noch abcdefghi", "de"),  # 20 letters
+        ("zum aber noch abcdefgh", ""),
+        ("日本の", "ja"),
+        ("ñ" + "a" * 20, "es"),
+        ("и й о ы" + " ёж" * 10, "ru"),
+    ],
+)
+def test_a_note_tells_its_language_by_20_letters_or_a_script(text: str, language: str) -> None:
+    assert detect_note(text) == language
+
+
+ENGLISH = "the of and to in is that for it as was " * 2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        f"```\n{ENGLISH}\n```",
+        f"~~~\n{ENGLISH}\n```\n~~~",
+        f"```\n{ENGLISH}",
+        f"`{ENGLISH}`",
+        f"{{{{{ENGLISH}\n}}}}",
+        f"%%{ENGLISH}\n%%",
+        f"<{ENGLISH}>",
+        f"$$\n{ENGLISH}$$",
+        f"$${ENGLISH}",
+        f"${ENGLISH}$",
+        f"[[{ENGLISH}]]",
+        f"![[{ENGLISH}]]",
+        f"[x]({ENGLISH})",
+        f"ftp://{ENGLISH.replace(' ', '/')}",
+    ],
+)
+def test_what_is_no_prose_does_not_hide_the_language_of_a_note(other: str) -> None:
+    assert detect_note(f"Dies ist ein Beispiel zum Lesen\n{other}") == "de"
+    assert detect_note(f"Dies ist ein Beispiel zum Lesen\n{ENGLISH}") == "en"

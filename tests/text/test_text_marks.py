@@ -139,8 +139,9 @@ def test_in_a_vietnamese_query_with_marks_a_word_without_is_meant_so() -> None:
 
 
 def test_in_a_vietnamese_query_without_any_marks_each_word_may_have_been_meant_with_some() -> None:
-    for term in analyze_query("anh cho em trong khi", ["vi"]):
-        assert f"~{term.word}" in term.classes[0].terms
+    for query in ("anh cho em trong khi", "“anh cho em trong khi”"):
+        for term in analyze_query(query, ["vi"]):
+            assert f"~{term.word}" in term.classes[0].terms
 
 
 def test_in_other_languages_a_word_without_marks_may_have_been_meant_with_some() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_LETTERS = str.maketrans("øłđðıħŋёґأإآٱىةہۀ’ʼ", "olddihnегاااايههه''", "ـ") | str.maketrans(
+_LETTERS = str.maketrans("øłđðıħŋёґٱىةہە’ʼ", "olddihnегايههه''", "ـ") | str.maketrans(
     {"æ": "ae", "œ": "oe", "þ": "th"}
 )
 _INVISIBLE = "\u00ad\u200c\u200d\u2060\u0640"

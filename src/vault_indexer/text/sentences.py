@@ -15,14 +15,18 @@ from vault_indexer.text.scripts import CLUSTER_MARKS, LAO, MARKS, THAI
 
 Span = tuple[int, int]
 
-_CLOSERS = r"[\"'”’»›)\]}*_`」』）】》〉]"
+_CLOSERS = "\"'”’»›)\\]}*_`」』）】》〉"
+_ALSO_OPENERS = "“‘«‹"
+"""They close a quotation in German and some other languages, and open one in most: they close it between a
+stop and white space."""
+
 _MARK = rf"[{MARKS}{CLUSTER_MARKS}\u3099\u309a\ufe00-\ufe0f]"
 """What is shown as one with the character before it, which may be a blank."""
 
 # A stop counts only in front of white space; the look-behind keeps a long run of stops linear.
 _CANDIDATE = re.compile(
-    rf"(?P<stop>(?<![.!?…])[.!?…؟۔]++{_CLOSERS}*+)(?=\s++(?!{_MARK})|$)"
-    rf"|(?P<wide>[。！？｡．।។៕။།༎]++{_CLOSERS}*+{_MARK}*+)"
+    rf"(?P<stop>(?<![.!?…])[.!?…؟۔]++[{_CLOSERS}{_ALSO_OPENERS}]*+)(?=\s++(?!{_MARK})|$)"
+    rf"|(?P<wide>[。！？｡．।។៕။།༎]++[{_CLOSERS}]*+{_MARK}*+)"
     r"|(?P<blank>\n[ \t\r\f\v]*+\n)"
 )
 _SIGN = re.compile(r"[.!?…؟۔。！？｡．।។៕။།༎\n]")

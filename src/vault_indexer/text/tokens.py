@@ -20,7 +20,7 @@ from vault_indexer.text.scripts import CLUSTER_MARKS, MARKS, SPACELESS
 from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import VARIANT_MARK
 
-ANALYZER = "terms-2"
+ANALYZER = "terms-3"
 """Names what `analyze` does, for the manifest: another value means another index."""
 
 LONGEST_TERM = 64

@@ -54,13 +54,27 @@ class Statement:
 
     def added_limits(self, clause: str) -> tuple[str, ...]:
         """The words of a clause that oblige or generalise, where this statement has none of the kind."""
-        own = lexicon(self.language)
+        own, whole = lexicon(self.language), _without_months(self.whole, self.language)
+        clause = _without_months(clause, self.language)
         found: list[str] = []
         names: Sequence[WordClass] = ("all", "necessary", "possible")
         for name in names:
-            if not own.find(name, self.whole):
+            if not own.find(name, whole):
                 found += [clause[start:end] for start, end in own.find(name, clause)]
         return tuple(found)
+
+
+def _without_dates(text: str, language: str) -> str:
+    """The text with blanks for its dates."""
+    return blank(text, ((one.start, one.end) for one in find_dates(text, language)))
+
+
+def _without_months(text: str, language: str) -> str:
+    """The text with blanks for its dates, as English "May" is no "may" there. A month alone that begins a
+    line stays: it may be none, as in "May contain nuts"."""
+    dates = find_dates(text, language)
+    is_date = (len(one.parts) > 1 or text[: one.start].rpartition("\n")[2].strip() for one in dates)
+    return blank(text, ((one.start, one.end) for one, sure in zip(dates, is_date, strict=True) if sure))
 
 
 def conflict(clause: str, claim: str, statement: Statement) -> str:
@@ -109,7 +123,7 @@ def _code_conflict(clause: str, statement: Statement) -> str:
 
 def _name_conflict(clause: str, statement: Statement) -> str:
     language = statement.language
-    masked = blank(clause, ((one.start, one.end) for one in find_dates(clause, language)))
+    masked = _without_dates(clause, language)
     if language in UNSPACED_LANGUAGES:
         masked = without_limits(masked, language)
     names = unknown_names(masked, statement.whole, statement.language)
@@ -129,7 +143,7 @@ def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
     about = "\n".join(clauses_about(clause, statement.clauses, language))
 
     def has(name: WordClass, text: str) -> bool:
-        return bool(own.find(name, text))
+        return bool(own.find(name, _without_months(text, language)))
 
     for name in _LIMITING:
         if (has(name, clause) and not has(name, statement.text)) or (
@@ -180,13 +194,13 @@ def _date_facts(text: str, language: str) -> list[Fact]:
 
 
 def _quantity_facts(text: str, language: str) -> list[Fact]:
-    return [(one.kind, one.value) for one in _plain_quantities(text, find_dates(text, language), language)]
+    return [(one.kind, one.value) for one in quantities(_without_dates(text, language), language)]
 
 
 def _name_facts(text: str, language: str) -> list[Fact]:
     if language == "de":  # every noun has a capital there
         return []
-    masked = blank(text, ((one.start, one.end) for one in find_dates(text, language)))
+    masked = _without_dates(text, language)
     return [("name", name) for name in capitalised_words(masked, language)]
 
 

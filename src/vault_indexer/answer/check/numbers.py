@@ -20,7 +20,7 @@ _DIGITS = re.compile(r"\d+(?:[.,'’\u00a0\u202f ]\d{3}(?!\d))*(?:[.,]\d+)?")
 _GROUPS = re.compile(r"[.,'’\u00a0\u202f ](?=\d{3}(?!\d))")
 _WORD = re.compile(f"{LETTER}+")
 _SCALE = re.compile(rf"\s*({LETTER}+)")
-_CHINESE = re.compile("[零〇一二三四五六七八九十百千万萬亿億两兩]+")
+_CHINESE = re.compile("(?!零下)[零〇一二三四五六七八九十百千万萬亿億两兩]+")
 _CHINESE_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
     "两": 2,

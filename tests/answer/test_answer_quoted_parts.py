@@ -1,0 +1,255 @@
+"""What is quoted of a note, and in which order: lists, rows and code, and the worth of a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from vault_indexer.answer.extract import choose_quotes, is_supported
+from vault_indexer.answer.quotable import LONGEST_CODE, LONGEST_LIST, quotable
+from vault_indexer.answer.sentences import NoteText, Sentence
+from vault_indexer.model import Hit, NoteRow, Why
+from vault_indexer.search import QuestionWord
+
+ROW = NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0)
+HIT = Hit(
+    path="n.md",
+    title="Tower",
+    header_path="",
+    chunk_id="n_chunk_0",
+    chunk_index=0,
+    start_pos=0,
+    end_pos=10,
+    start_line=1,
+    end_line=1,
+    score=1.0,
+    snippet="",
+    content="",
+    modified_time="",
+    tags=(),
+    stale=False,
+    why=Why(None, None, None, 1.0),
+)
+
+
+def quoted(text: str, *parts: str, code: str = "") -> list[tuple[str, str]]:
+    """What these parts of a note make as quotes: as written, and as read. `code` is the block of code."""
+    note = NoteText(ROW, text, "")
+    at = text.find(code)
+    block = (at, at + len(code)) if code else None
+    sentences, start = [], 0
+    for part in parts:
+        start = text.index(part, start)
+        within = block if block and block[0] <= start < block[1] else None
+        sentences.append(Sentence(note, start, start + len(part), part, 0, within))
+        start += len(part)
+    return [(one.quote, one.readable) for one in quotable(sentences)]
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("Take:\n\n- one\n- two\n\nThen go.", "Take:\n\n- one\n- two"),
+        ("Take:\n* one\n+ two\n1. three\n22) four\n", "Take:\n* one\n+ two\n1. three\n22) four"),
+        ("Take:\n- one\n  more\n\tmore\n\n  still\nThen", "Take:\n- one\n  more\n\tmore\n\n  still"),
+        ("Take:\n- one\n more", "Take:\n- one"),
+        ("Take：\n> - one", "Take：\n> - one"),
+        ("Take:\n- one   ", "Take:\n- one"),
+    ],
+)
+def test_a_lead_in_is_quoted_with_all_its_list(text: str, whole: str) -> None:
+    ((quote, shown),) = quoted(text, text.partition("\n")[0])
+    assert quote == whole
+    assert shown.startswith(f"{text[:5]}\none")
+
+
+@pytest.mark.parametrize(
+    "text", ["Take:", "Take:\n", "Take:\n\nThen go.", "Take:\n  indented\n", "Take:\n-one"]
+)
+def test_a_lead_in_without_a_list_is_none(text: str) -> None:
+    assert quoted(text, "Take:") == []
+
+
+def test_a_list_of_a_thousand_characters_is_quoted_and_a_longer_one_is_not() -> None:
+    item = "- " + "x" * 96 + "\n"  # 99 characters
+    fits = "Take:\n" + item * 10
+    assert quoted(fits, "Take:")[0][0] == fits.rstrip()
+    assert LONGEST_LIST == 1_000
+    assert quoted("Take:\n" + item * 11 + "- last\n", "Take:") == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "[[A]]",
+        "![[A]], [[B]].",
+        "[a](b)",
+        "<https://example.org/x>",
+        "https://example.org",
+        "**Bold words here**",
+        "__Bold__:",
+        "*One*",
+        "_One_",
+    ],
+)
+def test_what_is_only_links_or_bold_is_no_quote(part: str) -> None:
+    assert quoted(part, part) == []
+
+
+@pytest.mark.parametrize(
+    "part", ["See [[A]]", "[[A]] too", "**Bold words are four**", "*Two words*", "**Bold** word", "A [b]"]
+)
+def test_what_says_more_is_one(part: str) -> None:
+    assert quoted(part, part) == [(part, part)]
+
+
+TABLE = "Before | it\n\n| a | b **c** |\n| --- | :-: |\n| 1 | `2` |\n| 3 | x<br>y |\n| 4\\|5 | 6 |\n"
+
+
+def test_a_row_is_quoted_with_the_header_above_the_delimiters() -> None:
+    assert quoted(TABLE, "1") == [("| 1 | `2` |", "a | b c\n1 | 2")]
+    assert quoted(TABLE, "4\\|5") == [("| 4\\|5 | 6 |", "a | b c\n4|5 | 6")]
+    assert quoted(TABLE, "b **c**") == []
+    assert quoted(TABLE, "x<br>y") == []
+    assert quoted(TABLE, "Before | it") == [("Before | it", "Before | it")]
+    assert quoted("a | b\n-|-\n1 | 2", "1") == [("1 | 2", "a | b\n1 | 2")]
+    assert quoted("|---|\n| 1 |", "1") == [("1", "1")]  # no header
+    assert quoted("x\n| 1 |\n", "1") == [("1", "1")]
+
+
+CODE = "```sh\nrun --fast\n\nstop\n```"
+
+
+def test_code_is_quoted_once_and_whole_with_the_sentence_before_it() -> None:
+    text = f"Do this: now.\n\n{CODE}\n\nDone."
+    assert quoted(text, "Do this: now.", "run --fast", "stop", "Done.", code=CODE) == [
+        ("Do this: now.", "Do this: now."),
+        (f"Do this: now.\n\n{CODE}", "Do this: now.\nrun --fast\n\nstop"),
+        ("Done.", "Done."),
+    ]
+    assert quoted(text, "stop", code=CODE) == [(CODE, "run --fast\n\nstop")]
+    text = f"First.\n\nWords between.\n\n{CODE}"
+    assert quoted(text, "First.", "stop", code=CODE)[1] == (CODE, "run --fast\n\nstop")
+
+
+def test_a_lead_in_without_a_list_is_quoted_with_its_code() -> None:
+    text = f"Do this:\n\n{CODE}\n"
+    assert quoted(text, "Do this:", "stop", code=CODE) == [
+        (f"Do this:\n\n{CODE}", "Do this:\nrun --fast\n\nstop")
+    ]
+
+
+def test_code_of_a_thousand_characters_is_quoted_and_a_longer_one_is_not() -> None:
+    for size, found in ((LONGEST_CODE, 1), (LONGEST_CODE + 1, 0)):
+        code = "~~~\n" + "x" * (size - 8) + "\n~~~"
+        assert len(quoted(code, "xx", code=code)) == found
+    blank = " " * LONGEST_CODE
+    assert quoted(f"Do.{blank}{CODE}", "Do.", "stop", code=CODE)[1][0].startswith("Do.")
+    assert quoted(f"Do. {blank}{CODE}", "Do.", "stop", code=CODE)[1][0] == CODE
+
+
+def word(text: str, weight: float = 1.0) -> QuestionWord:
+    return QuestionWord(text, weight, frozenset({text}), True)
+
+
+def chosen(
+    words: str,
+    *sentences: tuple[str, int],
+    limit: int = 9,
+    scores: tuple[float, ...] = (1.0, 1.0),
+    header: str = "",
+    is_code: bool = False,
+) -> list[str]:
+    """The quotes for a question of these words, of sentences each with the number of its hit."""
+    text = " ".join(one for one, _ in sentences)
+    note, start = NoteText(ROW, text, ""), 0
+    read: list[Sentence] = []
+    for one, hit in sentences:
+        block = (start, start + len(one)) if is_code and not read else None
+        read.append(Sentence(note, start, start + len(one), one, hit, block))
+        start += len(one) + 1
+    hits = [replace(HIT, score=score, header_path=header) for score in scores]
+    found = choose_quotes(read, hits, [word(one) for one in words.split()], limit)
+    return [one.readable for one in found]
+
+
+def test_the_sentence_with_most_words_comes_first_and_a_better_hit_counts() -> None:
+    two, three = ("red green", 0), ("red green blue", 1)
+    assert chosen("red green blue", two, three) == ["red green blue", "red green"]
+    assert chosen("red green blue", two, three, limit=1) == ["red green blue"]
+    # 2 / 3 of a hit of 1 are .67; all of a hit of .5 are .65
+    assert chosen("red green blue", two, three, scores=(1.0, 0.5)) == ["red green", "red green blue"]
+    assert chosen("red green blue", two, three, scores=(1.0, 0.6))[0] == "red green blue"
+    assert chosen("red green blue", two, three, limit=0) == []
+
+
+def test_code_counts_half_and_a_word_above_a_fifth() -> None:
+    assert chosen("red green blue", ("red green blue", 0), ("red green", 1), is_code=True)[0] == "red green"
+    assert chosen("red tower", ("red one", 0), ("blue two", 1)) == ["red one"]
+    assert chosen("red hill", ("red one", 0), ("blue two", 1)) == []
+    assert chosen("red hill", ("red one", 0), ("blue two", 1), header="The hill") == ["red one"]
+
+
+def test_two_quotes_of_a_hit_and_none_of_little_worth() -> None:
+    pair = [("red green one", 0), ("red green two", 0), ("red green three", 0), ("red green four", 1)]
+    assert chosen("red green", *pair) == ["red green one", "red green two", "red green four"]
+    words = "red green blue cyan pink"
+    four, two = ("red green blue cyan pink", 0), ("red green", 1)
+    assert chosen(words, four, two) == [four[0], two[0]]  # two of five are as little as may be
+    assert chosen(f"{words} gray", ("red green blue cyan pink gray", 0), two) == [
+        "red green blue cyan pink gray"
+    ]
+
+
+def test_a_repeated_sentence_is_one_quote_and_a_new_one_comes_before_a_like_one() -> None:
+    assert chosen("red green", ("red green", 0), ("red green", 1)) == ["red green"]
+    like, new = ("red green blue x", 1), ("red green blue y z q", 0)
+    first = ("red green blue x w", 0)
+    assert chosen("red green blue", first, like, new) == [first[0], new[0], like[0]]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_quote"),
+    [
+        ("fold panel", "foldable panel", True),
+        ("fold panel", "foldables panel", True),  # five letters more
+        ("fold panel", "foldabless panel", False),
+        ("fol panel", "folxx panel", False),
+        ("fold panel", "unfold panel", False),
+    ],
+)
+def test_a_word_may_have_an_ending_of_five_letters(question: str, text: str, is_quote: bool) -> None:
+    assert bool(chosen(question, (text, 0))) is is_quote
+
+
+def test_a_word_with_an_ending_counts_less_than_the_word() -> None:
+    assert chosen("fold panel", ("foldable panel", 0), ("fold panel x", 1)) == [
+        "fold panel x",
+        "foldable panel",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("relevance", "weights", "held", "supported"),
+    [
+        (0.25, (2.5, 1.0), "red", True),  # 8 * .25 + 2.5
+        (0.25, (2.4, 1.0), "red", False),
+        (0.2, (2.5, 0.4), "red green", True),
+        (0.2, (2.5, 0.4), "red", False),
+        (0.6, (1.0,), "x", True),
+        (0.5, (1.0,), "x", False),
+    ],
+)
+def test_passages_may_answer_by_relevance_and_the_words_of_one_sentence(
+    relevance: float, weights: tuple[float, ...], held: str, supported: bool
+) -> None:
+    words = [word(name, weight) for name, weight in zip(("red", "green"), weights, strict=False)]
+    sentences = [Sentence(NoteText(ROW, held, ""), 0, len(held), held, 0)]
+    hits = [replace(HIT, relevance=relevance), replace(HIT, relevance=1.0)]
+    assert is_supported(sentences, hits, words) is supported
+
+
+def test_without_a_hit_or_a_sentence_nothing_is_supported() -> None:
+    assert not is_supported([], [], [word("red", 9.0)])
+    assert is_supported([], [replace(HIT, relevance=0.6)], [])

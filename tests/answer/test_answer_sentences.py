@@ -1,0 +1,184 @@
+"""The sentences of a hit: which text around it counts, and what a citation says of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import pytest
+
+from vault_indexer.answer.sentences import Sentence, SentenceReader
+from vault_indexer.model import Heading, Hit, NoteRow, Passage, Why
+from vault_indexer.store.catalog import CatalogReader
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """The catalog of one note, whose headings are its lines with a number sign."""
+
+    text_: str
+
+    def note(self, path: str) -> NoteRow | None:
+        return None if path == "gone.md" else NoteRow(1, path, "Title", "en", "{}", "[]", "[]", 0)
+
+    def text(self, note_id: int) -> str:
+        assert note_id == 1
+        return self.text_
+
+    def _headings(self) -> list[Heading]:
+        found = re.finditer(r"^(#+) (.*)$", self.text_, re.MULTILINE)
+        return [Heading(len(one[1]), one[2], one.start(), one.end(), 1) for one in found]
+
+    def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
+        assert note_id == 1
+        return [one for one in self._headings() if start <= one.start < end]
+
+    def headings_above(self, note_id: int, start: int) -> list[Heading]:
+        assert note_id == 1
+        above: list[Heading] = []
+        for one in self._headings():
+            if one.start < start:
+                above = [*(other for other in above if other.level < one.level), one]
+        return above
+
+    def block_spans(self, note_ids: Sequence[int]) -> Mapping[int, Sequence[tuple[int, int]]]:
+        assert list(note_ids) == [1]
+        return {1: [match.span() for match in re.finditer(r"[^\n]+", self.text_)]}
+
+
+HIT = Hit(
+    path="a/n.md",
+    title="Title",
+    header_path="",
+    chunk_id="n_chunk_0",
+    chunk_index=0,
+    start_pos=0,
+    end_pos=1,
+    start_line=1,
+    end_line=1,
+    score=1.0,
+    snippet="",
+    content="",
+    modified_time="",
+    tags=(),
+    stale=False,
+    why=Why(None, None, None, 1.0),
+    uri="file:///a/n.md",
+)
+
+
+def reader_of(text: str, vault: str = "") -> SentenceReader:
+    return SentenceReader({vault: cast("CatalogReader", Catalog(text))})
+
+
+def read(text: str, part: str, **changes: str) -> list[Sentence]:
+    """The sentences of a hit whose chunk is a part of the text."""
+    start = text.index(part)
+    hit = replace(HIT, start_pos=start, end_pos=start + len(part), **changes)  # type: ignore[arg-type]
+    return reader_of(text).of_hits([hit])
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "quotes"),
+    [
+        ("One is. Two is.\n\nThree is.", "One", ["One is.", "Two is."]),
+        ("One is. Two is.\n\nThree is.", "Two", ["One is.", "Two is."]),
+        ("One is.\n \t\nTwo is.\n\nThree is.", "Two is.", ["Two is."]),
+        ("One is.\n\nTwo is.\n\nThree is.", "Two is.\n\nThree", ["Two is.", "Three is."]),
+        ("# Head\n\nOne is.\n## Next\nTwo is.", "One", ["One is.", "Two is."]),
+        ("---\na: Key is.\n---\nOne is.", "---\na", ["One is."]),
+        ("---\na: Key is.\n---\nOne is.", "One", ["One is."]),
+        ("One **is**. _Two_ is.", "One", ["One **is**.", "_Two_ is."]),
+        ("[[a|One is.]] [Two](x.md) is `it`.", "One", ["[[a|One is.]]", "[Two](x.md) is `it`."]),
+        ("One is.\n\n…\n\n!?", "One is.\n\n…\n\n!?", ["One is."]),
+        ("- One\n- Two", "Two", ["One", "Two"]),
+    ],
+)
+def test_the_whole_paragraphs_of_a_hit_are_read_without_headings_and_properties(
+    text: str, part: str, quotes: list[str]
+) -> None:
+    assert [one.quote for one in read(text, part)] == quotes
+
+
+def test_no_more_than_4000_characters_around_a_hit_are_looked_at() -> None:
+    for size, is_whole in ((3_989, True), (3_990, False)):
+        text = "Begin is. " + "X" * size + " Hit is. " + "Y" * size + " End is."
+        found = [one.quote for one in read(text, "Hit is.")]
+        assert ("Begin is." in found) is is_whole
+
+
+def test_a_line_of_code_knows_its_block_and_has_no_markup_around_it() -> None:
+    text = "Do is:\n\n```sh\nrun _x_\n```\n\nThen is."
+    code = [one for one in read(text, "Do is:\n\n```sh\nrun _x_\n```\n\nThen") if one.is_code]
+    assert [one.quote for one in code] == ["run _x_"]
+    (block,) = {one.block for one in code}
+    assert block is not None and "run _x_" in text[slice(*block)]
+
+
+def test_a_sentence_of_two_hits_is_listed_once_for_the_first() -> None:
+    text = "One is. Two is.\n\nThree is."
+    hits = [replace(HIT, start_pos=17, end_pos=19), HIT, replace(HIT, start_pos=8, end_pos=10)]
+    assert [(one.quote, one.hit) for one in reader_of(text).of_hits(hits)] == [
+        ("Three is.", 0),
+        ("One is.", 1),
+        ("Two is.", 1),
+    ]
+
+
+def test_the_passage_of_a_hit_counts_before_its_chunk() -> None:
+    text = "One is.\n\nTwo is.\n\nThree is."
+    found = reader_of(text).of_hits([replace(HIT, passage=Passage("section", 9, 27, 3, 5, ""))])
+    assert [one.quote for one in found] == ["Two is.", "Three is."]
+
+
+@pytest.mark.parametrize("changes", [{"path": "gone.md"}, {"kind": "attachment"}])
+def test_a_note_that_is_gone_and_an_attachment_have_no_sentences(changes: dict[str, str]) -> None:
+    assert read("One is.", "One", **changes) == []
+    assert reader_of("One is.").preamble(replace(HIT, path="gone.md")) == ""
+
+
+def test_a_citation_says_where_its_sentence_stands() -> None:
+    text = "# A\n\n## B\n\nOne is. Two\nis it. ^block\n"
+    reader = reader_of(text)
+    found = reader.of_hits([replace(HIT, start_pos=11, end_pos=14)])
+    two = reader.cite(found[1])
+    assert (two.quote, two.start_pos, two.end_pos) == ("Two\nis it.", 19, 29)
+    assert (two.start_line, two.end_line) == (5, 6)
+    assert (two.path, two.title, two.header_path, two.block) == ("a/n.md", "Title", "A > B", "block")
+    assert two.uri == "file:///a/n.md"
+    assert two.id == f"a/n.md#^block@19-29:{two.sha256[:8]}"
+    (plain,) = read("# A\n\nOne is.", "One")
+    assert reader_of("# A\n\nOne is.").cite(plain).id.startswith("a/n.md#A@5-12:")
+    (bare,) = read("One is.", "One")
+    assert reader_of("One is.").cite(bare).id.startswith("a/n.md#@0-7:")
+
+
+def test_in_several_vaults_a_citation_names_its_own() -> None:
+    reader = reader_of("One is.", "Work")
+    (one,) = reader.of_hits([replace(HIT, vault="Work")])
+    assert (reader.cite(one).vault, reader.cite(one).id.partition("#")[0]) == ("Work", "Work:a/n.md")
+    assert [one.quote for one in reader.citations(one)] == ["One is."]
+    assert [cited.quote for cited in reader.citations(replace(one, header=(0, 3)))] == ["One is.", "One"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "block"),
+    [
+        ("One is. ^b", "One", "b"),
+        ("One is.\nTwo is. ^b\n\nThree.", "One", "b"),
+        ("One is.\n^b\n\nThree.", "One", "b"),
+        ("One is.\n\n^b", "One", ""),
+        ("One is. ^b c", "One", ""),
+        ("One is.^b", "One", ""),
+        ("- One is. ^b\n- Two is. ^c", "One", "b"),
+        ("- One is.\n- Two is. ^c", "One", ""),
+        ("1. One is.\n2) Two is. ^c", "One", ""),
+        ("One is.\n- Two is. ^c", "One", ""),
+        ("One is. ^a-1", "One", "a-1"),
+    ],
+)
+def test_a_block_is_that_of_the_item_or_of_the_paragraph(text: str, part: str, block: str) -> None:
+    first = next(one for one in read(text, part) if "One" in one.quote)
+    assert reader_of(text).cite(first).block == block

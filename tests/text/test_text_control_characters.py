@@ -1,0 +1,107 @@
+"""Text that a terminal can show, and how much of a text is letters."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from vault_indexer.text.control_characters import clean, clean_lines, json_text
+from vault_indexer.text.function_words import function_words, is_function_word
+from vault_indexer.text.interrogatives import interrogatives
+from vault_indexer.text.letters import letters
+from vault_indexer.text.times import iso_moment, iso_time
+
+
+@pytest.mark.parametrize(
+    "char", ["\0", "\x1f", "\x7f", "\x80", "\x9f", "\n", "\t", "\u2028", "\u2029", "\ud800"]
+)
+def test_what_a_terminal_obeys_becomes_a_blank(char: str) -> None:
+    assert clean(f"a{char}b") == "a b"
+    assert clean(f"a{char}b", "?") == "a?b"
+
+
+@pytest.mark.parametrize("char", ["\u202a", "\u202e", "\u2066", "\u206f"])
+def test_what_reorders_a_line_is_left_out(char: str) -> None:
+    assert clean(f"a{char}b") == "ab"
+
+
+@pytest.mark.parametrize(
+    "char", [" ", "~", "\xa0", "\xad", "\u200d", "\u200e", "\u2027", "\u202f", "\u2065", "\u2070"]
+)
+def test_all_else_stays(char: str) -> None:
+    assert clean(f"a{char}b") == f"a{char}b"
+
+
+def test_each_line_is_cleaned_by_itself() -> None:
+    assert clean_lines("a\tb\n\u202ec\r\n") == "a b\nc \n"
+
+
+def test_json_escapes_what_a_terminal_obeys_and_nothing_else() -> None:
+    assert json_text("é\x1b\x7f\u202e\u200e\u061c\u2028 \xa0") == (
+        '"é\\u001b\\u007f\\u202e\\u200e\\u061c\\u2028 \xa0"'
+    )
+    data = {"b": [1, 2], "a": None}
+    assert json_text(data) == '{"b": [1, 2], "a": null}'
+    assert json_text(data, is_compact=True) == '{"b":[1,2],"a":null}'
+    assert json_text(data, is_sorted=True) == '{"a": null, "b": [1, 2]}'
+    assert json_text({"a": 1}, indent=1) == '{\n "a": 1\n}'
+    with pytest.raises(TypeError):
+        json_text({1, 2})
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("ab 12!", 4),
+        ("", 0),
+        ("検索", 6),
+        ("検 é", 4),
+        ("![[a b]] c", 1),
+        ("![a](b) c", 1),
+        ("[ab](cde)", 2),
+        ("[[ab]]", 2),
+        ("<b>ab</b>", 2),
+        ("https://example.org/a b", 1),
+        ("%%a\nb%% c", 1),
+        ("ab ^block-1", 2),
+        ("ab ^block-1\ncd", 4),
+        ("ab ^c d", 4),
+    ],
+)
+def test_the_letters_that_a_reader_sees(text: str, count: int) -> None:
+    assert letters(text) == count
+
+
+def test_times_are_written_in_utc_to_the_second() -> None:
+    assert iso_time(1_700_000_000_999_999_999) == "2023-11-14T22:13:20Z"
+    assert iso_moment(datetime(2024, 3, 5, 12, 0, 1, 987654, UTC)) == "2024-03-05T12:00:01Z"
+    assert (
+        iso_moment(datetime(2024, 3, 5, 12, 0, 1, 987654, UTC), "milliseconds") == "2024-03-05T12:00:01.987Z"
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "is_one"),
+    [
+        ("The", "en", True),
+        ("would", "en", True),
+        ("river", "en", False),
+        ("The", "de", False),
+        ("für", "de", True),
+        ("fur", "de", True),
+        ("en", "en", False),  # the language's code is no word of it
+        ("the", "xx", False),
+    ],
+)
+def test_a_function_word_is_known_in_its_language_without_its_marks(
+    word: str, language: str, is_one: bool
+) -> None:
+    assert is_function_word(word, language) is is_one
+
+
+def test_the_words_that_ask_are_known_by_language() -> None:
+    assert interrogatives("en") == {"many", "much", "often", "name", "type", "kind"}
+    assert {"woher", "heissen", "anzahl"} <= interrogatives("de")
+    assert not interrogatives("xx")
+    assert "wo" in function_words("de") and "wo" not in interrogatives("de")

@@ -1,0 +1,115 @@
+"""One spelling of a word: its exact form, its form without marks, its stem, and a tag's name."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_indexer.text.fold import fold, normalize, tag_name
+from vault_indexer.text.kana import other_kana
+from vault_indexer.text.stem import stem, stem_with_marks
+
+
+@pytest.mark.parametrize(
+    ("word", "exact"),
+    [
+        ("SEA", "sea"),
+        ("ſea", "sea"),
+        ("Ｓｅａ", "sea"),
+        ("Straße", "strasse"),
+        ("İstanbul", "istanbul"),
+        ("i\u0307x", "ix"),
+        ("q\u0307", "q\u0307"),
+        ("x\u00ady\u2060", "xy"),
+        ("\u00ad", "\u00ad"),  # nothing would be left
+        ("’", "'"),
+        ("ک ی", "ك ي"),
+        ("٣۴", "34"),
+        ("A\u030a", "å"),
+    ],
+)
+def test_the_exact_form_has_one_case_and_one_encoding(word: str, exact: str) -> None:
+    assert normalize(word) == exact
+
+
+@pytest.mark.parametrize(
+    ("word", "folded"),
+    [
+        ("Plain", "Plain"),
+        ("a\u0323\u0308", "a"),
+        ("\u0301a", "a"),
+        ("łøđðıħŋ", "loddihn"),
+        ("æœþ", "aeoeth"),
+        ("’ʼ", "''"),
+        ("ά", "α"),
+        ("й", "й"),
+        ("ї", "ї"),
+        ("ў", "ў"),
+        ("ѝ", "и"),
+        ("я\u0301", "я"),
+        ("ё", "е"),
+        ("ґ", "г"),
+        ("\u0400", "Е"),
+        ("\u052f\u0308", "\u052f\u0308"),
+        ("\u0530\u0308", "\u0530"),  # no Cyrillic letter
+        ("أإآٱىةہۀ", "اااايههه"),
+        ("ـ", ""),
+        ("שׁ", "ש"),
+        ("कि क़", "कि क"),
+        ("ণ়", "ণ"),
+        ("が パ", "が パ"),
+        ("\u30a6\u309b", "ウ\u309b"),
+    ],
+)
+def test_marks_go_where_they_are_no_letters(word: str, folded: str) -> None:
+    assert fold(word) == folded
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [("#A/b", "a/b"), ("a//", "a"), ("##a", "#a"), ("a#", "a#"), ("#Straße/", "strasse"), ("", "")],
+)
+def test_a_tag_has_its_name_without_its_mark_in_lower_case(written: str, name: str) -> None:
+    assert tag_name(written) == name
+
+
+@pytest.mark.parametrize(
+    ("word", "language", "with_marks", "without"),
+    [
+        ("cats", "en", "cat", "cat"),
+        ("cats", "", "cats", "cats"),
+        ("cats", "xx", "cats", "cats"),
+        ("ins", "en", "in", "in"),
+        ("as", "en", "as", "as"),
+        ("é", "fr", "é", "e"),
+        ("préfère", "fr", "préfer", "prefer"),
+        ("katter", "no", "katt", "katt"),
+        ("katter", "nn", "katt", "katt"),
+        ("المكتبة", "ar", "مكتب", "مكتب"),
+        ("والمكتبة", "ar", "مكتب", "مكتب"),
+        ("فالمكتبة", "ar", "مكتب", "مكتب"),
+        ("ולד", "he", "ולד", "ולד"),
+        ("וספר", "he", "ספר", "ספר"),
+        ("ובבית", "he", "בית", "בית"),
+        ("שבבית", "he", "בית", "בית"),
+        ("וה", "he", "וה", "וה"),
+        ("كتابها", "fa", "كتاب", "كتاب"),
+    ],
+)
+def test_a_stem_by_the_rules_of_its_language(word: str, language: str, with_marks: str, without: str) -> None:
+    assert stem_with_marks(word, language) == with_marks
+    assert stem(word, language) == without
+
+
+@pytest.mark.parametrize(
+    ("text", "others"),
+    [
+        ("か", ("カ",)),
+        ("カ", ("か",)),
+        ("カき", ("かき", "カキ")),
+        ("ぁゖ", ("ァヶ",)),
+        ("ゝゞ", ("ヽヾ",)),
+        ("\u3040\u3097ー検a", ()),
+    ],
+)
+def test_a_text_in_one_kana_has_another_spelling(text: str, others: tuple[str, ...]) -> None:
+    assert other_kana(text) == others

@@ -1,0 +1,247 @@
+"""Lists of exclusions in a vault: bounds, mistakes, what they match; and which file systems are remote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from vault_indexer.config.settings import FilesSettings
+from vault_indexer.errors import ExclusionError
+from vault_indexer.vault import Decision, IgnoreRules, load_ignore_rules
+from vault_indexer.vault.exclusion_lists import (
+    ExclusionLists,
+    ObsidianFilters,
+    compile_ignore_list,
+    read_ignore_list,
+    read_obsidian_filters,
+)
+from vault_indexer.vault.mounts import remote_file_system
+
+
+@pytest.mark.parametrize(
+    ("filters", "path", "is_excluded"),
+    [
+        (["Old/"], "Old/a.md", True),
+        (["Old/"], "x/Old/a.md", False),
+        (["Old"], "Older.md", True),
+        (["A/", "Old/"], "Old/a.md", True),
+        (["/a.c/"], "x/abc.md", True),
+        (["/^a/"], "x/a.md", False),
+        (["/q/", "/z/"], "z.md", True),
+        (["/q/", "z"], "z.md", True),
+        (["//"], "//x", True),  # nothing between the slashes: a beginning
+        (["//"], "a//x", False),
+        (["/"], "/x", True),
+        (["/a"], "a", False),
+        ([""], "a", False),
+        ([], "a", False),
+    ],
+)
+def test_obsidians_filters_are_beginnings_and_expressions_between_slashes(
+    filters: list[str], path: str, is_excluded: bool
+) -> None:
+    assert ObsidianFilters(filters).matches(path) is is_excluded
+
+
+@pytest.mark.parametrize(
+    ("filters", "fits"),
+    [
+        (["a"] * 1_000, True),
+        (["a"] * 1_001, False),
+        (["a" * 32_768] * 2, True),
+        (["a" * 32_768, "a" * 32_769], False),
+    ],
+)
+def test_a_thousand_filters_of_64_kib_are_understood(filters: list[str], fits: bool) -> None:
+    if fits:
+        assert ObsidianFilters(filters).matches("a" * 40_000)
+    else:
+        with pytest.raises(ExclusionError, match="at most 1,000 filters of 65,536 characters together"):
+            ObsidianFilters(filters)
+
+
+def app_file(vault: Path, content: bytes) -> None:
+    (vault / ".obsidian").mkdir(exist_ok=True)
+    (vault / ".obsidian/app.json").write_bytes(content)
+
+
+def said_of_app(vault: Path) -> list[str]:
+    with pytest.raises(ExclusionError) as caught:
+        read_obsidian_filters(vault)
+    return [
+        f"{one.source}|{one.key}|{one.value}|{one.allowed.partition(';')[0]}" for one in caught.value.problems
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'{"a": 1,\n\n x}', ["line 3||is not valid JSON"]),
+        (b"[" * 100_000, ["the file||is not valid JSON"]),
+        (b"\xff", ["the file||is not UTF-8"]),
+        (b"3", ["userIgnoreFilters||is not a list of texts"]),
+        (b'{"userIgnoreFilters": {"a": 1}}', ["userIgnoreFilters||is not a list of texts"]),
+        (b'{"userIgnoreFilters": ["a", null]}', ["userIgnoreFilters||is not a list of texts"]),
+        (
+            b'{"userIgnoreFilters": [\n"/(?=a)/",\n"b/",\n"/(?=c)/"]}',
+            [
+                "line 2|'/(?=a)/'|lookahead ((?=…) is not supported in a regular expression",
+                "line 4|'/(?=c)/'|lookahead ((?=…) is not supported in a regular expression",
+            ],
+        ),
+        (
+            b'{"userIgnoreFilters": ["\\u002f(?=a)/"]}',  # not as JSON.stringify writes it
+            ["userIgnoreFilters|'/(?=a)/'|lookahead ((?=…) is not supported in a regular expression"],
+        ),
+    ],
+)
+def test_each_mistake_of_the_app_file_says_where_it_is(
+    tmp_path: Path, content: bytes, said: list[str]
+) -> None:
+    app_file(tmp_path, content)
+    assert said_of_app(tmp_path) == [f".obsidian/app.json|{one}" for one in said]
+
+
+def test_the_advice_is_to_correct_the_file_or_to_leave_it_out(tmp_path: Path) -> None:
+    app_file(tmp_path, b"x")
+    with pytest.raises(ExclusionError) as caught:
+        read_obsidian_filters(tmp_path)
+    (problem,) = caught.value.problems
+    assert problem.allowed == (
+        "is not valid JSON; what it excludes is unknown; correct it, "
+        "or set files.use_obsidian_filters = false in your own configuration"
+    )
+
+
+def test_an_app_file_may_begin_with_a_mark_and_of_none_nothing_is_read(tmp_path: Path) -> None:
+    assert read_obsidian_filters(tmp_path)[0] == ()
+    app_file(tmp_path, b"\xef\xbb\xbf" + json.dumps({"userIgnoreFilters": ["a", "/b/"]}).encode())
+    filters, compiled = read_obsidian_filters(tmp_path)
+    assert filters == ("a", "/b/")
+    assert [compiled.matches(path) for path in ("a.md", "xb.md", "c.md")] == [True, True, False]
+
+
+def test_an_app_file_of_4_mib_is_read_and_an_ignore_file_of_256_kib(tmp_path: Path) -> None:
+    for size, is_read in ((4 * 1024 * 1024, True), (4 * 1024 * 1024 + 1, False)):
+        app_file(tmp_path, b"{}" + b" " * (size - 2))
+        if is_read:
+            assert read_obsidian_filters(tmp_path)[0] == ()
+        else:
+            assert "too large" in said_of_app(tmp_path)[0]
+    ignore = tmp_path / ".indexerignore"
+    ignore.write_bytes(b"#" * 256 * 1024)
+    assert len(read_ignore_list(tmp_path)[0][0]) == 256 * 1024
+    ignore.write_bytes(b"#" * (256 * 1024 + 1))
+    with pytest.raises(ExclusionError, match="too large"):
+        read_ignore_list(tmp_path)
+
+
+def test_the_lines_of_an_ignore_file_are_kept_as_they_are(tmp_path: Path) -> None:
+    assert read_ignore_list(tmp_path)[0] == ()
+    (tmp_path / ".indexerignore").write_bytes(b"\xef\xbb\xbfa/\r\n\nb\r\r\n")
+    lines, patterns = read_ignore_list(tmp_path)
+    assert lines == ("a/", "", "b\r", "")
+    assert patterns.matches("a", is_dir=True) and not patterns.matches("b", is_dir=False)
+
+
+def test_a_mistake_in_a_list_names_its_line_and_shows_eighty_characters_of_it() -> None:
+    with pytest.raises(ExclusionError) as caught:
+        compile_ignore_list(["a", "[" + "b" * 79, "[" + "b" * 80], "files.exclude")
+    assert [(one.source, one.key, one.value) for one in caught.value.problems] == [
+        ("files.exclude", "line 2", repr("[" + "b" * 79)),
+        ("files.exclude", "line 3", ascii("[" + "b" * 79 + "…")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_dir", "decision"),
+    [
+        ("a~", True, Decision.IGNORE),
+        ("~$a.md", False, Decision.IGNORE),
+        ("a~/b.md", False, Decision.IGNORE),
+        ("~a.md", False, Decision.INDEX),
+        ("a.b/c.md", False, Decision.INDEX),
+        ("a.PY", False, Decision.INDEX),
+        ("a.pyx", False, Decision.LINK_ONLY),
+        ("a.py.png", False, Decision.LINK_ONLY),
+        ("", True, Decision.INDEX),
+    ],
+)
+def test_temporary_names_are_ignored_and_suffixes_of_sources_indexed(
+    path: str, is_dir: bool, decision: Decision
+) -> None:
+    assert IgnoreRules(sources=(".py",)).decide(path, is_dir=is_dir) is decision
+
+
+def test_a_note_counts_where_each_list_of_inclusions_selects_it() -> None:
+    include = (compile_ignore_list(["A/", "B/"]), compile_ignore_list(["B/", "C/"]))
+    rules = IgnoreRules(include=include)
+    assert [rules.decide(f"{name}/x.md", is_dir=False) for name in "ABCD"] == [
+        Decision.LINK_ONLY,
+        Decision.INDEX,
+        Decision.LINK_ONLY,
+        Decision.LINK_ONLY,
+    ]
+
+
+def test_a_file_is_ignored_where_any_list_of_exclusions_matches() -> None:
+    exclude = (compile_ignore_list(["*.a.md"]), compile_ignore_list(["*.b.md", "!*.a.md"]))
+    rules = IgnoreRules(exclude=exclude)
+    found = [rules.decide(path, is_dir=False) for path in ("x.a.md", "x.b.md", "x.c.md")]
+    assert found == [Decision.IGNORE, Decision.IGNORE, Decision.INDEX]
+
+
+def test_both_lists_of_a_vault_are_kept_and_their_problems_told_together(tmp_path: Path) -> None:
+    (tmp_path / ".indexerignore").write_text("a/\n")
+    app_file(tmp_path, b'{"userIgnoreFilters": ["b/"]}')
+    rules = load_ignore_rules(tmp_path, FilesSettings())
+    assert rules.lists == ExclusionLists(("a/", ""), ("b/",))
+    assert (rules.problems, rules.fault, rules.known, len(rules.fingerprint)) == ((), "", None, 16)
+    (tmp_path / ".indexerignore").write_text("[\n")
+    app_file(tmp_path, b"{")
+    both = load_ignore_rules(tmp_path, FilesSettings(), rules)
+    assert [problem.source for problem in both.problems] == [".indexerignore", ".obsidian/app.json"]
+    assert both.lists == rules.lists
+    without = load_ignore_rules(tmp_path, FilesSettings(use_obsidian_filters=False), rules)
+    assert [problem.source for problem in without.problems] == [".indexerignore"]
+    assert without.lists == ExclusionLists(("a/", ""), ())
+    with pytest.raises(ExclusionError) as caught:
+        load_ignore_rules(tmp_path, FilesSettings())
+    assert len(caught.value.problems) == 2
+
+
+def mount(point: str, kind: str) -> str:
+    return f"device {point} {kind} rw 0 0\n"
+
+
+@pytest.mark.parametrize(
+    ("folder", "mounts", "kind"),
+    [
+        ("/v/a", "", None),
+        ("/v/a", mount("/", "nfs"), "nfs"),
+        ("/v/a", mount("/", "ext4") + mount("/v", "cifs"), "cifs"),
+        ("/v/a", mount("/v", "cifs") + mount("/", "ext4"), "cifs"),
+        ("/v/a", mount("/v", "cifs") + mount("/v/a", "ext4"), None),
+        ("/v/a", mount("/v/a", "ext4") + mount("/v/a", "9p"), "9p"),  # the last on one point
+        ("/v/a", mount("/v/a", "9p") + mount("/v/a", "ext4"), None),
+        ("/v/a", mount("/v/ab", "nfs"), None),
+        ("/v/a", mount("/v/a/b", "nfs"), None),
+        ("/v/a", mount("/v/a/", "nfs"), "nfs"),
+        ("/v/a", mount("/v", "fuse.sshfs"), "fuse.sshfs"),
+        ("/v/a", mount("/v", "fuse.ext4"), None),
+        ("/v/a", mount("/v", "fuse"), None),
+        ("/v/a", mount("/v", "other.sshfs"), None),
+        ("/v/a", mount("/v", "nfs.x"), "nfs.x"),
+        ("/v/a b", mount("/v/a\\040b", "nfs"), "nfs"),
+        ("/v/a\tb", mount("/v/a\\011b", "nfs"), "nfs"),
+        ("/v/a\\b", mount("/v/a\\134b", "nfs"), "nfs"),
+        ("/v/a", "device /v\nx\n\n" + mount("/v", "smb3"), "smb3"),
+        ("/v/a", "device /v nfs\n", "nfs"),
+    ],
+)
+def test_the_innermost_and_last_mount_tells_whether_a_folder_is_remote(
+    folder: str, mounts: str, kind: str | None
+) -> None:
+    assert remote_file_system(Path(folder), mounts) == kind
