@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,16 +14,20 @@ import pytest
 from loop_by_hand import Clock
 from waiting import wait_until
 
+from vault_indexer.config import Settings
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask, missing_vectors_notice
 from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
+from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.daemon.tasks.words import WordsTask
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.index.compaction import CompactionJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
+from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.index.workers.job import Failed
+from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store import SnapshotHolder
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import ProcessLimits
@@ -289,3 +295,15 @@ def test_a_compaction_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure
         assert task.next_work(current) is not None
     task.accept(current, changed.job, changed.base)
     assert changed.adopted == [changed.base]
+
+
+def test_vaults_of_one_process_have_a_worker_each_and_build_in_turn(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"index": {"workers": 3}})
+    spec = WorkerSpec(tmp_path, settings, wordllama_model(), None, (), tmp_path / "cache", tmp_path / "calls")
+    shared = SharedBudget(settings.index)
+    budgets = (shared, pickle.loads(pickle.dumps(shared)), SharedBudget(None))
+    sizes = [one.make_pool(spec, 4)._size for one in budgets]
+    assert sizes == [1, 4, 4], "a build in a process of its own has all workers"
+    assert shared.build.try_acquire("one vault")
+    assert not shared.build.try_acquire("another")
+    assert shared.vectors.try_acquire("another")
