@@ -101,3 +101,21 @@ def test_the_model_of_a_build_is_loaded_without_a_trace(where: Place) -> None:
     embedder = in_one_process(where.target()).load_embedder()
     assert embedder.model.provider == "wordllama"
     assert files() == before
+
+
+FINNISH = "# Leipä\n\nVaivaa taikinaa, kunnes se on sileää, ja anna sen sitten kohota tunnin ajan.\n"
+
+
+def test_a_better_model_is_advised_where_nobody_has_chosen_one(where: Place) -> None:
+    for name in NOTES:
+        where.write(name, FINNISH)
+    chosen = in_one_process(where.target())
+    generation, _ = chosen.build_next(silent, recompute_weights=False)
+    where.configure("[index]\nworkers = 1\n")
+    for assembly, advised in ((chosen, False), (in_one_process(where.target()), True)):
+        opened = assembly.open_generation(generation)
+        try:
+            said = "most notes are in languages that the embedding model does not know (fi): "
+            assert opened.advice.startswith(said) if advised else opened.advice == ""
+        finally:
+            opened.close()
