@@ -102,6 +102,7 @@ def test_each_variant_answers_each_question_over_one_index(target: Target) -> No
     assert 0 < run.seconds < 600
 
 
+@pytest.mark.long
 def test_a_variant_of_another_strategy_has_an_index_of_its_own(target: Target) -> None:
     said: list[str] = []
     before = {file: file.stat().st_mtime_ns for file in target.index_dir.glob("CURRENT")}
@@ -116,6 +117,7 @@ def test_a_variant_of_another_strategy_has_an_index_of_its_own(target: Target) -
     assert {file: file.stat().st_mtime_ns for file in target.index_dir.glob("CURRENT")} == before
 
 
+@pytest.mark.long
 def test_of_generated_questions_the_text_is_hidden(target: Target) -> None:
     said: list[str] = []
     start = SKY.index("A mirror")
