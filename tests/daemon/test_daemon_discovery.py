@@ -55,6 +55,7 @@ def test_an_announcement_is_read_as_it_was_written_by_its_owner_alone(tmp_path: 
         ("command", None, True),
         ("pid", None, False),
         ("pid", 0, False),
+        ("pid", 1, True),
         ("pid", -1, False),
         ("pid", "1", False),
         ("pid", 1 << 31, False),

@@ -6,12 +6,13 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from loop_by_hand import Clock, loop_by_hand
 from reliability_lab import in_one_process
-from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, place
+from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, place, silent
 
 from vault_indexer.daemon.sync import EVERYTHING, UnreadNotes, VaultSync, status_of
 from vault_indexer.errors import VaultError
@@ -215,18 +216,22 @@ def test_a_vault_that_cannot_be_read_leaves_the_index_as_it_is(where: Place, liv
     assert (live.degraded, live.has_unconfirmed_losses()) == ("", False)
 
 
+def is_written(folder: Path, word: bytes) -> bool:
+    """Whether a file in the folder holds the word (texts are packed, titles and terms are not)."""
+    return any(word in file.read_bytes().lower() for file in folder.rglob("*") if file.is_file())
+
+
 def test_an_excluded_note_goes_at_once_and_leaves_no_trace(where: Place, live: VaultSync) -> None:
     (where.vault / "oven.png").write_bytes(b"png")
+    where.write("Secret.md", "# Zirconium\n\nNobody else may read it.\n")
     live.sync(EVERYTHING)
-    where.write(".indexerignore", "Oven.md\noven.png\n")
+    assert is_written(where.index_dir, b"zirconium")
+    where.write(".indexerignore", "Secret.md\noven.png\n")
     assert live.reconfigure(live.assembly) is True
     assert live.reconfigure(live.assembly) is False
-    assert live.sync(EVERYTHING)[0].removed == ("Oven.md", "oven.png")
+    assert live.sync(EVERYTHING)[0].removed == ("Secret.md", "oven.png")
     assert live.dirty.held == 0
-    assert live.current is not None
-    catalog = live.current.generation.catalog
-    files = catalog.parent.glob(f"{catalog.name}*")
-    assert b"E-417" not in b"".join(one.read_bytes() for one in files)
+    assert not is_written(where.index_dir, b"zirconium")
 
 
 def test_a_note_is_read_again_as_it_is_now(where: Place, live: VaultSync) -> None:
@@ -260,3 +265,102 @@ def test_files_that_are_not_indexed_are_named_with_their_reason(where: Place, li
     assert (status.generation, status.vectors_owed) == (1, 0)
     assert status.seq > 0
     assert status.manifest
+
+
+def test_losses_are_confirmed_two_seconds_after_they_were_first_seen(
+    where: Place, live: VaultSync, clock: Clock
+) -> None:
+    shutil.rmtree(where.vault / "Garden")
+    for name in ("Bread.md", "Oven.md"):
+        (where.vault / name).unlink()
+    for seconds, left in ((0.0, set(NOTES)), (1.5, set(NOTES)), (0.5, set())):
+        clock.now += seconds
+        live.sync(EVERYTHING)
+        assert notes_of(live) == left
+    assert live.degraded == ""
+
+
+def test_losses_that_become_more_are_confirmed_from_the_last_of_them_on(
+    where: Place, live: VaultSync, clock: Clock
+) -> None:
+    for number in range(27):
+        where.write(f"Part {number:02}.md", f"Rye of the day {number}.\n")
+    live.sync(EVERYTHING)
+    before = notes_of(live)
+    for number in range(27):
+        (where.vault / f"Part {number:02}.md").unlink()
+    live.sync(EVERYTHING)
+    assert live.degraded == ""
+    assert live.dirty.held == 27, "27 of 30 are a large part, and believed"
+    (where.vault / "Oven.md").unlink()
+    live.sync(EVERYTHING)
+    more = "28 of 30 files are gone at once. The index is kept."
+    assert live.degraded == more
+    clock.now += 1.5
+    (where.vault / "Bread.md").unlink()
+    live.sync(EVERYTHING)
+    clock.now += 1.0
+    live.sync(EVERYTHING)
+    assert notes_of(live) == before, "one of them is known for a second alone"
+    assert live.degraded == more.replace("28", "29")
+    clock.now += 1.0
+    live.sync(EVERYTHING)
+    assert live.degraded == ""
+    assert notes_of(live) == before - {"Oven.md", "Bread.md"} - {f"Part {n:02}.md" for n in range(27)}
+
+
+def test_a_file_that_moved_and_changed_is_held(where: Place, live: VaultSync) -> None:
+    (where.vault / "Bread.md").rename(where.vault / "Loaf.md")
+    where.write("Loaf.md", "# Loaf\n\nSliced.\n")
+    applied, _ = live.sync(EVERYTHING)
+    assert (applied.indexed, applied.removed) == (("Loaf.md",), ())
+    assert live.dirty.held == 1
+
+
+def test_an_attachment_that_moved_is_not_held(where: Place, live: VaultSync) -> None:
+    (where.vault / "oven.png").write_bytes(b"png")
+    live.sync(EVERYTHING)
+    (where.vault / "oven.png").rename(where.vault / "Garden" / "oven.png")
+    applied, _ = live.sync(EVERYTHING)
+    assert (applied.removed, live.dirty.held) == (("oven.png",), 0)
+
+
+def test_the_text_of_an_excluded_note_goes_when_no_search_needs_it_any_more(
+    where: Place, live: VaultSync
+) -> None:
+    where.write("Secret.md", "# Zirconium\n\nNobody else may read it.\n")
+    live.sync(EVERYTHING)
+    assert live.current is not None
+    folder, holder = live.current.generation.folder, live.current.writer.holder
+    assert is_written(folder, b"zirconium")
+    where.write(".indexerignore", "Secret.md\n")
+    live.reconfigure(live.assembly)
+    with holder.lease() as snapshot:
+        live.sync(EVERYTHING)
+        assert snapshot.catalog.note("Secret.md") is not None
+    live.purge_if_needed()
+    assert not is_written(folder, b"zirconium")
+
+
+def test_a_first_part_answers_and_says_how_many_notes_it_lacks(tmp_path: Path, clock: Clock) -> None:
+    where = place(tmp_path, {f"{number}.md": f"# {number}\n\nRye.\n" for number in range(5)})
+    where.configure(WORDLLAMA)
+    assembly = replace(in_one_process(where.target()), first_bytes=1)
+    with closing(VaultSync(assembly, live=True, clock=clock)) as source:
+        assembly.index_dir.prepare()
+        assert source.open_current() == ("there is no index yet",)
+        part, built = assembly.build_next(silent, recompute_weights=True, newest_only=True)
+        left = 5 - built.notes
+        assert 0 < built.left_out == left
+        seen: list[tuple[int, UnreadNotes | None]] = []
+        source.activate(part, built, lambda remaining: seen.append((remaining, source.unread)))
+        assert seen[-1] == (0, UnreadNotes(0, 5))
+        assert all(unread == UnreadNotes(min(left, remaining), 5) for remaining, unread in seen)
+        assert (source.unread, len(notes_of(source))) == (None, 5)
+        assert assembly.index_dir.current() == part
+        again, built = assembly.build_next(silent, recompute_weights=True)
+        assert (built.left_out, built.notes) == (0, 5)
+        source.activate(again, built)
+        assert assembly.index_dir.current() == again
+        assert source.current is not None
+        assert source.current.generation == again

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -95,7 +96,7 @@ from vault_indexer.model import (
 def test_an_answer_is_read_from_the_json_of_its_agent(
     agent: str, data: Mapping[str, JsonValue], answer: AgentAnswer
 ) -> None:
-    assert read_answer(agent, data) == answer
+    assert read_answer(agent, json.loads(json.dumps(data))) == answer
 
 
 def test_the_notes_of_an_answer_are_named_once() -> None:

@@ -273,11 +273,13 @@ def test_forms_without_words_for_a_reader_know_no_guides_but_by_steps() -> None:
         ),
         ("Sharing a list with many of your friends", "How do I share a list with many of my friends?", ""),
         ("Editing my long lists", "How do I edit my long lists?", ""),
+        ("Fold a Long list", "How do I fold a Long list?", ""),
         *(
             (heading, "", "")
             for heading in (
                 *("Runs a list", "Sort notes", "Sort all notes by name: fast", "Manage Notes And Tags"),
                 *("Copy files are open", "Glow the dark of night", "Planning new trips abroad"),
+                "Fold a Long List",
             )
         ),
     ],

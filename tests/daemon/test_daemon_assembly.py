@@ -1,0 +1,121 @@
+"""How the generations of an index are built: from what is known, in which order, and with what left out."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reliability_lab import in_one_process, is_slow
+from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, silent
+
+from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.errors import UsageError
+from vault_indexer.model import SkippedFile
+from vault_indexer.parse import parse_note
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return built_by_wordllama(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture
+def where(built: Place, tmp_path: Path) -> Place:
+    return copy_of(built, tmp_path)
+
+
+def beside(where: Place, **changed: object) -> Assembly:
+    """The same vault with an index folder of its own, which is empty."""
+    made = replace(in_one_process(where.target()), root=where.vault.with_name("own"), **changed)  # type: ignore[arg-type]
+    made.index_dir.prepare()
+    return made
+
+
+def built_counts(assembly: Assembly, *, publish: bool = False) -> tuple[int, int]:
+    """How many texts a build embeds, and how many it knows."""
+    generation, report = assembly.build_next(silent, recompute_weights=False)
+    if publish:
+        assembly.index_dir.publish(generation)
+    return report.embedded, report.reused
+
+
+def test_a_build_knows_the_vectors_of_its_own_index_and_until_then_those_of_another(where: Place) -> None:
+    alone = beside(where)
+    count, known = built_counts(alone)
+    assert count >= len(NOTES)
+    assert known == 0
+    shutil.rmtree(alone.root)
+    sharing = beside(where, shared_root=where.index_dir)
+    assert built_counts(sharing, publish=True) == (0, count)
+    shutil.rmtree(where.index_dir)
+    assert built_counts(sharing) == (0, count), "what it has itself is enough"
+
+
+@pytest.mark.parametrize(
+    ("slow", "newest_only", "lacks_vectors"),
+    [(True, True, True), (True, False, False), (False, True, False)],
+)
+def test_words_come_before_vectors_where_the_model_is_slow_and_nothing_is_searched_yet(
+    where: Place, slow: bool, newest_only: bool, lacks_vectors: bool
+) -> None:
+    assembly = beside(where, is_slow=is_slow if slow else (lambda _settings: False))
+    generation, report = assembly.build_next(silent, recompute_weights=True, newest_only=newest_only)
+    assert (report.notes, report.left_out) == (len(NOTES), 0)
+    opened = assembly.open_generation(generation)
+    try:
+        assert bool(opened.writer.missing_vectors) is lacks_vectors
+    finally:
+        opened.close()
+
+
+def test_an_exclusion_that_is_not_understood_is_among_what_a_build_skipped(where: Place) -> None:
+    where.write("New.md", "# New\n")
+    where.write(".indexerignore", "Cellar/\n[\n")
+    _, report = in_one_process(where.target()).build_next(silent, recompute_weights=False)
+    assert report.notes == len(NOTES), "no other note comes in"
+    reason = "line 2 = '[': a class of characters ([…]) that is not closed"
+    assert report.skipped[0] == SkippedFile(".indexerignore", reason)
+
+
+def test_a_strategy_by_its_name_takes_the_options_of_the_configuration_and_asks_no_model(
+    where: Place,
+) -> None:
+    rules = '[[chunking.rules]]\npaths = ["*.md"]\nstrategy = "none"\n'
+    where.configure(f"{WORDLLAMA}[chunking.word]\nchunk_size = 4\nchunk_overlap = 0\n{rules}")
+    assembly = in_one_process(where.target())
+    note = parse_note("Long.md", b"One two three four five six seven eight nine ten.\n")
+    found = assembly.chunker("word").chunk(note)
+    assert len(found) == 3
+    assert {chunk.strategy for chunk in found} == {"word"}
+    with pytest.raises(UsageError, match="words"):
+        assembly.chunker("words")
+
+
+def test_the_model_of_a_build_is_loaded_without_a_trace(where: Place) -> None:
+    def files() -> set[tuple[Path, int]]:
+        return {(file, file.stat().st_mtime_ns) for file in where.index_dir.rglob("*")}
+
+    before = files()
+    embedder = in_one_process(where.target()).load_embedder()
+    assert embedder.model.provider == "wordllama"
+    assert files() == before
+
+
+FINNISH = "# Leipä\n\nVaivaa taikinaa, kunnes se on sileää, ja anna sen sitten kohota tunnin ajan.\n"
+
+
+def test_a_better_model_is_advised_where_nobody_has_chosen_one(where: Place) -> None:
+    for name in NOTES:
+        where.write(name, FINNISH)
+    chosen = in_one_process(where.target())
+    generation, _ = chosen.build_next(silent, recompute_weights=False)
+    where.configure("[index]\nworkers = 1\n")
+    for assembly, advised in ((chosen, False), (in_one_process(where.target()), True)):
+        opened = assembly.open_generation(generation)
+        try:
+            said = "most notes are in languages that the embedding model does not know (fi): "
+            assert opened.advice.startswith(said) if advised else opened.advice == ""
+        finally:
+            opened.close()

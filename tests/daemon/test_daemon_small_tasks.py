@@ -1,0 +1,309 @@
+"""Small tasks between edits: missing vectors, notes that were set aside, new words, a new base of vectors."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from loop_by_hand import Clock
+from waiting import wait_until
+
+from vault_indexer.config import Settings
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.sync import VaultSync
+from vault_indexer.daemon.tasks.compaction import CompactionTask
+from vault_indexer.daemon.tasks.embedding import EmbeddingTask, missing_vectors_notice
+from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
+from vault_indexer.daemon.tasks.shared_budget import SharedBudget
+from vault_indexer.daemon.tasks.words import WordsTask
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
+from vault_indexer.index.note_workers import WorkerSpec
+from vault_indexer.index.workers.job import Failed
+from vault_indexer.providers.wordllama import wordllama_model
+from vault_indexer.store import SnapshotHolder
+from vault_indexer.store.vectors import VectorSnapshot
+from vault_indexer.system import ProcessLimits
+from vault_indexer.vault.quarantine import Quarantine
+
+
+@pytest.mark.parametrize(
+    ("missing", "chunks", "notice"),
+    [
+        (0, 5, ()),
+        (1, 1234, ("semantic search is incomplete: 1 of 1,234 chunks have no embedding yet",)),
+        (2000, 1234, ("semantic search is incomplete: 2,000 of 2,000 chunks have no embedding yet",)),
+    ],
+)
+def test_a_search_says_how_many_chunks_have_no_vector_yet(
+    missing: int, chunks: int, notice: tuple[str, ...]
+) -> None:
+    @contextmanager
+    def lease() -> Iterator[object]:
+        yield SimpleNamespace(missing_vectors=missing, keywords=range(chunks))
+
+    assert missing_vectors_notice(cast(SnapshotHolder, SimpleNamespace(lease=lease))) == notice
+
+
+class Owing:
+    """Stands for a generation and its writer: the texts that have no vector yet."""
+
+    spare: Any = "the spare process"
+
+    def __init__(self, *keys: int) -> None:
+        self.keys = list(keys)
+        self.unknown: set[int] = set()
+        self.writer = self
+
+    @property
+    def missing_vectors(self) -> int:
+        return len(self.keys)
+
+    def next_embed_job(self, size: int) -> EmbedJob:
+        return cast(EmbedJob, SimpleNamespace(keys=tuple(self.keys[:size])))
+
+    def put_vectors(self, vectors: Mapping[int, bytes]) -> None:
+        self.keys = [key for key in self.keys if key not in vectors]
+
+    def is_waiting_for(self, job: EmbedJob) -> bool:
+        return not set(self.keys).isdisjoint(job.keys)
+
+    def postpone(self, job: EmbedJob) -> None:
+        self.keys = [key for key in self.keys if key not in job.keys] + list(job.keys)
+
+
+def embedded(*keys: int) -> Embedded:
+    return cast(Embedded, SimpleNamespace(vectors=dict.fromkeys(keys, b""), seconds=0.5))
+
+
+def test_missing_vectors_are_made_in_the_spare_process_which_is_kept_while_some_are_missing() -> None:
+    task, owing = EmbeddingTask(Clock()), Owing(*range(20))
+    current = cast(OpenGeneration, owing)
+    first = task.next_work(current)
+    assert first is not None
+    assert (first.job.keys, first.pool, first.is_kept()) == (tuple(range(16)), owing.spare, True)
+    task.accept(current, first.job, embedded(*first.job.keys))
+    second = task.next_work(current)
+    assert second is not None
+    assert second.job.keys == (16, 17, 18, 19)
+    task.accept(current, second.job, embedded(*second.job.keys))
+    assert (task.next_work(current), second.is_kept(), task.fault) == (None, False, "")
+
+
+def test_vectors_of_texts_that_the_index_no_longer_holds_do_not_count() -> None:
+    clock, owing = Clock(), Owing(1, 2, 3)
+    task, current = EmbeddingTask(clock), cast(OpenGeneration, owing)
+    work = task.next_work(current)
+    assert work is not None
+    task.accept(current, work.job, embedded(1))
+    assert task.fault == "embedding failed, will retry: the index contains other texts by now"
+    assert task.next_work(current) is None
+    clock.now += 1.0
+    again = task.next_work(current)
+    assert again is not None
+    assert again.job.keys == (2,), "half of three"
+
+
+def test_a_text_that_the_model_cannot_take_comes_last() -> None:
+    clock, owing = Clock(), Owing(1, 2)
+    task, current = EmbeddingTask(clock), cast(OpenGeneration, owing)
+    task.fail(current, owing.next_embed_job(1), "too long")
+    assert owing.keys == [2, 1]
+    owing.keys = []
+    assert task.next_work(current) is None
+    assert task.fault == "", "nothing is missing, so that nothing fails"
+
+
+class SetAside:
+    """Stands for an index with notes that were set aside."""
+
+    spare: Any = "the spare process"
+    missing_vectors = 0
+
+    def __init__(self, clock: Clock) -> None:
+        self.dirty = self
+        self.writer = self
+        self.aside = Quarantine(clock, first_s=60.0)
+        self.aside.use({"a.md": (1, "x")})
+        self.reread_notes: list[str] = []
+
+    def reread(self, path: str) -> None:
+        self.reread_notes.append(path)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_note_that_was_set_aside_is_tried_when_it_is_due(is_read: bool) -> None:
+    clock = Clock()
+    index = SetAside(clock)
+    task, current = QuarantineRetry(cast(VaultSync, index)), cast(OpenGeneration, index)
+    clock.now += 59.0
+    assert task.next_work(current) is None
+    clock.now += 1.0
+    work = task.next_work(current)
+    assert work is not None
+    assert (work.job, work.pool) == (PrepareJob(("a.md",), at_once=0), index.spare)
+    assert index.aside.untried == 1
+    if is_read:
+        task.accept(current, work.job, [])
+    else:
+        task.fail(current, work.job, "it ended again")
+    assert index.reread_notes == (["a.md"] if is_read else [])
+    assert index.aside.untried == 0
+    clock.now += 119.0
+    assert task.next_work(current) is None, "each wait is twice as long"
+    clock.now += 1.0
+    assert task.next_work(current) is not None
+
+
+class Words:
+    """Stands for an index with words of which some have been read, or none or all."""
+
+    def __init__(self, *, partly: bool) -> None:
+        self.is_partly_read = partly
+        self.loads = 0
+        self.may_end = threading.Event()
+        self.current: Words | None = self
+        self.writer = self.holder = self.keywords = self.lexicon = self
+
+    @contextmanager
+    def lease(self) -> Iterator[Words]:
+        yield self
+
+    def load_next(self) -> int:
+        self.loads += 1
+        self.may_end.wait()
+        return 0
+
+
+@pytest.mark.parametrize("partly", [True, False])
+def test_new_words_are_read_by_one_thread_at_a_time(partly: bool) -> None:
+    words = Words(partly=partly)
+    task = WordsTask(cast(VaultSync, words))
+    task.step(is_idle=False)
+    assert not task.busy
+    task.step(is_idle=True)
+    assert task.busy is partly
+    task.step(is_idle=True)
+    words.may_end.set()
+    wait_until(lambda: not task.busy)
+    assert words.loads == int(partly)
+    task.step(is_idle=True)
+    wait_until(lambda: not task.busy)
+    assert words.loads == 2 * int(partly)
+
+
+def test_an_index_that_is_not_there_has_no_words() -> None:
+    words = Words(partly=True)
+    words.current = None
+    task = WordsTask(cast(VaultSync, words))
+    task.step(is_idle=True)
+    assert (task.busy, task.faults) == (False, ())
+
+
+class ScriptedProcess:
+    """In the place of the process that writes a base."""
+
+    def __init__(self) -> None:
+        self.outcome: tuple[object, object] | None = None
+        self.closed = 0
+
+    def result(self) -> tuple[object, object] | None:
+        return self.outcome
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class Changed:
+    """Stands for a generation many of whose vectors have changed."""
+
+    job = cast(CompactionJob, "the job")
+    base = cast(VectorSnapshot, "the base")
+
+    def __init__(self, load: Callable[[], VectorSnapshot] | None = None) -> None:
+        self.writer = self.derived = self
+        self.worth_compacting = True
+        self.load_next_base = load or (lambda: self.base)
+        self.adopted: list[VectorSnapshot] = []
+
+    def begin_compaction(self) -> CompactionJob:
+        return self.job
+
+    def adopt_base(self, base: VectorSnapshot) -> None:
+        self.adopted.append(base)
+
+
+def compacted(changed: Changed, outcome: object) -> tuple[object, int]:
+    """The result of a compaction whose process ended with this outcome, and how often it was closed."""
+    work = CompactionTask(ProcessLimits(), Clock()).next_work(cast(OpenGeneration, changed))
+    assert work is not None
+    process = ScriptedProcess()
+    work.pool = cast(Any, process)
+    assert work.result() is None
+    process.outcome = changed.job, outcome
+    found: list[object] = []
+
+    def is_there() -> bool:
+        found.extend(filter(None, [work.result()]))
+        return bool(found)
+
+    wait_until(is_there)
+    return found[0], process.closed
+
+
+def test_a_base_that_was_written_is_loaded_beside_once_its_process_has_ended() -> None:
+    changed = Changed()
+    assert compacted(changed, None) == ((changed.job, changed.base), 1)
+
+
+def test_a_base_that_was_not_written_is_not_loaded() -> None:
+    def load() -> VectorSnapshot:
+        raise AssertionError("there is nothing to load")
+
+    failed = Failed("no room")
+    assert compacted(Changed(load), failed) == ((Changed.job, failed), 0)
+
+
+@pytest.mark.parametrize(
+    "error", [IndexUnusableError("it is damaged"), OSError("it is damaged"), MemoryError("it is damaged")]
+)
+def test_a_base_that_cannot_be_loaded_is_a_failure(error: Exception) -> None:
+    def load() -> VectorSnapshot:
+        raise error
+
+    assert compacted(Changed(load), None) == ((Changed.job, Failed("it is damaged")), 1)
+
+
+def test_a_compaction_is_begun_where_it_is_worth_it_and_a_minute_after_a_failure() -> None:
+    clock, changed = Clock(), Changed()
+    task, current = CompactionTask(ProcessLimits(), clock), cast(OpenGeneration, changed)
+    changed.worth_compacting = False
+    assert task.next_work(current) is None
+    changed.worth_compacting = True
+    for _ in range(2):
+        task.fail(current, changed.job, "no room")
+        clock.now += 59.9
+        assert task.next_work(current) is None
+        clock.now += 0.1
+        assert task.next_work(current) is not None
+    task.accept(current, changed.job, changed.base)
+    assert changed.adopted == [changed.base]
+
+
+def test_vaults_of_one_process_have_a_worker_each_and_build_in_turn(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"index": {"workers": 3}})
+    spec = WorkerSpec(tmp_path, settings, wordllama_model(), None, (), tmp_path / "cache", tmp_path / "calls")
+    shared = SharedBudget(settings.index)
+    budgets = (shared, pickle.loads(pickle.dumps(shared)), SharedBudget(None))
+    sizes = [one.make_pool(spec, 4)._size for one in budgets]
+    assert sizes == [1, 4, 4], "a build in a process of its own has all workers"
+    assert shared.build.try_acquire("one vault")
+    assert not shared.build.try_acquire("another")
+    assert shared.vectors.try_acquire("another")

@@ -1,0 +1,273 @@
+"""When the better vectors are made, how much at a time, and what is said meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from loop_by_hand import Clock
+
+from vault_indexer.daemon.assembly import OpenGeneration
+from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
+from vault_indexer.index.jobs import Embedded, EmbedJob
+from vault_indexer.model import VectorUpgrade
+
+MB = 1024**2
+
+
+class Index:
+    """Stands for an open generation: the chunks that lack a vector, its writer, catalog and process."""
+
+    def __init__(self, chunks: int, number: int = 1) -> None:
+        self.chunks = chunks
+        self.missing = list(range(chunks))
+        self.kept: list[tuple[str, tuple[int, ...]]] = []
+        self.closed = 0
+        self.lists = 0
+        self.has_workers = False
+        self.generation = SimpleNamespace(number=number)
+        self.writer = self.holder = self.catalog = self
+        model = SimpleNamespace(key="better", name="the better model", provider="multilingual")
+        self.upgrade = SimpleNamespace(model=model, pool=self)
+
+    @contextmanager
+    def lease(self) -> Iterator[Index]:
+        yield self
+
+    def newest_missing(self, model: str, limit: int) -> list[int]:
+        assert model == "better"
+        self.lists += 1
+        return self.missing[:limit]
+
+    def embedded_count(self) -> int:
+        return self.chunks
+
+    def missing_count(self, model: str) -> int:
+        assert model == "better"
+        return len(self.missing)
+
+    def keep_vectors(self, vectors: object, model: str, keys: tuple[int, ...]) -> None:
+        del vectors
+        self.kept.append((model, keys))
+        self.missing = [key for key in self.missing if key not in keys]
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class ByHand:
+    """A task, and what it finds of the machine."""
+
+    def __init__(self, most_s: float = 3600.0, *, on_battery: bool = True) -> None:
+        self.clock = Clock()
+        self.completed = 0
+        self.is_on_battery = False
+        self.free: int | None = None
+        self.task = UpgradeTask(
+            UpgradeRules(most_s, on_battery),
+            self._complete,
+            self.clock,
+            is_on_battery=lambda: self.is_on_battery,
+            free_memory=lambda: self.free,
+        )
+
+    def _complete(self) -> None:
+        self.completed += 1
+
+    def begin(self, index: Index) -> tuple[int, ...]:
+        """The chunks of the portion that would be begun now."""
+        work = self.task.next_work(cast(OpenGeneration, index))
+        return () if work is None else work.job.keys
+
+    def made(self, index: Index, seconds: float = 2.0) -> tuple[int, ...]:
+        """Have a portion made in so many seconds."""
+        keys = self.begin(index)
+        self.clock.now += seconds
+        job = cast(EmbedJob, SimpleNamespace(keys=keys))
+        result = cast(Embedded, SimpleNamespace(vectors={}, seconds=seconds))
+        self.task.accept(cast(OpenGeneration, index), job, result)
+        return keys
+
+    def fail(self, index: Index) -> tuple[int, ...]:
+        keys = self.begin(index)
+        job = cast(EmbedJob, SimpleNamespace(keys=keys))
+        self.task.fail(cast(OpenGeneration, index), job, "it is down")
+        return keys
+
+    def waits_for(self, index: Index) -> str:
+        assert self.begin(index) == ()
+        assert self.task.progress is not None
+        return self.task.progress.waits_for
+
+
+def test_portions_go_through_the_chunks_once_newest_notes_first() -> None:
+    one, index = ByHand(), Index(70)
+    assert [one.made(index) for _ in range(3)] == [
+        tuple(range(32)),
+        tuple(range(32, 64)),
+        tuple(range(64, 70)),
+    ]
+    assert index.lists == 1, "what is missing is listed once"
+    assert {model for model, _ in index.kept} == {"better"}
+    assert one.begin(index) == ()
+    assert (one.completed, index.closed, index.lists) == (1, 1, 2)
+
+
+def test_what_is_left_and_how_long_it_takes_follows_what_was_made() -> None:
+    one, index = ByHand(), Index(1000)
+    assert one.begin(index) == tuple(range(32))
+    assert one.task.progress == VectorUpgrade("multilingual", 0, 1000, 11, "")  # 90 texts a second
+    one.made(index, seconds=3.2)
+    # 10 texts a second were made, so that 50 are expected, and 968 are left
+    assert one.task.progress == VectorUpgrade("multilingual", 32, 1000, 19, "")
+
+
+def test_a_text_at_a_time_counts_as_one() -> None:
+    one, index = ByHand(), Index(2)
+    one.task.size = 1
+    assert one.made(index) == (0,)
+    assert one.task.progress is not None
+    assert (one.task.progress.done, one.task.progress.total) == (1, 2)
+    assert one.made(index) == (1,)
+    assert one.task.progress.done == 2
+
+
+@pytest.mark.parametrize(("most_s", "begins"), [(10.0, True), (9.9, False)])
+def test_nothing_is_begun_that_takes_longer_than_it_may(most_s: float, begins: bool) -> None:
+    one, index = ByHand(most_s), Index(900)
+    assert bool(one.begin(index)) is begins
+    assert one.task.progress is not None
+    said = "" if begins else "not made: they would take 0.0 hours, and embedding.max_upgrade_hours is 0.00275"
+    assert one.task.progress.waits_for == said
+    assert index.closed == (0 if begins else 1), "a model that is not used takes no memory"
+
+
+def test_hours_are_said_as_hours() -> None:
+    one, index = ByHand(2 * 3600.0), Index(810_000)
+    expected = "not made: they would take 2.5 hours, and embedding.max_upgrade_hours is 2"
+    assert one.waits_for(index) == expected
+
+
+@pytest.mark.parametrize(
+    ("allowed", "on_battery", "waits"), [(True, True, False), (False, False, False), (False, True, True)]
+)
+def test_a_battery_is_spared_unless_that_is_allowed(allowed: bool, on_battery: bool, waits: bool) -> None:
+    one, index = ByHand(on_battery=allowed), Index(5)
+    one.is_on_battery = on_battery
+    assert bool(one.begin(index)) is not waits
+    assert one.task.progress is not None
+    assert one.task.progress.waits_for == ("waiting for mains power" if waits else "")
+
+
+@pytest.mark.parametrize(
+    ("free", "has_workers", "waits_for"),
+    [
+        (250 * MB, False, ""),
+        (250 * MB - 1, False, "waiting for memory: 250 MB are needed, 249 MB are free"),
+        (0, False, "waiting for memory: 250 MB are needed, 0 MB are free"),
+        (0, True, ""),
+        (None, False, ""),
+    ],
+)
+def test_memory_is_needed_for_a_process_that_is_not_there_yet(
+    free: int | None, has_workers: bool, waits_for: str
+) -> None:
+    one, index = ByHand(), Index(5)
+    one.free, index.has_workers = free, has_workers
+    assert bool(one.begin(index)) is (not waits_for)
+    assert one.task.progress is not None
+    assert one.task.progress.waits_for == waits_for
+
+
+def test_what_was_waited_for_is_looked_at_again_after_a_minute() -> None:
+    one, index = ByHand(on_battery=False), Index(5)
+    one.is_on_battery = True
+    assert one.begin(index) == ()
+    one.is_on_battery = False
+    one.clock.now += 59.9
+    assert one.begin(index) == ()
+    one.clock.now += 0.1
+    assert one.begin(index) == (0, 1, 2, 3, 4)
+
+
+def test_an_index_that_has_all_vectors_is_looked_at_again_after_five_minutes() -> None:
+    one, index = ByHand(), Index(5)
+    index.missing = []
+    assert one.begin(index) == ()
+    one.clock.now += 299.9
+    assert (one.begin(index), one.completed) == ((), 1)
+    one.clock.now += 0.1
+    assert (one.begin(index), one.completed) == ((), 2)
+
+
+def test_an_index_without_chunks_is_not_changed_to_another_model() -> None:
+    one = ByHand()
+    assert one.begin(Index(0)) == ()
+    assert one.completed == 0
+
+
+def test_an_edit_puts_it_off_for_three_seconds() -> None:
+    one, index = ByHand(), Index(5)
+    one.task.observe(is_idle=False)
+    one.clock.now += 2.9
+    one.task.observe(is_idle=True)
+    assert one.begin(index) == ()
+    one.clock.now += 0.1
+    assert one.begin(index) != ()
+
+
+def test_another_generation_begins_anew() -> None:
+    one = ByHand()
+    one.made(Index(70))
+    one.task.size = 1
+    one.fail(Index(70))
+    one.clock.now += 600.0
+    assert one.begin(Index(3, number=2)) == (0,), "and tries what failed before"
+
+
+def test_a_text_that_failed_alone_is_left_out_and_the_rest_is_made() -> None:
+    one, index = ByHand(), Index(3)
+    one.task.size = 1
+    assert one.fail(index) == (0,)
+    assert one.task.fault == "better vectors could not be made, will retry: it is down"
+    one.clock.now += 4.9
+    assert one.begin(index) == ()
+    one.clock.now += 0.1
+    assert one.made(index) == (1,)
+    assert one.task.fault == ""
+    assert one.made(index) == (2,)
+    assert one.begin(index) == ()
+    assert (one.completed, index.missing) == (1, [0])
+
+
+def test_a_portion_that_failed_is_tried_again_in_halves() -> None:
+    one, index = ByHand(), Index(40)
+    assert one.fail(index) == tuple(range(32))
+    one.clock.now += 5.0
+    assert one.begin(index) == tuple(range(16))
+
+
+def test_while_they_are_paused_the_model_takes_no_memory_and_that_is_said_once() -> None:
+    one, index = ByHand(), Index(40)
+    one.made(index)
+    one.fail(index)
+    one.task.paused = True
+    for _ in range(3):
+        assert one.waits_for(index) == "paused: indexer embed --resume goes on"
+    assert one.task.progress is not None
+    assert (one.task.progress.done, one.task.progress.total, index.closed) == (32, 40, 1)
+    one.task.paused = False
+    assert one.begin(index) != (), "it goes on at once"
+
+
+def test_an_index_with_the_best_model_has_nothing_to_say() -> None:
+    one, index = ByHand(), Index(40)
+    one.fail(index)
+    assert one.task.progress and one.task.fault
+    index.upgrade = None  # type: ignore[assignment]
+    assert one.begin(index) == ()
+    assert not one.task.progress
+    assert not one.task.fault
