@@ -43,7 +43,7 @@ class RecursiveChunker:
         spans = list(self._split(splitter, start, end, self._options.separators)) if end > start else []
         found = slide(text, spans, ruler, ruler.room(self._options.chunk_size), self._options.chunk_overlap)
         if not self._options.keep_separator:
-            found = [self._without_separators(text, window, end) for window in found]
+            found = [self._without_separators(text, window, start, end) for window in found]
         drafts = windows(text, found)
         if self._options.keep_separator:
             ends = [window.end for window in found if text[window.start : window.end].strip()]
@@ -76,16 +76,18 @@ class RecursiveChunker:
         begin = draft.start - len(draft.overlap)
         return min(end, max(draft.end, begin + self._options.chunk_size))
 
-    def _without_separators(self, text: str, window: Window, end: int) -> Window:
+    def _without_separators(self, text: str, window: Window, first: int, end: int) -> Window:
         """The window without the separator at which it was split from its neighbour."""
         at_end = self._options.separator_position == "end"
         body = text[window.start : window.end]
         if at_end and window.end < end:
             dropped = next((one for one in self._options.separators if one and body.endswith(one)), "")
             return replace(window, end=window.end - len(dropped))
-        if not at_end and window.overlap_start:
+        if not at_end and window.start > first:
             dropped = next((one for one in self._options.separators if one and body.startswith(one)), "")
-            return replace(window, start=window.start + len(dropped))
+            start = window.start + len(dropped)
+            repeats = window.overlap_start < window.start
+            return replace(window, overlap_start=window.overlap_start if repeats else start, start=start)
         return window
 
     def _split_at(self, text: str, start: int, end: int, separator: str) -> Iterator[Span]:

@@ -1,0 +1,163 @@
+"""What of a canvas becomes text, in which order, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from vault_indexer.model import JsonValue, LinkKind, Note
+from vault_indexer.parse import parse_canvas
+from vault_indexer.parse.link_syntax import MAX_LINK, TOO_LONG
+
+Objects = list[dict[str, JsonValue]]
+
+
+def canvas(nodes: Objects, edges: Objects | None = None) -> Note:
+    return parse_canvas("a/b.canvas", json.dumps({"nodes": nodes, "edges": edges or []}).encode())
+
+
+def card(text: str, x: float | str = 0, y: float | str = 0) -> dict[str, JsonValue]:
+    return {"id": text, "text": text, "x": x, "y": y}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "text"),
+    [
+        ([card("low", 0, 9), card("high", 5, -9)], "high\n\nlow\n\n"),
+        ([card("right", 7, 1), card("left", -7, 1)], "left\n\nright\n\n"),
+        ([card("one", 3, 3), card("two", 3, 3)], "one\n\ntwo\n\n"),
+        ([card("second", 0, 0.75), card("first", 0, 0.25)], "first\n\nsecond\n\n"),
+        ([card("below", 0, 1), card("no number", 0, "-5")], "no number\n\nbelow\n\n"),
+        ([card("below", 0, 1), card("too far", 0, 1e12)], "too far\n\nbelow\n\n"),
+        ([card("far", 0, 1e11), card("near", 0, 1)], "near\n\nfar\n\n"),
+        ([card("near", 0, -1), card("far", 0, -1e11)], "far\n\nnear\n\n"),
+    ],
+)
+def test_cards_stand_from_top_to_bottom_and_from_left_to_right(nodes: Objects, text: str) -> None:
+    assert canvas(nodes).text == text
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        ({"text": "\r\n\n  in\n"}, "  in\n\n"),
+        ({"text": "words", "label": "name"}, "words\n\n"),
+        ({"text": "", "label": "name"}, "name\n\n"),
+        ({"text": "words", "file": "a.md"}, "a.md\n\n"),
+        ({"text": "words", "file": ""}, "words\n\n"),
+        ({"text": "\n"}, ""),
+        ({"url": "https://example.org"}, ""),
+        ({"text": "a\0b"}, "a\ufffdb\n\n"),
+    ],
+)
+def test_a_card_is_its_file_its_text_or_its_label(node: dict[str, JsonValue], text: str) -> None:
+    assert canvas([node]).text == text
+
+
+NODES: Objects = [
+    {"id": "file", "file": "a.md", "subpath": "#Part#Deep", "y": 0},
+    {"id": "text", "text": " \nfirst line \nsecond", "y": 1},
+    {"id": "group", "label": "Group", "y": 2},
+    {"id": "none", "y": 3},
+]
+CARDS = "a.md\n\n \nfirst line \nsecond\n\nGroup\n\n"
+
+
+@pytest.mark.parametrize(
+    ("edge", "text"),
+    [
+        ({"fromNode": "text", "toNode": "group", "label": "is"}, "first line  → Group (is)\n\n"),
+        ({"fromNode": "text", "toNode": "group"}, ""),
+        ({"fromNode": "group", "toNode": "text", "label": 5}, ""),
+        ({"fromNode": "file", "toNode": "group"}, "a.md → Group\n\n"),
+        ({"fromNode": "group", "toNode": "file"}, "Group → a.md\n\n"),
+        ({"fromNode": "none", "toNode": "nowhere", "label": "is"}, " →  (is)\n\n"),
+    ],
+)
+def test_an_edge_with_a_label_or_a_file_is_a_line(edge: dict[str, JsonValue], text: str) -> None:
+    assert canvas(NODES, [edge]).text == CARDS + text
+
+
+@pytest.mark.parametrize(("label", "display"), [("is", "is"), ("", None)])
+def test_a_file_at_an_edge_is_a_link(label: str, display: str | None) -> None:
+    note = canvas(NODES, [{"fromNode": "group", "toNode": "file", "label": label}])
+    embed, link = note.links
+    assert (embed.kind, embed.target, embed.subpath, embed.display) == (
+        LinkKind.EMBED,
+        "a.md",
+        "Part#Deep",
+        None,
+    )
+    assert (link.kind, link.target, link.subpath, link.display) == (
+        LinkKind.WIKILINK,
+        "a.md",
+        "Part#Deep",
+        display,
+    )
+    assert [(one.line, note.text[one.start : one.end]) for one in note.links] == [(1, "a.md"), (9, "a.md")]
+
+
+def test_links_of_cards_and_files_stand_in_order() -> None:
+    note = canvas([card("[[one]] [[two]]"), {"file": "three.md", "y": 1}, card("[[four]]", 0, 2)])
+    assert [link.target for link in note.links] == ["one", "two", "three.md", "four"]
+
+
+def test_headings_of_a_card_do_not_reach_into_the_next() -> None:
+    note = canvas([card("# A\n\n## B\n\nb"), card("plain", 0, 1), card("## C\n\n# D", 0, 2)])
+    assert [section.header_path for section in note.sections] == [("A",), ("A", "B"), (), ("C",), ("D",)]
+    assert [heading.text for heading in note.headings] == ["A", "B", "C", "D"]
+    spans = [(section.start, section.end) for section in note.sections]
+    assert "".join(note.text[start:end] for start, end in spans[1:]) == note.text[spans[1][0] :]
+
+
+def test_tags_of_all_cards_are_kept_once() -> None:
+    assert canvas([card("#b #a"), card("#a #c", 0, 1)]).tags == ("b", "a", "c")
+
+
+@pytest.mark.parametrize(("size", "links"), [(MAX_LINK, 1), (MAX_LINK + 1, 0)])
+@pytest.mark.parametrize("key", ["file", "subpath"])
+def test_a_file_with_too_long_a_path_is_text(key: str, size: int, links: int) -> None:
+    note = canvas([{"file": "a", key: "b" * size}])
+    assert note.text == ("b" * size if key == "file" else "a") + "\n\n"
+    assert len(note.links) == links
+    assert [(one.kind, one.detail, one.line) for one in note.diagnostics] == (
+        [] if links else [("limit", TOO_LONG, 1)]
+    )
+
+
+def test_a_file_with_too_long_a_label_at_an_edge_is_text() -> None:
+    edge: dict[str, JsonValue] = {"fromNode": "file", "toNode": "group", "label": "b" * (MAX_LINK + 1)}
+    note = canvas(NODES, [edge])
+    assert len(note.links) == 1
+    assert [one.detail for one in note.diagnostics] == [TOO_LONG]
+
+
+def test_a_limit_is_said_once_and_all_else_as_often_as_it_is_met() -> None:
+    too_long, too_deep = "[[" + "a" * (MAX_LINK + 1) + "]]", "> " * 400 + "deep"
+    note = canvas([card(text, 0, y) for y, text in enumerate([too_long, too_deep, too_long, too_deep])])
+    assert [(one.kind, one.line) for one in note.diagnostics] == [
+        ("limit", 1),
+        ("nesting", 3),
+        ("nesting", 7),
+    ]
+
+
+@pytest.mark.parametrize(("source", "line"), [("{", 1), ('{\n"nodes": [\n1,,2]}', 3)])
+def test_broken_json_is_said_with_its_line(source: str, line: int) -> None:
+    note = parse_canvas("a/b.canvas", source.encode())
+    (problem,) = note.diagnostics
+    assert (note.path, note.title, note.text) == ("a/b.canvas", "b", "")
+    assert (problem.kind, problem.line) == ("canvas", line)
+
+
+@pytest.mark.parametrize(("spare", "is_whole"), [(0, True), (1, False)])
+def test_ends_of_edges_take_as_much_as_the_file_has_or_a_hundred_thousand(spare: int, is_whole: bool) -> None:
+    """An end that is a file takes its subpath, too, at each edge."""
+    nodes: Objects = [{"id": "a", "file": "f" * 900, "subpath": "#" + "s" * 98}, {"id": "b", "text": "t"}]
+    ends: Objects = [{"fromNode": "a", "toNode": "b", "label": "x"}] * 100
+    last: dict[str, JsonValue] = {"fromNode": "c", "toNode": "c", "label": "y"}
+    nodes.append({"id": "c", "label": "", "subpath": "z" * spare})
+    note = canvas(nodes, [*ends, last])
+    assert note.text.endswith(" →  (y)\n\n" if is_whole else "\n\ny\n\n")
+    assert len(note.diagnostics) == (0 if is_whole else 1)

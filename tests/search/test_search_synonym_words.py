@@ -1,0 +1,81 @@
+"""Which words a synonym stands for, and what its own words weigh."""
+
+from __future__ import annotations
+
+import pytest
+
+from vault_indexer.search.terms import Groups, find_synonyms
+from vault_indexer.search.terms.synonyms import SYNONYM_WEIGHT, with_synonyms
+from vault_indexer.text.query import analyze_query
+
+GROUPS: Groups = (("automobile", "car", "motor vehicle"), ("car", "wagon"), ("of", "car pool", "car pool"))
+Pair = tuple[str, str]
+
+
+def pairs(query: str, groups: Groups = GROUPS) -> list[Pair]:
+    """What is written and what is searched for it, in order."""
+    found = find_synonyms(groups, ("en",), analyze_query(query, ["en"]))
+    assert all([word.word for word in one.written_words] == one.written.split() for one in found)
+    assert all([word.word for word in one.searched_words] == one.searched.split() for one in found)
+    return [(one.written, one.searched) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("car", [("car", "automobile"), ("car", "motor vehicle"), ("car", "wagon")]),
+        ("wagon", [("wagon", "car")]),
+        ("red wagons", [("wagons", "car")]),
+        ("wagon automobile", [("wagon", "car"), ("automobile", "car"), ("automobile", "motor vehicle")]),
+        ("motor vehicle", [("motor vehicle", "automobile"), ("motor vehicle", "car")]),
+        ("motor", []),
+        ("motor red vehicle", []),
+        ("vehicle motor", []),
+        ("pool", []),
+        ("", []),
+    ],
+)
+def test_each_phrase_of_a_group_stands_for_the_others(query: str, found: list[Pair]) -> None:
+    assert pairs(query) == found
+
+
+def test_a_phrase_and_a_word_of_it_both_have_synonyms() -> None:
+    groups = (("car pool", "shared ride"), ("car", "wagon"))
+    assert pairs("my car pool", groups) == [("car pool", "shared ride"), ("car", "wagon")]
+
+
+def test_a_phrase_that_a_group_has_twice_and_one_without_words_count_once_and_not_at_all() -> None:
+    assert pairs("wagon", (("wagon", "cart", "cart", "...", "wagon"),)) == [("wagon", "cart")]
+
+
+def test_without_groups_there_are_no_synonyms() -> None:
+    assert pairs("car", ()) == []
+
+
+def test_a_word_is_one_more_form_with_less_weight_and_a_phrase_shares_its_weight() -> None:
+    terms = analyze_query("car red", ["en"])
+    synonyms = find_synonyms((("car", "wagon", "cart", "big motor vehicle"),), ("en",), terms)
+    car, red, *phrase = with_synonyms(terms, synonyms)
+    own = len(terms[0].classes)
+    added = car.classes[own:]
+    assert car.classes[:own] == terms[0].classes
+    wagon, cart = (analyze_query(word, ["en"])[0].classes for word in ("wagon", "cart"))
+    assert [one.exact for one in added] == [one.exact for one in (*wagon, *cart)]
+    assert [one.weight for one in added] == pytest.approx(
+        [one.weight * SYNONYM_WEIGHT for one in (*wagon, *cart)]
+    )
+    assert red == terms[1]
+    assert [word.word for word in phrase] == ["big", "motor", "vehicle"]
+    assert [word.weight for word in phrase] == pytest.approx([SYNONYM_WEIGHT / 3] * 3)
+
+
+def test_a_synonym_of_a_phrase_is_a_form_of_each_of_its_words() -> None:
+    terms = analyze_query("motor vehicle", ["en"])
+    motor, vehicle = with_synonyms(terms, find_synonyms((("motor vehicle", "car"),), ("en",), terms))
+    assert "car" in motor.forms
+    assert "car" in vehicle.forms
+
+
+def test_words_without_synonyms_stay_as_they_are() -> None:
+    terms = analyze_query("red wine", ["en"])
+    assert list(with_synonyms(terms, ())) == terms
