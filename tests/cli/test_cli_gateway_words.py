@@ -7,6 +7,7 @@ import json
 import socket
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -117,8 +118,8 @@ def test_of_several_vaults_one_is_named(here: CommandHere) -> None:
 
 
 def published(vault: str, name: str, keeper: str, notes: int, chunks: int) -> VaultState:
-    times = {"published_ms": 1_700_000_000_000, "seen_ms": 1_700_000_060_000}
-    return VaultState(vault, name, keeper, "c", "m", "", ("en",), 1, 1, 1, chunks, notes, **times)
+    state = VaultState(vault, name, keeper, "c", "m", "", ("en",), 1, 1, 1, chunks, notes)
+    return replace(state, published_ms=1_700_000_000_000, seen_ms=1_700_000_060_000)
 
 
 class Server:

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from threading import Event
 from typing import Any, cast
 
 import pytest
+from waiting import DEADLINE_S
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
@@ -34,6 +36,7 @@ from vault_indexer.model import (
     StatusReport,
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
+from vault_indexer.serve.api.events import MAX_STREAMS
 from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.app import ServerOptions, ServerParts, get_route, make_app, methods_of
 from vault_indexer.serve.http.guard import Message
@@ -110,20 +113,18 @@ class Answer:
         return self.status, self.json["error"]["kind"], self.json["error"]["message"]
 
 
-def ask(
-    vaults: Vaults | Service,
+async def exchange(
+    app: Any,
     target: str,
     method: str = "GET",
     body: object = None,
     *,
     token: str = TOKEN,
-    options: ServerOptions | None = None,
+    told: asyncio.Event | None = None,
     leaves_at: bytes = b"",
-    app: Any = None,
 ) -> Answer:
-    """The answer to a request; to one of a client that leaves as soon as it gets this, what it got."""
-    known = vaults if isinstance(vaults, Vaults) else Vaults([holder(vaults)])
-    asked = app or make_app(known, options or ServerOptions(TOKEN, PORT, ServerSettings()))
+    """The answer of an application to a request; to one of a client that leaves as soon as it gets some text,
+    what it got. `told` is set at the first content."""
     path, _, query = target.partition("?")
     data = b"" if body is None else json.dumps(body).encode()
     headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
@@ -138,28 +139,42 @@ def ask(
         "headers": headers,
     }
     sent: list[Message] = []
+    answered = asyncio.Event()
+    received = [{"type": "http.request", "body": data, "more_body": False}]
 
-    async def run() -> None:
-        answered = asyncio.Event()
-        received = [{"type": "http.request", "body": data, "more_body": False}]
+    async def receive() -> Message:
+        if received:
+            return received.pop()
+        await answered.wait()
+        return {"type": "http.disconnect"}
 
-        async def receive() -> Message:
-            if received:
-                return received.pop()
-            await answered.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-            is_body = message["type"] == "http.response.body"
-            if is_body and (not message.get("more_body") or (leaves_at and leaves_at in message["body"])):
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if message["type"] == "http.response.body":
+            if not message.get("more_body") or (leaves_at and leaves_at in message["body"]):
                 answered.set()
+            if told:
+                told.set()
 
-        await asked(scope, receive, send)
-
-    asyncio.run(run())
+    await app(scope, receive, send)
     found = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
     return Answer(sent[0]["status"], found, b"".join(one.get("body", b"") for one in sent[1:]))
+
+
+def ask(
+    vaults: Vaults | Service,
+    target: str,
+    method: str = "GET",
+    body: object = None,
+    *,
+    app: Any = None,
+    options: ServerOptions | None = None,
+    **client: Any,
+) -> Answer:
+    """The answer to one request about these vaults, of an application that is made for it or given."""
+    known = vaults if isinstance(vaults, Vaults) else Vaults([holder(vaults)])
+    asked = app or make_app(known, options or ServerOptions(TOKEN, PORT, ServerSettings()))
+    return asyncio.run(exchange(asked, target, method, body, **client))
 
 
 OWN = Service(Path("/own"))
@@ -339,6 +354,33 @@ def test_the_figures_are_of_the_vaults_that_can_be_asked() -> None:
         ("/metrics", 200),
     ):
         assert f'vault_indexer_requests_total{{route="{route}",status="{status}"}} 1.0' in figures, route
+
+
+def test_an_event_stream_too_many_is_refused() -> None:
+    stop = Event()
+    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=stop.is_set)
+    app = make_app(Vaults([holder(OWN)]), options)
+
+    async def run() -> tuple[Answer, list[Answer]]:
+        streams = []
+        for _ in range(MAX_STREAMS):
+            told = asyncio.Event()
+            streams.append(asyncio.create_task(exchange(app, "/v1/events", told=told)))
+            await asyncio.wait_for(told.wait(), DEADLINE_S)
+        refused = await exchange(app, "/v1/events", leaves_at=b"event")
+        stop.set()
+        return refused, await asyncio.gather(*streams)
+
+    refused, streams = asyncio.run(run())
+    assert refused.error == (503, "busy", "too many event streams are open")
+    assert {one.status for one in streams} == {200}
+
+
+def test_without_the_client_of_prometheus_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    status, kind, said = ask(OWN, "/metrics").error
+    assert (status, kind) == (501, "provider")
+    assert said.endswith('pip install "vault-indexer[milvus]"')
 
 
 class Grades:

@@ -281,7 +281,7 @@ def test_the_host_asks_where_it_can_show_a_form(
     if isinstance(result, InputRequiredResult):
         assert result.request_state == "paragraph"
         assert result.input_requests is not None
-        (asked,) = (one.params.model_dump(by_alias=True) for one in result.input_requests.values())
+        (asked,) = (one.model_dump(by_alias=True)["params"] for one in result.input_requests.values())
         assert asked["requestedSchema"]["required"] == ["confirm"] == list(result.input_requests)
         assert asked["requestedSchema"]["properties"]["confirm"]["type"] == "boolean"
 
