@@ -61,6 +61,16 @@ def test_without_a_server_there_is_nothing_to_unpublish(here: CommandHere, comma
     assert (ran.code, ran.out, ran.err) == (2, "", said)
 
 
+@pytest.mark.parametrize("command", [("gateway", "unpublish"), ("unpublish",)])
+def test_a_vault_that_was_never_published_is_said_to_be_none(
+    here: CommandHere, command: tuple[str, ...]
+) -> None:
+    here.configure('milvus.uri = "http://127.0.0.1:9"\n')
+    ran = here.indexer(*command)
+    said = f"Nothing of {here.sandbox.vault} is published on http://127.0.0.1:9.\n"
+    assert (ran.code, ran.out, ran.err) == (0, "", said)
+
+
 def test_what_a_daemon_would_publish_again_is_not_removed(here: CommandHere) -> None:
     here.configure('index.backend = "milvus"\nmilvus.uri = "http://127.0.0.1:9"\n')
     here.sandbox.index_dir.mkdir(mode=0o700)
