@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import configparser
+import dataclasses
+import ntpath
 import os
 import plistlib
 import shlex
@@ -102,6 +104,77 @@ def test_a_property_list_survives_being_read(vault: str | None) -> None:
     assert (found["ThrottleInterval"], found["RunAtLoad"]) == (30, True)
     assert (found["ProcessType"], found["LowPriorityIO"], found["Nice"]) == ("Background", True, 10)
     assert found["EnvironmentVariables"] == dict(ENVIRONMENT.variables)
+
+
+def test_an_agent_says_where_it_runs_and_how_it_ends() -> None:
+    chosen = supervisor("launchd", Environment(ENVIRONMENT.home, "me"))
+    plain = dataclasses.replace(spec(None), environment=Environment(ENVIRONMENT.home, "me"))
+    found = plistlib.loads(chosen.definition(plain).encode())
+    assert "EnvironmentVariables" not in found
+    assert (found["WorkingDirectory"], found["ExitTimeOut"]) == ("/", 30)
+    assert found["StandardErrorPath"] == f"/home/me/logs/{found['Label']}.err"
+    assert list(found)[:2] == ["Label", "ProgramArguments"], "what it is stands first"
+
+
+@pytest.mark.parametrize(
+    ("system", "place"),
+    [
+        ("systemd", "/home/me/.config/systemd/user/a"),
+        ("launchd", "/home/me/Library/LaunchAgents/a.plist"),
+        ("schtasks", "task a"),
+    ],
+)
+def test_a_definition_has_its_place_and_a_service_its_log(system: str, place: str) -> None:
+    chosen = supervisor(system, ENVIRONMENT)
+    assert chosen.place("a") == place
+    journal = ["journalctl", "--user", "--unit", "a", "--lines", "7", "--output=short-iso"]
+    for follow, last in ((True, "--follow"), (False, "--no-pager")):
+        found = chosen.log_command("a", 7, follow=follow)
+        assert found == ([*journal, last] if system == "systemd" else [])
+
+
+def test_the_folder_of_configuration_is_that_of_the_variable_else_the_usual_one() -> None:
+    elsewhere = dataclasses.replace(ENVIRONMENT, variables={"XDG_CONFIG_HOME": "/etc/mine"})
+    assert supervisor("systemd", elsewhere).place("a") == str(Path("/etc/mine/systemd/user/a"))
+
+
+@pytest.mark.parametrize(
+    ("vault", "said"),
+    [
+        (None, "vault-indexer: search of the configured vaults"),
+        ("/home/me/100%", "vault-indexer: search of /home/me/100%"),
+    ],
+)
+def test_a_definition_says_what_is_searched(vault: str | None, said: str) -> None:
+    described = unit(supervisor("systemd", ENVIRONMENT).definition(spec(vault)))["Unit"]["Description"]
+    assert described == said.replace("%", "%%")
+    task = ET.fromstring(supervisor("schtasks", ENVIRONMENT).definition(spec(vault)).encode("utf-16"))
+    (text,) = (one.text for one in task.iter(f"{TASK}Description"))
+    assert text == said
+
+
+def test_a_task_belongs_to_its_user_and_runs_without_a_console(tmp_path: Path) -> None:
+    chosen = supervisor("schtasks", ENVIRONMENT)
+    task = ET.fromstring(chosen.definition(spec(None)).encode("utf-16"))
+    assert [one.text for one in task.iter(f"{TASK}UserId")] == ["me", "me"]
+    (principal,) = task.iter(f"{TASK}Principal")
+    (actions,) = task.iter(f"{TASK}Actions")
+    assert principal.attrib["id"] == actions.attrib["Context"] == "Author"
+    for name, is_there, shown in (
+        ("python.exe", True, "pythonw.exe"),
+        ("PYTHON.EXE", True, "pythonw.exe"),
+        ("python3.exe", True, "python3.exe"),
+        ("python.exe", False, "python.exe"),
+    ):
+        windowless = Path(ntpath.join(tmp_path / "bin", "pythonw.exe"))
+        windowless.parent.mkdir(exist_ok=True)
+        windowless.unlink(missing_ok=True)
+        if is_there:
+            windowless.touch()
+        text = chosen.definition(spec(None, f"{tmp_path}/bin/{name}"))
+        (command,) = ET.fromstring(text.encode("utf-16")).iter(f"{TASK}Command")
+        assert command.text is not None
+        assert ntpath.basename(command.text) == shown
 
 
 @pytest.mark.parametrize("vault", [None, "/home/me/Notes", ODD])

@@ -216,6 +216,31 @@ def test_a_daemon_that_keeps_others_is_not_stopped_for_one(
     assert ended.times == 1
 
 
+def test_a_daemon_that_does_not_tell_its_vaults_is_stopped_all_the_same(
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended
+) -> None:
+    info = replace(daemon.info(here.sandbox.vault), url=f"{daemon.url}/vault/work")
+    write_daemon(here.sandbox.index_dir, info)
+    daemon.fail(VAULTS, "internal", "it fails")
+    daemon.answer(replace(STATUS, path="/vault/work/v1/status"), REPORT)
+    ran = here.indexer("stop")
+    assert (ran.code, ended.times) == (0, 1)
+    assert ran.err == f"Stopped the daemon of {here.sandbox.vault} (process {os.getpid()}).\n"
+
+
+def test_a_daemon_is_stopped_once_wherever_it_is_announced(
+    here: CommandHere, daemon: AnsweringDaemon, ended: Ended
+) -> None:
+    here.configure(f"[vaults]\na = {str(here.sandbox.vault)!r}\nb = {str(here.sandbox.root)!r}\n")
+    daemon.announce(here.daemons)
+    ended.announced.append(here.daemons)
+    daemon.answer(VAULTS, kept())
+    ran = here.run("stop", "--all-vaults")
+    assert (ran.code, ran.out, ended.times) == (0, "", 1)
+    assert ran.err == f"Stopped the daemon of no vault (process {os.getpid()}).\n"
+    assert here.run("stop", "--all-vaults").err == "No daemon is running.\n"
+
+
 def test_a_process_that_may_be_another_program_is_never_ended(here: CommandHere, ended: Ended) -> None:
     info = gone(here.sandbox.index_dir)
     ran = here.indexer("stop")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from cli_sandbox import Sandbox, make
 from command_here import CommandHere
 from questions_vault import NOTES, write_vault
 
+from vault_indexer.cli.commands.eval_ranking import exit_status_of, has_cases, ranking_text
 from vault_indexer.evals.judging import Judgements
 from vault_indexer.evals.question_folder import generated_file, judged_folder
 from vault_indexer.evals.questions import (
@@ -22,6 +24,53 @@ from vault_indexer.evals.questions import (
     read_questions,
     write_questions,
 )
+from vault_indexer.evals.ranking import RankingReport, Slice
+
+NOTHING_ASKED = RankingReport(10, "rrf", None, (), (), (), 1.0)
+ASKED = replace(NOTHING_ASKED, slices=(Slice("judged", "all", 1, ()),))
+
+
+@pytest.mark.parametrize(
+    ("report", "failures", "status"),
+    [
+        (NOTHING_ASKED, 0, 1),
+        (ASKED, 0, 0),
+        (ASKED, 1, 1),
+        (ASKED, 2, 2),
+        (ASKED, 125, 125),
+        (ASKED, 126, 125),
+    ],
+)
+def test_the_exit_status_says_how_many_fail_as_far_as_it_can(
+    report: RankingReport, failures: int, status: int
+) -> None:
+    assert exit_status_of(replace(report, failures=("x",) * failures)) == status
+
+
+@pytest.mark.parametrize(
+    ("paths", "found"),
+    [((), False), (("ranking/",), False), (("l1",), False), (("l1/",), True), (("a/l3/",), True)],
+)
+def test_a_folder_has_cases_where_it_has_a_layer_of_them(
+    tmp_path: Path, paths: tuple[str, ...], found: bool
+) -> None:
+    for path in paths:
+        if path.endswith("/"):
+            (tmp_path / path).mkdir(parents=True)
+        else:
+            (tmp_path / path).touch()
+    assert has_cases(tmp_path) is found
+
+
+def test_the_report_of_a_ranking_stands_behind_that_of_the_cases() -> None:
+    alone, text = ranking_text(ASKED, as_json=False), ranking_text(ASKED, "# Evaluation\n", as_json=False)
+    assert alone.startswith("# Ranking\n")
+    assert text == f"# Evaluation\n\n{alone}"
+    assert list(json.loads(ranking_text(ASKED, as_json=True))) == ["ranking"]
+    both = ranking_text(ASKED, '{"summary": 1, "ä": "é"}', as_json=True)
+    assert both.startswith('{\n  "summary": 1,\n  "ä": "é",\n  "ranking": {\n    "k": 10,')
+    assert both.endswith("}\n")
+
 
 SMALL = "[embedding]\nprovider = 'wordllama'\n[index]\nworkers = 1\n"
 
@@ -220,6 +269,9 @@ def test_settings_are_tuned_on_one_half_and_written_on_request(here: CommandHere
     assert chosen.startswith("Chosen on tune: ")
     assert all(value.startswith("    ") for value in values) and values
     assert data.data["source"] == "judged"
+    means = data.data["tune"]
+    assert isinstance(means, dict) and data.data["chosen"] in means
+    assert all(0.0 <= mean <= 1.0 for mean in means.values())
     assert data.data["chosen"] == chosen.removeprefix("Chosen on tune: ")
     found = data.data["values"]
     assert isinstance(found, dict)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 from http.client import HTTPConnection
+from threading import Event
 from typing import cast
 
 import pytest
 from serve_api import Api
-from waiting import wait_until
+from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import IndexCounts, StatusReport
@@ -21,8 +23,8 @@ def report(notes: int) -> StatusReport:
     return StatusReport("", "", "", 1, 1, 0, IndexCounts(notes, 0, 0, 0))
 
 
-def stream(*notes: int) -> list[int]:
-    """The numbers of notes that are told where looks see these, and then no vault."""
+def looking_at(*notes: int) -> Callable[[], StatusReport]:
+    """Looks that see these numbers of notes, and then no vault."""
     looks = iter(notes)
 
     def look() -> StatusReport:
@@ -31,15 +33,53 @@ def stream(*notes: int) -> list[int]:
             raise UnavailableError("the vault has gone")
         return report(seen)
 
-    async def read() -> list[int]:
-        events = StatusEvents(look, lambda: False)
-        return [json.loads(one.partition("data: ")[2])["notes"] async for one in events.stream()]
+    return look
+
+
+def told(events: StatusEvents) -> list[str]:
+    """All that a stream tells, until it ends."""
+
+    async def read() -> list[str]:
+        return [one async for one in events.stream()]
 
     return asyncio.run(read())
 
 
 def test_each_change_is_told_once() -> None:
-    assert stream(2, 2, 3) == [2, 3]
+    events = told(StatusEvents(looking_at(2, 2, 3, 2), lambda: False, look_every_s=0))
+    assert all(one.startswith("event: status\ndata: {") and one.endswith("}\n\n") for one in events)
+    assert [json.loads(one.partition("data: ")[2])["notes"] for one in events] == [2, 3, 2]
+
+
+def test_a_comment_shows_life_where_nothing_has_been_told_for_a_while() -> None:
+    shown = told(
+        StatusEvents(looking_at(2, 2, 3, 3, 3), lambda: False, look_every_s=0.002, show_life_every_s=0.001)
+    )
+    assert [one.partition("\n")[0] for one in shown] == [
+        "event: status",
+        ": alive",
+        "event: status",
+        ": alive",
+        ": alive",
+    ]
+    assert shown[1] == ": alive\n\n"
+
+
+def test_between_two_looks_there_is_a_pause_that_a_server_that_stops_cuts_short() -> None:
+    began = time.monotonic()
+    told(StatusEvents(looking_at(2, 2), lambda: False, look_every_s=0.03))
+    assert time.monotonic() - began >= 0.06
+    stopping = Event()
+
+    async def read() -> list[str]:
+        found = []
+        events = StatusEvents(looking_at(2, 3), stopping.is_set, look_every_s=2 * DEADLINE_S)
+        async for one in events.stream():
+            found.append(one)
+            stopping.set()
+        return found
+
+    assert len(asyncio.run(asyncio.wait_for(read(), DEADLINE_S))) == 1
 
 
 def test_a_look_tells_that_the_vault_has_gone() -> None:
@@ -51,11 +91,7 @@ def test_a_look_tells_that_the_vault_has_gone() -> None:
 
 
 def test_no_event_comes_once_the_server_stops() -> None:
-    async def read() -> list[str]:
-        events = StatusEvents(dict, lambda: True)  # type: ignore[arg-type]
-        return [one async for one in events.stream()]
-
-    assert asyncio.run(read()) == []
+    assert told(StatusEvents(looking_at(2), lambda: True)) == []
 
 
 def test_one_stream_more_is_let_in_when_one_has_ended() -> None:

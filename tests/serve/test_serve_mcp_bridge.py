@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,7 +17,7 @@ from typing import Any, BinaryIO, cast
 
 import anyio
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp.client.client import Client
 from mcp.shared.inbound import NAME_BEARING_METHODS, decode_header_value, encode_header_value
@@ -52,16 +54,25 @@ def test_the_names_are_those_of_the_sdk() -> None:
     assert protocol.SERVER_KEY == SERVER_INFO_META_KEY
 
 
-@given(st.text() | st.sampled_from(["=?base64?eA==?=", " x", "vault://Ä/b c.md"]))
+@example("=?base64?eA==?=")
+@example("=?base64?eA==")
+@example("eA==?=")
+@example(" x")
+@example("x ")
+@example("x")
+@example("vault://Ä/b c.md")
+@given(st.text())
 def test_any_name_fits_into_a_header(name: str) -> None:
     assert decode_header_value(header_value(name)) == name
     assert header_value(name) == encode_header_value(name) or not name
 
 
 class SilentDaemon:
-    """Takes requests, answers the warm-up and nothing else, and notices when a client leaves."""
+    """Takes requests, answers the warm-up and nothing else, and notices when a client leaves. With `sends` it
+    sends that, and hangs up."""
 
-    def __init__(self) -> None:
+    def __init__(self, sends: bytes | None = None) -> None:
+        self._sends = sends
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.heads: list[bytes] = []
         self.arrived = threading.Event()
@@ -84,6 +95,9 @@ class SilentDaemon:
                 request += connection.recv(1 << 16)
             if b'"ping"' in request:
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                return
+            if self._sends is not None:
+                connection.sendall(self._sends)
                 return
             self.heads.append(request)
             self.arrived.set()
@@ -317,6 +331,123 @@ def test_an_answer_that_is_no_message_is_an_error(found: bytes, said: str) -> No
     daemon, host = ScriptedDaemon(lambda _: found), Host()
     daemon.bridge(host.lines(modern(3, "tools/list")), cast("BinaryIO", host))
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": said}}]
+
+
+@pytest.mark.parametrize("kind", ["", "complete", "later"])
+def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_does_not_know(
+    kind: str,
+) -> None:
+    result = {
+        "content": [],
+        **({"resultType": kind} if kind else {}),
+        "_meta": {},
+        "inputRequests": {"a": {}},
+    }
+    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": result}), Host()
+    call = legacy("c", "tools/call", name="search")
+    daemon.bridge(host.lines(handshake({"elicitation": {}}), call), cast("BinaryIO", host))
+    assert host.results == [
+        {"jsonrpc": "2.0", "id": "c", "result": {"content": [], "inputRequests": {"a": {}}}}
+    ]
+    assert len(daemon.requests) == 1
+
+
+LATEST = {"MCP-Protocol-Version": protocol.MODERN_VERSIONS[-1]}
+
+
+@pytest.mark.parametrize(
+    ("sent", "headers"),
+    [
+        (modern(3, "initialize", protocolVersion="1999"), {**LATEST, "Mcp-Method": "initialize"}),
+        (
+            legacy(3, "server/discover", _meta={protocol.VERSION_KEY: "1999-01-01"}),
+            {"MCP-Protocol-Version": "1999-01-01", "Mcp-Method": "server/discover"},
+        ),
+        (legacy(3, "server/discover"), {}),
+        (legacy(3, "tools/list", _meta={protocol.VERSION_KEY: 5}), {}),
+        (b'{"id": 3, "method": "tools/list", "params": [1]}', {}),
+        (b'{"id": 3, "method": "tools/list"}', {}),
+        (modern(3, "tools/call", name=5), {**LATEST, "Mcp-Method": "tools/call"}),
+        (modern(3, "tools/list", name="a"), {**LATEST, "Mcp-Method": "tools/list"}),
+        (
+            modern(3, "prompts/get", name="a", uri="b"),
+            {**LATEST, "Mcp-Method": "prompts/get", "Mcp-Name": "a"},
+        ),
+        (
+            modern(3, "resources/read", name="a", uri="b"),
+            {**LATEST, "Mcp-Method": "resources/read", "Mcp-Name": "b"},
+        ),
+    ],
+)
+def test_the_daemon_gets_all_but_handshakes_with_headers_that_repeat_what_later_revisions_say(
+    sent: bytes, headers: dict[str, str]
+) -> None:
+    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+    daemon.bridge(host.lines(sent), cast("BinaryIO", host))
+    assert daemon.requests == [json.loads(sent)]
+    assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
+    (head,) = daemon.headers
+    assert {name: value for name, value in head.items() if name.lower().startswith("mcp-")} == headers
+
+
+@pytest.mark.parametrize(
+    ("sends", "reasons"),
+    [
+        (b"", ("Remote end closed connection without response", os.strerror(errno.ECONNRESET))),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort",
+            ("IncompleteRead(5 bytes read, 4 more expected)", os.strerror(errno.ECONNRESET)),
+        ),
+    ],
+)
+def test_a_daemon_that_hangs_up_is_named_with_the_reason(sends: bytes, reasons: tuple[str, ...]) -> None:
+    daemon, host = SilentDaemon(sends), Host()
+    Bridge(lambda: daemon.info, cast("BinaryIO", host), "1").run(host.lines(modern(3, "tools/list")))
+    (failed,) = host.results
+    said, _, reason = failed["error"]["message"].partition(" does not answer: ")
+    assert (failed["id"], failed["error"]["code"]) == (3, -32603)
+    assert said == f"the daemon at {daemon.info.url}"
+    assert reason in reasons
+
+
+def test_a_request_that_cannot_be_sent_is_answered_and_so_are_those_after_it() -> None:
+    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+    odd = legacy(3, "tools/list", _meta={protocol.VERSION_KEY: "漢"})
+
+    def lines() -> Iterator[bytes]:
+        yield from host.lines(odd)
+        yield from host.lines(modern(4, "tools/list"))
+
+    daemon.bridge(lines(), cast("BinaryIO", host))
+    assert [one.get("error", {}).get("message") for one in host.results] == [
+        "the bridge failed: UnicodeEncodeError",
+        None,
+    ]
+
+
+def test_only_the_request_that_a_notification_cancels_is_given_up() -> None:
+    held, arrived, out = threading.Event(), threading.Event(), io.BytesIO()
+
+    def answer(_: dict[str, Any]) -> dict[str, Any]:
+        arrived.set()
+        assert held.wait(DEADLINE_S)
+        return {"jsonrpc": "2.0", "result": 1}
+
+    def lines() -> Iterator[bytes]:
+        yield modern(7, "tools/list")
+        assert arrived.wait(DEADLINE_S)
+        for method, params in (
+            ("notifications/cancelled", {"requestId": "7"}),
+            ("notifications/cancelled", {"requestId": 8}),
+            ("notifications/cancelled", {}),
+            ("notifications/progress", {"requestId": 7}),
+            ("a", {"requestId": 7}),
+        ):
+            yield json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
+        held.set()
+
+    ScriptedDaemon(answer).bridge(lines(), out)
+    assert out.getvalue() == b'{"jsonrpc":"2.0","id":7,"result":1}\n'
 
 
 def test_a_line_that_is_no_message_is_said_to_be_none() -> None:

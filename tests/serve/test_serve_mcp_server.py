@@ -4,25 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import anyio
 import pytest
 from mcp.client.client import Client
+from mcp.server.mcpserver.context import Context
 from mcp.shared.exceptions import MCPError
 from mcp_clients import ERAS, structured
 from mcp_in_process import StrategyInMemory, Tools, opened, talk_with
 from mcp_types import (
+    CallToolResult,
+    ClientCapabilities,
+    ElicitationCapability,
     ElicitRequestParams,
     ElicitResult,
+    FormElicitationCapability,
+    InputRequiredResult,
     PromptReference,
     ResourceTemplateReference,
+    UrlElicitationCapability,
 )
+from waiting import DEADLINE_S
 
 from vault_indexer.errors import IndexUnusableError
+from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.mcp.reading import TEXT_TOKENS, page_length
+from vault_indexer.serve.mcp.server import ToolCalls
+from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.vaults import ClosedVault, Vaults
 
 LONG = "".join(f"Row {number} of beans.\n" for number in range(700))
@@ -209,6 +221,121 @@ def test_a_user_whom_the_host_can_ask_decides_about_the_strategy(
         "Split notes by paragraph instead of word? This writes [chunking] strategy into the configuration of "
         "the vault, and the index of 104 notes is rebuilt; searches go on meanwhile."
     ]
+
+
+@dataclass
+class Request:
+    """The part of the SDK's context that a tool looks at: what the host can do, and what its user said."""
+
+    client_capabilities: ClientCapabilities | None
+    protocol_version: str = ERAS[1]
+    input_responses: Mapping[str, object] | None = None
+    request_state: str | None = None
+
+
+FORMS = ClientCapabilities(elicitation=ElicitationCapability(form=FormElicitationCapability()))
+
+
+def set_chunker(garden: Tools, request: Request, strategy: str = "paragraph") -> tuple[object, str]:
+    """The result of a call, and the strategy behind it."""
+    tools, setting = garden.with_strategy()
+    context = tools.context()
+    views = tool_views(ENDPOINTS, strategies=setting.choices)
+    (view,) = (one for one in views if one.name == "set_chunker")
+    calls = ToolCalls(view, context, DEADLINE_S)
+    given = {"strategy": strategy, "confirm": True}
+    return anyio.run(lambda: calls.result(given, cast("Context[Any, Any]", request))), setting.strategy
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "version", "asks"),
+    [
+        (ClientCapabilities(elicitation=ElicitationCapability()), ERAS[1], True),
+        (FORMS, ERAS[1], True),
+        (
+            ClientCapabilities(
+                elicitation=ElicitationCapability(
+                    form=FormElicitationCapability(), url=UrlElicitationCapability()
+                )
+            ),
+            ERAS[1],
+            True,
+        ),
+        (
+            ClientCapabilities(elicitation=ElicitationCapability(url=UrlElicitationCapability())),
+            ERAS[1],
+            False,
+        ),
+        (ClientCapabilities(), ERAS[1], False),
+        (None, ERAS[1], False),
+        (FORMS, "2025-11-25", False),
+    ],
+    ids=["any form", "forms", "forms and pages", "pages alone", "nothing", "unknown", "earlier"],
+)
+def test_the_host_asks_where_it_can_show_a_form(
+    garden: Tools, capabilities: ClientCapabilities | None, version: str, asks: bool
+) -> None:
+    result, strategy = set_chunker(garden, Request(capabilities, version))
+    assert strategy == "word"
+    assert isinstance(result, InputRequiredResult) is asks
+    if isinstance(result, InputRequiredResult):
+        assert result.request_state == "paragraph"
+        assert result.input_requests is not None
+        (asked,) = (one.model_dump(by_alias=True)["params"] for one in result.input_requests.values())
+        assert asked["requestedSchema"]["required"] == ["confirm"] == list(result.input_requests)
+        assert asked["requestedSchema"]["properties"]["confirm"]["type"] == "boolean"
+
+
+ACCEPTED = ElicitResult(action="accept", content={"confirm": True})
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "found"),
+    [
+        ({"confirm": ACCEPTED}, "paragraph", "changed"),
+        ({"confirm": ACCEPTED}, "word", "asked"),
+        ({"confirm": ACCEPTED}, None, "asked"),
+        ({}, "paragraph", "asked"),
+        (None, "paragraph", "asked"),
+        ({"other": ACCEPTED}, "paragraph", "asked"),
+        ({"confirm": ElicitResult(action="decline")}, "paragraph", "declined"),
+        ({"confirm": ElicitResult(action="accept")}, "paragraph", "declined"),
+        ({"confirm": ElicitResult(action="accept", content={})}, "paragraph", "declined"),
+        ({"confirm": ElicitResult(action="accept", content={"confirm": False})}, "paragraph", "declined"),
+        ({"confirm": ElicitResult(action="accept", content={"confirm": "yes"})}, "paragraph", "declined"),
+        ({"confirm": ElicitResult(action="accept", content={"confirm": 1})}, "paragraph", "declined"),
+        ({"confirm": ElicitResult(action="cancel", content={"confirm": True})}, "paragraph", "declined"),
+        ({"confirm": "accept"}, "paragraph", "declined"),
+    ],
+)
+def test_only_a_clear_yes_to_this_question_changes_the_strategy(
+    garden: Tools, said: Mapping[str, object] | None, state: str | None, found: str
+) -> None:
+    result, strategy = set_chunker(garden, Request(FORMS, input_responses=said, request_state=state))
+    assert strategy == ("paragraph" if found == "changed" else "word")
+    assert isinstance(result, InputRequiredResult) is (found == "asked")
+    if isinstance(result, CallToolResult):
+        content = result.structured_content
+        assert content is not None and content["changed"] is (found == "changed")
+
+
+def test_the_strategy_that_there_is_needs_no_question(garden: Tools) -> None:
+    result, _ = set_chunker(garden, Request(FORMS), "word")
+    assert isinstance(result, CallToolResult) and result.structured_content is not None
+    assert result.structured_content["message"] == "The strategy is word already; nothing is changed."
+
+
+def test_a_tool_says_whether_it_only_reads(garden: Tools) -> None:
+    tools, _ = garden.with_strategy()
+
+    async def hints(client: Client) -> dict[str, tuple[bool | None, bool | None]]:
+        found = {one.name: one.annotations for one in (await client.list_tools()).tools}
+        return {name: (one.read_only_hint, one.destructive_hint) for name, one in found.items() if one}
+
+    told = tools.talk(hints)
+    assert told.pop("set_chunker") == (False, True)
+    assert set(told.values()) == {(True, None)}
+    assert {"search", "read_note", "status"} <= set(told)
 
 
 def test_a_user_of_an_earlier_client_is_asked_by_the_model(garden: Tools) -> None:

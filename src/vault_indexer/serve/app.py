@@ -250,8 +250,10 @@ async def _answer_ours(_: Request, error: Exception) -> JSONResponse:
 
 
 async def _answer_http(_: Request, error: Exception) -> JSONResponse:
-    status, detail = getattr(error, "status_code", 500), getattr(error, "detail", "")
-    return failure(status, ErrorReport("request", str(detail)))
+    from starlette.exceptions import HTTPException
+
+    assert isinstance(error, HTTPException)
+    return failure(error.status_code, ErrorReport("request", error.detail))
 
 
 async def _answer_unforeseen(_: Request, error: Exception) -> JSONResponse:

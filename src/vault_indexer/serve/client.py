@@ -84,9 +84,7 @@ class DaemonClient:
         headers = {"Authorization": f"Bearer {self._info.token}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        connection = HTTPConnection(
-            self._address.hostname or "127.0.0.1", self._address.port, timeout=timeout_s
-        )
+        connection = HTTPConnection(self._address.netloc, timeout=timeout_s)
         try:
             connection.request(method, self._address.path + target, body, headers)
             response = connection.getresponse()

@@ -120,8 +120,12 @@ def rank(  # noqa: PLR0913 - one for each group of options
     write_report(ranking_json(found) + "\n" if as_data else as_markdown(found), shown.out)
     if not found.slices:
         note("no question was asked, all are stale: this shows nothing")
-        return NOTHING_SHOWN
-    return min(len(found.failures), MOST_FAILURES)
+    return exit_status_of(found)
+
+
+def exit_status_of(report: RankingReport) -> int:
+    """How many variants fail, as far as an exit status can say it; of a report on no question, no success."""
+    return min(len(report.failures), MOST_FAILURES) if report.slices else NOTHING_SHOWN
 
 
 def generate(

@@ -71,14 +71,15 @@ def _with_configuration(
         return
     with GatewayAdministration.of(load_gateway(selection.config), os.environ) as administration:
         if action == "vaults":
-            _print_vaults(administration, output)
+            print_vaults(administration, output)
         elif action == "grant":
-            _grant(administration, selection.config, *given)
+            grant(administration, selection.config, *given)
         else:
-            _unpublish(administration, selection.config, *given)
+            unpublish(administration, selection.config, *given)
 
 
-def _print_vaults(administration: GatewayAdministration, output: Output) -> None:
+def print_vaults(administration: GatewayAdministration, output: Output) -> None:
+    """Print what is published, for a person or as JSON."""
     published = administration.published()
     rows = [
         {
@@ -104,7 +105,8 @@ def _print_vaults(administration: GatewayAdministration, output: Output) -> None
         note("No vault is published.")
 
 
-def _grant(administration: GatewayAdministration, config: Path, user: str, written: str) -> None:
+def grant(administration: GatewayAdministration, config: Path, user: str, written: str) -> None:
+    """Give a user or a group the right to a vault, and say so. Raises UsageError, UnknownVaultError."""
     state = administration.resolve(written)
     shown = f"{full_name(state)} ({state.vault})"
     if add_right(config, user, state.vault):
@@ -113,7 +115,8 @@ def _grant(administration: GatewayAdministration, config: Path, user: str, writt
         note(f"{user} may read {shown} already.")
 
 
-def _unpublish(administration: GatewayAdministration, config: Path, vault: str) -> None:
+def unpublish(administration: GatewayAdministration, config: Path, vault: str) -> None:
+    """Remove the vault of an id from the server, keep it from coming back, and say so."""
     removed = administration.unpublish(vault)
     add_withdrawn(config, vault)
     if removed is None:
@@ -148,7 +151,7 @@ def _serve(config: Path) -> None:
     settings = file.settings
     server = settings.server
     with ended_by_signals(), gateway_listener(server) as listener:
-        where = f"unix:{server.socket}" if server.socket else f"http://{_authority(listener, server.host)}"
+        where = f"unix:{server.socket}" if server.socket else f"http://{authority(listener, server.host)}"
 
         def ready() -> None:
             note(f"gateway: {where}, {len(settings.users)} users, Milvus at {settings.milvus.uri}")
@@ -156,7 +159,8 @@ def _serve(config: Path) -> None:
         run_gateway(file, listener, os.environ, ready)
 
 
-def _authority(listener: socket.socket, host: str) -> str:
+def authority(listener: socket.socket, host: str) -> str:
+    """Host and port of an address of HTTP."""
     return f"[{host}]:{listener.getsockname()[1]}" if ":" in host else f"{host}:{listener.getsockname()[1]}"
 
 

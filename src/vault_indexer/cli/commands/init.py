@@ -29,7 +29,7 @@ from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
-from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.serve.client import DaemonClient
 from vault_indexer.system import folder_slug
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
@@ -114,7 +114,7 @@ def _indexed_by(daemon: DaemonClient, vault: Path) -> str:
             kept = [
                 one for one in daemon.ask(VAULTS)["vaults"] if Path(one["path"]).resolve() == vault.resolve()
             ]
-        except (NotListeningError, DaemonError) as error:
+        except DaemonError as error:
             return f"{error} (indexer status)"
         if kept and kept[0]["state"] in _NOT_OPENED:
             return f"It is not indexed: {kept[0]['problem']}"

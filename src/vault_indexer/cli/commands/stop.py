@@ -78,12 +78,12 @@ def _vaults_of(info: DaemonInfo) -> list[str]:
         return []
     try:
         return [one["name"] for one in DaemonClient(replace(info, url=base)).ask(VAULTS)["vaults"]]
-    except (NotListeningError, DaemonError):
+    except DaemonError:
         return []
 
 
 def _listed(names: Iterable[str]) -> str:
-    *others, last = sorted(names) or ["no vault"]
+    *others, last = sorted(filter(None, names)) or ["no vault"]
     return f"{', '.join(others)} and {last}" if others else last
 
 

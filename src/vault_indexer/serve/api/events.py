@@ -12,17 +12,24 @@ from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import StatusReport
 
 MAX_STREAMS = 8
-_LOOK_EVERY_S = 0.5
-_SHOW_LIFE_EVERY_S = 5.0
 _STEP_S = 0.1
 
 
 class StatusEvents:
     """Streams of one server; `stopping` ends them all, so that none holds up its end."""
 
-    def __init__(self, status: Callable[[], StatusReport], stopping: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        status: Callable[[], StatusReport],
+        stopping: Callable[[], bool],
+        *,
+        look_every_s: float = 0.5,
+        show_life_every_s: float = 5.0,
+    ) -> None:
         self._status = status
         self._stopping = stopping
+        self._look_every_s = look_every_s
+        self._show_life_every_s = show_life_every_s
         self._open = 0
 
     def look(self) -> None:
@@ -49,7 +56,7 @@ class StatusEvents:
                 if status != last:
                     last, sent = status, time.monotonic()
                     yield f"event: status\ndata: {status}\n\n"
-                elif time.monotonic() - sent > _SHOW_LIFE_EVERY_S:
+                elif time.monotonic() - sent > self._show_life_every_s:
                     sent = time.monotonic()
                     yield ": alive\n\n"
                 await self._pause()
@@ -57,6 +64,6 @@ class StatusEvents:
             self._open -= 1
 
     async def _pause(self) -> None:
-        until = time.monotonic() + _LOOK_EVERY_S
+        until = time.monotonic() + self._look_every_s
         while time.monotonic() < until and not self._stopping():
             await asyncio.sleep(_STEP_S)

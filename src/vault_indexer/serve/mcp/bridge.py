@@ -308,7 +308,7 @@ class _Daemon:
         self, info: DaemonInfo, call: _Call, body: bytes, headers: Mapping[str, str]
     ) -> Message | None:
         address = urlsplit(info.url)
-        connection = HTTPConnection(address.hostname or "127.0.0.1", address.port, timeout=_TIMEOUT_S)
+        connection = HTTPConnection(address.netloc, timeout=_TIMEOUT_S)
         call.use(connection)
         try:
             sent = {**headers, "Authorization": f"Bearer {info.token}"}

@@ -1,0 +1,112 @@
+"""The program `indexer` itself, in this process: its help, its version, its end."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from collections.abc import Iterator
+
+import pytest
+from command_here import CommandHere
+
+from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, build, command_rows, main, program_of
+
+
+@pytest.fixture
+def hook() -> Iterator[None]:
+    """The hook of this process, which the program replaces by its own."""
+    before = sys.excepthook
+    yield
+    sys.excepthook = before
+
+
+def test_the_commands_of_a_group_stand_in_columns() -> None:
+    assert command_rows("Begin") == [
+        ("init [DIR]       ", "Add a folder of notes and index it."),
+        ("help [TOPIC]     ", "Show the guide, or what it says on a command."),
+    ]
+    rows = [row for group in (*GROUPS, ADVANCED) for row in command_rows(group)]
+    assert len(rows) == sum(bool(one.group) for one in COMMANDS)
+    assert [name.split()[0] for name, _ in command_rows("Keep")] == [
+        "status",
+        "check",
+        "rebuild",
+        "vault",
+        "config",
+    ]
+
+
+def test_the_help_has_groups_options_and_the_names_of_the_rest(here: CommandHere) -> None:
+    ran = here.run("--help")
+    assert (ran.code, ran.err) == (0, "")
+    lines = ran.out.splitlines()
+    assert lines[:3] == [
+        "Usage: indexer COMMAND",
+        "",
+        "Search your Markdown notes. Everything stays on this computer.",
+    ]
+    assert [line.rstrip(":") for line in lines if line.endswith(":")] == [*GROUPS, "Options"]
+    assert "  search QUERY       Find notes by meaning, word and link." in lines
+    options = lines[lines.index("Options:") + 1 : lines.index("", lines.index("Options:"))]
+    named = [line.split("  ")[1] for line in options if line.startswith("  -")]
+    assert [one.split()[0] for one in named] == [
+        "--vault",
+        "--index-dir",
+        "--config",
+        "--json",
+        "--version",
+        "-h,",
+    ]
+    rest = " ".join(ran.out.partition("Advanced (indexer help advanced): ")[2].split())
+    assert rest == " ".join(one.name for one in COMMANDS if one.group == ADVANCED)
+    assert here.run("-h").out == ran.out
+    without = here.run()
+    assert (without.code, without.out, without.err) == (2, "", ran.out)
+
+
+def test_the_version_needs_no_command(here: CommandHere) -> None:
+    ran = here.run("--version")
+    assert (ran.code, ran.out, ran.err) == (0, f"{importlib.metadata.version('vault-indexer')}\n", "")
+
+
+def test_what_runs_is_loaded_and_the_rest_are_lines_of_the_help() -> None:
+    program = program_of(["status", "health"])
+    assert set(program.commands) == {one.name for one in COMMANDS}
+    loaded = {name for name, one in program.commands.items() if len(one.params) > 1}
+    assert loaded == {"status", "health"}
+    assert {name for name, one in program.commands.items() if one.hidden} == {
+        one.name for one in COMMANDS if not one.group
+    }
+    assert all(option.hidden for option in program.params if "completion" in option.name)
+    assert [one.name for one in COMMANDS if one.now] == [one.name for one in COMMANDS if not one.group]
+    assert build(["vault"]).registered_groups[0].name == "vault"
+
+
+def test_a_process_leaves_with_the_status_of_its_command(
+    capsys: pytest.CaptureFixture[str], hook: None
+) -> None:
+    for words, status in ((["--version"], 0), (["zebra"], 2)):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert (ended.value.code or 0) == status
+    capsys.readouterr()
+    assert sys.excepthook is not sys.__excepthook__
+
+
+def test_an_error_that_nobody_foresaw_is_one_line_with_its_place(
+    capsys: pytest.CaptureFixture[str], hook: None
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    capsys.readouterr()
+    try:
+        raise KeyError("a\nb")
+    except KeyError as error:
+        trace = error.__traceback__
+        assert trace is not None
+        for found, where in ((trace, f" (test_cli_program.py:{trace.tb_lineno})"), (None, "")):
+            with pytest.raises(SystemExit) as ended:
+                sys.excepthook(KeyError, error, found)
+            assert ended.value.code == 3
+            told = capsys.readouterr()
+            assert told.err == f"indexer: internal error: KeyError: 'a\\nb'{where}\n"

@@ -1,0 +1,440 @@
+"""The application of the HTTP API, asked in this process about vaults of a few lines."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Event
+from typing import Any, cast
+
+import pytest
+from waiting import DEADLINE_S
+
+from vault_indexer.config.settings import ServerSettings
+from vault_indexer.contract.requests import RebuildOptions
+from vault_indexer.errors import (
+    ProviderError,
+    QueryTimeoutError,
+    UnavailableError,
+    UsageError,
+    VaultError,
+    VaultIndexerError,
+)
+from vault_indexer.model import (
+    AnswerSentence,
+    AskAnswer,
+    AskRequest,
+    IndexCounts,
+    IndexState,
+    RebuildReport,
+    StatusReport,
+)
+from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
+from vault_indexer.serve.api.events import MAX_STREAMS
+from vault_indexer.serve.api.feedback import FeedbackStore
+from vault_indexer.serve.app import ServerOptions, ServerParts, get_route, make_app, methods_of
+from vault_indexer.serve.http.guard import Message
+from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.service import VaultService
+from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
+from vault_indexer.vaults.managed import VaultRuntime
+
+PORT, TOKEN = 4711, "the-token"
+ANSWERED = AskAnswer("why?", "quotes", "strong", (), (), (), (), "", 1.0, IndexState(1, 1, 0))
+SENTENCE = AnswerSentence("Wégen.", (), "quoted")
+REPORT = RebuildReport(2, 3, 4, (), 1.0)
+
+
+@dataclass
+class Service:
+    """The part of a service that these requests ask."""
+
+    vault: Path
+    events: tuple[object, ...] = (ANSWERED, SENTENCE, replace(ANSWERED, model="m"))
+    rebuilt: list[RebuildOptions] = field(default_factory=list)
+    failure: Exception | None = None
+    released: Event | None = None
+
+    def status(self) -> StatusReport:
+        return StatusReport(str(self.vault), "/i", "ready", 1, 1, 0, IndexCounts(3, 4, 0, 0))
+
+    def path_of(self, note: str) -> str:
+        return f"{note}.md"
+
+    def ask_events(self, _request: AskRequest, *, is_cancelled: object) -> Iterator[object]:
+        assert is_cancelled
+        for one in self.events:
+            if isinstance(one, VaultIndexerError):
+                raise one
+            yield one
+
+    def rebuild(self, _report: object, options: RebuildOptions) -> RebuildReport:
+        self.rebuilt.append(options)
+        if self.released is not None:
+            self.released.wait(60)
+        if self.failure:
+            raise self.failure
+        return REPORT
+
+
+def holder(service: Service, name: str = "own") -> VaultRuntime:
+    return OpenVault(name, service.vault, cast("VaultService", service))
+
+
+GONE = ClosedVault("gone", Path("/gone"), UnavailableError("the disk is gone"))
+
+
+def several(*names: str) -> Vaults:
+    return Vaults([*(holder(Service(Path(f"/{name}")), name) for name in names), GONE])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> dict[str, Any]:
+        found = json.loads(self.body)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def error(self) -> tuple[int, str, str]:
+        return self.status, self.json["error"]["kind"], self.json["error"]["message"]
+
+
+async def exchange(
+    app: Any,
+    target: str,
+    method: str = "GET",
+    body: object = None,
+    *,
+    token: str = TOKEN,
+    told: asyncio.Event | None = None,
+    leaves_at: bytes = b"",
+) -> Answer:
+    """The answer of an application to a request; to one of a client that leaves as soon as it gets some text,
+    what it got. `told` is set at the first content."""
+    path, _, query = target.partition("?")
+    data = b"" if body is None else json.dumps(body).encode()
+    headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
+    headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
+    headers += [(b"content-type", b"application/json"), (b"accept", b"application/json")] if data else []
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "method": method,
+        "path": path,
+        "query_string": query.encode(),
+        "headers": headers,
+    }
+    sent: list[Message] = []
+    answered = asyncio.Event()
+    received = [{"type": "http.request", "body": data, "more_body": False}]
+
+    async def receive() -> Message:
+        if received:
+            return received.pop()
+        await answered.wait()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+        if message["type"] == "http.response.body":
+            if not message.get("more_body") or (leaves_at and leaves_at in message["body"]):
+                answered.set()
+            if told:
+                told.set()
+
+    await app(scope, receive, send)
+    found = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
+    return Answer(sent[0]["status"], found, b"".join(one.get("body", b"") for one in sent[1:]))
+
+
+def ask(
+    vaults: Vaults | Service,
+    target: str,
+    method: str = "GET",
+    body: object = None,
+    *,
+    app: Any = None,
+    options: ServerOptions | None = None,
+    **client: Any,
+) -> Answer:
+    """The answer to one request about these vaults, of an application that is made for it or given."""
+    known = vaults if isinstance(vaults, Vaults) else Vaults([holder(vaults)])
+    asked = app or make_app(known, options or ServerOptions(TOKEN, PORT, ServerSettings()))
+    return asyncio.run(exchange(asked, target, method, body, **client))
+
+
+OWN = Service(Path("/own"))
+
+
+def test_the_status_says_which_daemon_answers() -> None:
+    found = ask(OWN, "/v1/status").json
+    assert (found["vault"], found["notes"]) == ("/own", 3)
+    assert found["daemon"] == {"running": True, "pid": os.getpid(), "url": f"http://127.0.0.1:{PORT}"}
+
+
+def test_the_files_of_the_page_and_the_proof_need_no_token() -> None:
+    assert ask(OWN, "/", token="").status == 200
+    proof = ask(OWN, f"/v1/proof?challenge={'c' * 32}", token="")
+    digest = hmac.digest(TOKEN.encode(), f"{PORT}:{'c' * 32}".encode(), "sha256").hex()
+    assert (proof.status, proof.json) == (200, {"proof": digest})
+    for path in ("/v1/status", "/v1/events", "/metrics", "/openapi.json", "/mcp"):
+        assert ask(OWN, path, "POST" if path == "/mcp" else "GET", token="").status == 401
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/v1/status", "GET"),
+        ("/v1/rebuild", "GET, POST"),
+        ("/v1/proof", "GET"),
+        ("/v1/events", "GET"),
+        ("/metrics", "GET"),
+        ("/openapi.json", "GET, HEAD"),
+        ("/mcp", "POST"),
+        ("/mcp/", "POST"),
+    ],
+)
+def test_a_path_takes_its_own_methods(path: str, allowed: str) -> None:
+    refused = ask(OWN, path, "DELETE")
+    assert (refused.status, refused.headers["allow"]) == (405, allowed)
+
+
+def test_a_route_of_its_own_answers_get_alone() -> None:
+    assert get_route("/x", lambda _: None).methods == {"GET"}
+    rows: Any = {("GET", "/a"): None, ("POST", "/a"): None, ("GET", "/b"): None}
+    assert methods_of(rows, [get_route("/x", lambda _: None)]) == {
+        "/openapi.json": {"GET", "HEAD"},
+        "/a": {"GET", "POST"},
+        "/b": {"GET"},
+        "/x": {"GET"},
+    }
+
+
+def test_what_no_route_answers_is_not_found_in_the_shape_of_an_error() -> None:
+    assert ask(OWN, "/v1/nowhere").error == (404, "request", "Not Found")
+    status, kind, said = ask(OWN, "/openapi.json?x=1").error
+    assert (status, kind) == (422, "request") and "unknown parameter 'x'" in said
+
+
+@pytest.mark.parametrize(
+    ("vaults", "may_change", "names"),
+    [(("a",), False, False), (("a",), True, True), (("a", "b"), False, True), ((), True, True)],
+)
+def test_requests_may_name_a_vault_where_there_are_or_can_be_several(
+    vaults: tuple[str, ...], may_change: bool, names: bool
+) -> None:
+    held = [holder(Service(Path(f"/{name}")), name) for name in vaults]
+    document = ask(Vaults(held, may_change=may_change), "/openapi.json").json
+    for endpoint in (*ENDPOINTS, PROOF):
+        found = document["paths"][endpoint.path][endpoint.method.lower()]
+        named = [one["name"] for one in found.get("parameters", ()) if one["in"] == "query"]
+        assert ("vault" in named) == (names and endpoint.vaults != "none"), endpoint.name
+    assert "text/event-stream" in str(document["paths"]["/v1/events"]["get"]["responses"]["200"])
+    assert "/metrics" not in document["paths"]
+
+
+def test_a_question_is_answered_whole_or_in_lines() -> None:
+    whole = ask(OWN, "/v1/ask", "POST", {"q": "why?"})
+    assert (whole.headers["content-type"], whole.json["model"]) == ("application/json", "m")
+    assert ask(OWN, "/v1/ask", "POST", {"q": "why?", "stream": False}).json["model"] == "m"
+    lines = ask(OWN, "/v1/ask", "POST", {"q": "why?", "stream": True})
+    assert (lines.status, lines.headers["content-type"]) == (200, "application/x-ndjson")
+    assert "Wégen.".encode() in lines.body
+    found = [json.loads(line) for line in lines.body.splitlines()]
+    assert [one["event"] for one in found] == ["passages", "sentence", "answer"]
+    assert lines.body.endswith(b"}\n")
+
+
+def test_an_error_before_the_first_line_has_a_status_and_a_later_one_is_a_line() -> None:
+    question = {"q": "why?", "stream": True}
+    first = Service(Path("/own"), (UsageError("no words"),))
+    assert ask(first, "/v1/ask", "POST", question).error == (422, "usage", "no words")
+    later = Service(Path("/own"), (ANSWERED, QueryTimeoutError("too slow"), SENTENCE))
+    lines = ask(later, "/v1/ask", "POST", question)
+    events = [json.loads(line) for line in lines.body.splitlines()]
+    assert (lines.status, [one["event"] for one in events]) == (200, ["passages", "error"])
+    assert events[1]["data"] == {"kind": "query_timeout", "message": "too slow"}
+
+
+@pytest.mark.parametrize("given", [{}, {"force": True}, {"better": True}])
+def test_a_rebuild_is_begun_with_its_options_and_waited_for(given: dict[str, bool]) -> None:
+    service = Service(Path("/own"))
+    ended = ask(service, "/v1/rebuild", "POST", {**given, "wait": True})
+    assert (ended.status, ended.json["notes"]) == (200, 3)
+    assert service.rebuilt == [RebuildOptions(**given)]
+
+
+def test_a_rebuild_that_is_not_waited_for_is_watched() -> None:
+    service = Service(Path("/own"), released=Event())
+    assert service.released is not None
+    app = make_app(Vaults([holder(service)]), ServerOptions(TOKEN, PORT, ServerSettings()))
+    assert ask(OWN, "/v1/rebuild", app=app).json["running"] is False
+    begun = ask(OWN, "/v1/rebuild", "POST", {"wait": False}, app=app)
+    assert (begun.status, begun.json["running"]) == (202, True)
+    assert ask(OWN, "/v1/rebuild", app=app).json["running"] is True
+    service.released.set()
+    assert ask(OWN, "/v1/rebuild", "POST", {"wait": True}, app=app).json["notes"] == 3
+    assert ask(OWN, "/v1/rebuild", app=app).json["report"]["notes"] == 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (KeyError("x"), (500, "internal", "the rebuild failed; see the daemon's log")),
+        (ProviderError("no model"), (502, "provider", "no model")),
+        (VaultError("it is gone"), (503, "vault", "it is gone")),
+    ],
+)
+def test_a_rebuild_that_fails_is_answered_by_the_kind_of_its_error(
+    failure: Exception, said: tuple[int, str, str]
+) -> None:
+    service = Service(Path("/own"), failure=failure)
+    assert ask(service, "/v1/rebuild", "POST", {"wait": True}).error == said
+
+
+def test_a_server_that_stops_does_not_wait_for_a_rebuild() -> None:
+    service = Service(Path("/own"), released=Event())
+    assert service.released is not None
+    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=lambda: True)
+    stopped = ask(service, "/v1/rebuild", "POST", {"wait": True}, options=options)
+    service.released.set()
+    assert stopped.error == (503, "stopping", "the daemon is stopping; the previous index stays in use")
+
+
+def test_each_vault_has_rebuilds_of_its_own() -> None:
+    one, other = Service(Path("/one")), Service(Path("/other"))
+    vaults = Vaults([holder(one, "one"), holder(other, "other"), GONE])
+    assert ask(vaults, "/vault/one/v1/rebuild", "POST", {"wait": True}).status == 200
+    assert (len(one.rebuilt), len(other.rebuilt)) == (1, 0)
+    assert ask(vaults, "/v1/rebuild?vault=gone").error == (503, "unavailable", "the disk is gone")
+
+
+def test_events_tell_the_status_of_the_vault_that_is_named() -> None:
+    vaults = several("one", "other")
+    told = ask(vaults, "/v1/events?vault=other", leaves_at=b"event: status")
+    assert (told.status, told.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    data = json.loads(told.body.partition(b"data: ")[2])
+    assert (data["vault"], data["daemon"]["pid"]) == ("/other", os.getpid())
+    assert ask(vaults, "/v1/events?vault=gone").error == (503, "unavailable", "the disk is gone")
+    assert ask(vaults, "/v1/events").error[:2] == (422, "usage")
+
+
+def test_the_figures_are_of_the_vaults_that_can_be_asked() -> None:
+    pytest.importorskip("prometheus_client")
+    vaults = several("one", "other")
+    app = make_app(vaults, ServerOptions(TOKEN, PORT, ServerSettings()))
+    assert ask(vaults, "/metrics", app=app).headers["content-type"].startswith("text/plain; version=")
+    for path in ("/v1/status?vault=one", "/v1/events?vault=gone", "/v1/nowhere", "/v1/proof", "/mcp"):
+        ask(vaults, path, app=app)
+    ask(vaults, "/metrics", app=app)
+    figures = ask(vaults, "/metrics", app=app).body.decode()
+    for name in ("one", "other"):
+        assert f'vault_indexer_notes{{vault="{name}"}} 3.0' in figures
+    assert 'vault="gone"' not in figures
+    for route, status in (
+        ("/v1/status", 200),
+        ("/v1/events", 503),
+        ("other", 404),
+        ("/v1/proof", 422),
+        ("/mcp", 405),
+        ("/metrics", 200),
+    ):
+        assert f'vault_indexer_requests_total{{route="{route}",status="{status}"}} 1.0' in figures, route
+
+
+def test_an_event_stream_too_many_is_refused() -> None:
+    stop = Event()
+    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=stop.is_set)
+    app = make_app(Vaults([holder(OWN)]), options)
+
+    async def run() -> tuple[Answer, list[Answer]]:
+        streams = []
+        for _ in range(MAX_STREAMS):
+            told = asyncio.Event()
+            streams.append(asyncio.create_task(exchange(app, "/v1/events", told=told)))
+            await asyncio.wait_for(told.wait(), DEADLINE_S)
+        refused = await exchange(app, "/v1/events", leaves_at=b"event")
+        stop.set()
+        return refused, await asyncio.gather(*streams)
+
+    refused, streams = asyncio.run(run())
+    assert refused.error == (503, "busy", "too many event streams are open")
+    assert {one.status for one in streams} == {200}
+
+
+def test_without_the_client_of_prometheus_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    status, kind, said = ask(OWN, "/metrics").error
+    assert (status, kind) == (501, "provider")
+    assert said.endswith('pip install "vault-indexer[milvus]"')
+
+
+class Grades:
+    """Keeps grades of one vault."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[str, str, int]] = []
+
+    def keep_grade(self, question: str, path: str, grade: int) -> int:
+        self.kept.append((question, path, grade))
+        return len(self.kept)
+
+
+def test_grades_are_kept_by_the_parts_of_the_vault_that_is_named() -> None:
+    stores = {"": Grades(), "one": Grades()}
+    options = ServerOptions(
+        TOKEN,
+        PORT,
+        ServerSettings(),
+        parts=lambda vault: ServerParts(feedback=cast("FeedbackStore", stores[vault])),
+    )
+    grade = {"q": "why?", "path": "A", "grade": 2}
+    kept = ask(several("one"), "/vault/one/v1/judge", "POST", grade, options=options)
+    assert kept.status == 200, kept.body
+    assert (stores["one"].kept, stores[""].kept) == ([("why?", "A.md", 2)], [])
+
+
+class Strategy:
+    """Implements StrategySetting, of one vault."""
+
+    choices = ("paragraph", "word", "heading")
+
+    def __init__(self, strategy: str) -> None:
+        self.strategy = strategy
+
+    def current(self) -> str:
+        return self.strategy
+
+    def choose(self, strategy: str) -> None:
+        self.strategy = strategy
+
+
+def test_tools_act_on_the_vault_that_a_call_names() -> None:
+    strategies = {"": Strategy("word"), "one": Strategy("heading"), "other": Strategy("paragraph")}
+    options = ServerOptions(
+        TOKEN, PORT, ServerSettings(), parts=lambda vault: ServerParts(AgentActions(strategies[vault]))
+    )
+
+    def asked(vaults: Vaults, **given: str) -> str:
+        call = {"name": "set_chunker", "arguments": {"strategy": "paragraph", **given}}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        result = ask(vaults, "/mcp", "POST", message, options=options).json["result"]
+        return str(result["structuredContent"]["message"])
+
+    assert "Split notes by paragraph instead of heading?" in asked(several("one", "other"), vault="one")
+    assert "paragraph already" in asked(several("one", "other"), vault="other")
+    assert "instead of word?" in asked(Vaults([holder(OWN)]))
