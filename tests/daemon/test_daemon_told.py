@@ -40,6 +40,7 @@ def is_up_to_date(service: VaultService) -> bool:
 
 def test_a_pause_is_said_with_its_end_and_with_what_waits(where: Place) -> None:
     with daemon(where) as service:
+        wait_for(lambda: is_up_to_date(service))
         assert notices(service) == ()
         told = service.pause()
         assert (told.state, told.paused, told.paused_until) == ("paused", True, "")
