@@ -447,7 +447,7 @@ def test_only_the_request_that_a_notification_cancels_is_given_up() -> None:
         held.set()
 
     ScriptedDaemon(answer).bridge(lines(), out)
-    assert out.getvalue() == b'{"jsonrpc":"2.0","id":7,"result":1}\n'
+    assert json.loads(out.getvalue()) == {"jsonrpc": "2.0", "id": 7, "result": 1}
 
 
 def test_a_line_that_is_no_message_is_said_to_be_none() -> None:
