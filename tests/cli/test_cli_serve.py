@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 
 import pytest
 from cli_sandbox import Sandbox
@@ -68,6 +69,7 @@ def test_all_vaults_are_served_as_the_table_names_them(here: CommandHere) -> Non
         wait_until(lambda: states(info) == {"vault": "ready", "other": "ready"})
         own = read_daemon(index_dir)
         assert own is not None
+        assert stat.S_IMODE(here.daemons.stat().st_mode) == 0o700, "for this user alone: it has the token"
         found: list[object] = [own.url.removeprefix(info.url), own.vault, best(own, "telescope")]
         found += [best(info, "telescope"), best(info, "craters")]
         found.append(DaemonClient(own).ask(STATUS)["vault"])

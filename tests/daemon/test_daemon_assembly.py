@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from reliability_lab import in_one_process, is_slow
 from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, silent
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.errors import UsageError
+from vault_indexer.errors import DamagedError, UsageError
 from vault_indexer.model import SkippedFile
 from vault_indexer.parse import parse_note
 
@@ -119,3 +120,13 @@ def test_a_better_model_is_advised_where_nobody_has_chosen_one(where: Place) -> 
             assert opened.advice.startswith(said) if advised else opened.advice == ""
         finally:
             opened.close()
+
+
+def test_a_catalog_without_its_weights_is_damaged_where_it_is_not_what_was_written(where: Place) -> None:
+    assembly = in_one_process(where.target())
+    generation = assembly.index_dir.current()
+    assert generation is not None
+    content = generation.catalog.read_bytes()
+    generation.catalog.write_bytes(content[:100] + bytes(len(content) - 100))
+    with pytest.raises(DamagedError, match=f"^{re.escape(str(generation.catalog))} is not what was written$"):
+        assembly.open_generation(generation)

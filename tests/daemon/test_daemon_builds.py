@@ -112,6 +112,24 @@ def test_a_build_rests_while_it_is_held_and_goes_on(daemon: Daemon, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("is_first", "requested", "asked"),
+    [(True, False, "1100"), (True, True, "1000"), (False, False, "0000"), (False, True, "0000")],
+)
+def test_a_first_build_that_nobody_waits_for_begins_with_the_newest_notes(
+    daemon: Daemon, is_first: bool, requested: bool, asked: str
+) -> None:
+    if is_first:
+        daemon.current = None
+    if requested:
+        daemon.task.request(BuildRequest())
+    else:
+        daemon.task.use_reasons(("the model is another",))
+    report = daemon.result().report
+    assert report is not None
+    assert report.reasons == (asked,)
+
+
+@pytest.mark.parametrize(
     ("plan", "needed", "kind", "said"),
     [
         ("fail", True, UnavailableError, "the vault is gone"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loop_by_hand import Clock, LoopByHand, loop_by_hand
 from vault_at_work import Place, silent
+from waiting import DEADLINE_S
 
-from vault_indexer.errors import ProviderError
+from vault_indexer.daemon.loop_request import CheckRequest
+from vault_indexer.errors import ProviderError, UnavailableError
 from vault_indexer.vault.failed_edits import FailedEdits
 
 SOON_S = 5.0
@@ -48,6 +51,26 @@ def test_changes_without_progress_for_a_minute_say_what_they_wait_for(kept: Loop
     kept.save("Failed.md", "Contains cerium again.\n")
     kept.run(SOON_S)
     assert (kept.loop.pending(), kept.loop.stalled_s()) == (0, 0.0)
+
+
+def test_a_pause_is_no_time_without_progress(kept: LoopByHand) -> None:
+    kept.faults.everything = True
+    kept.save("Failed.md", "Contains cerium.\n")
+    kept.run(55.0)
+    assert kept.loop.pending() == 1
+    kept.loop.pause(100.0)
+    asked = CheckRequest(silent, repair=False)
+    kept.loop.request(asked)
+    with ThreadPoolExecutor(1) as pool:
+        step = pool.submit(kept.loop.step)
+        assert isinstance(asked.answer.exception(DEADLINE_S), UnavailableError), "indexing rests"
+        kept.clock.now += 100.0
+        step.result(DEADLINE_S)
+    assert (kept.loop.pending(), kept.loop.stalled_s()) == (1, 0.0)
+    kept.run(59.0)
+    assert kept.loop.stalled_s() == 0.0
+    kept.run(2.0)
+    assert 60.0 <= kept.loop.stalled_s() < 62.0
 
 
 def test_a_failure_that_took_long_is_repeated_after_the_next_success(kept: LoopByHand) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -423,6 +424,14 @@ def test_a_request_that_cannot_be_sent_is_answered_and_so_are_those_after_it() -
         "the bridge failed: UnicodeEncodeError",
         None,
     ]
+
+
+def test_a_conversation_ends_with_its_last_answer() -> None:
+    began, out = time.monotonic(), io.BytesIO()
+    answer = {"jsonrpc": "2.0", "id": 7, "result": 1}
+    ScriptedDaemon(lambda _: dict(answer)).bridge([modern(7, "tools/list")], out)
+    assert json.loads(out.getvalue()) == answer
+    assert time.monotonic() - began < 30, "it waits for a minute at most, but not where nothing is under way"
 
 
 def test_only_the_request_that_a_notification_cancels_is_given_up() -> None:

@@ -378,9 +378,9 @@ class IndexLoop:
         while self._pause.active and not self._stopping:
             self._publish()
             self._refuse_requests()
-            self._stall.observe(0)
             self._pause.wait(_TICK_S)
         self._step_began = self._clock()
+        self._stall.observe(0)
         self._rebuild.hold(False)
 
     def _end_rewriting(self) -> None:

@@ -23,7 +23,7 @@ class StallWatch:
         self._since = clock()
 
     def observe(self, pending: int) -> None:
-        """Note how many changes are pending now: 0 while indexing rests, when none has to move."""
+        """Note how many changes are pending now: 0 where indexing has rested, when none had to move."""
         if not pending or pending < self._last:
             self._since = self._clock()
         self._last = pending
