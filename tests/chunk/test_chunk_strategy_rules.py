@@ -203,6 +203,36 @@ def test_boundary_leaves_small_units_alone_where_asked() -> None:
 
 
 @pytest.mark.parametrize(
+    ("mode", "value", "count"),
+    [
+        ("tokens", 0, 12),
+        ("tokens", 7, 10),
+        ("tokens", 40, 6),  # no more than a half
+        ("words", 3, 10),  # two tokens each
+        ("words", 20, 6),
+        ("percentage", 10, 10),
+        ("percentage", 30, 8),
+        ("percentage", 60, 6),
+        ("sentence", 1, 9),  # a quarter
+        ("characters", 9, 9),
+    ],
+)
+def test_boundary_keeps_room_for_what_is_repeated_where_sizes_are_tokens(
+    mode: str, value: int, count: int
+) -> None:
+    found = chunks(
+        "boundary",
+        " ".join(["We see it now."] * 60),  # five tokens each
+        size_unit="tokens",
+        max_chunk_size=60,
+        min_chunk_size=0,
+        split_on="sentence",
+        overlap={"mode": mode, "value": value},
+    )
+    assert found[0].body.count("now") == count
+
+
+@pytest.mark.parametrize(
     ("mode", "value", "repeated"),
     [
         ("words", 0, ""),

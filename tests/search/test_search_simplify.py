@@ -46,6 +46,7 @@ def condition(query: str) -> Node:
         "line:(a -(a OR b))",
         "line:(-(a b) a b)",
         "line:((a OR -a) b -b)",
+        "line:(oak (-elm OR fir) (-fir OR -elm) (-oak OR elm))",
         "task:(/x$/ -/x$/)",
         '"the" -"the"',
         "tag:a -tag:a",
