@@ -74,6 +74,16 @@ def test_frontmatter_that_is_refused_leaves_the_note(yaml: str, detail: str, lin
     assert note.title == "Body"
 
 
+@pytest.mark.parametrize(("length", "is_read"), [(2130, True), (2131, False)])
+def test_values_and_characters_count_with_their_aliases(length: int, is_read: bool) -> None:
+    """Nine values and five times the anchor's, which is one value, too."""
+    source = f"c: {'x' * length}\na: &x {'x' * 52_000}\nb: [*x, *x, *x, *x]"
+    assert 9 + length + 5 * 52_001 == 256 * 1024 + (not is_read)
+    note = parse_note("n.md", f"---\n{source}\n---\n".encode())
+    assert bool(note.frontmatter) == is_read
+    assert bool(note.diagnostics) != is_read
+
+
 def test_aliases_within_the_limits_are_expanded() -> None:
     values = parse_note("n.md", f"---\n{bomb(4)}\n---\n".encode()).frontmatter
     assert json.dumps(values["a3"]).count("lol") == 9**3
