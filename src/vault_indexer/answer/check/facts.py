@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.answer.check.dates import DateMention, find_dates, missing_date
@@ -64,17 +64,24 @@ class Statement:
         return tuple(found)
 
 
+def _without(text: str, dates: Iterable[DateMention]) -> str:
+    """The text with blanks for these dates of it."""
+    return blank(text, ((one.start, one.end) for one in dates))
+
+
 def _without_dates(text: str, language: str) -> str:
     """The text with blanks for its dates."""
-    return blank(text, ((one.start, one.end) for one in find_dates(text, language)))
+    return _without(text, find_dates(text, language))
 
 
 def _without_months(text: str, language: str) -> str:
     """The text with blanks for its dates, as English "May" is no "may" there. A month alone that begins a
     line stays: it may be none, as in "May contain nuts"."""
-    dates = find_dates(text, language)
-    is_date = (len(one.parts) > 1 or text[: one.start].rpartition("\n")[2].strip() for one in dates)
-    return blank(text, ((one.start, one.end) for one, sure in zip(dates, is_date, strict=True) if sure))
+
+    def is_sure(date: DateMention) -> bool:
+        return len(date.parts) > 1 or bool(text[: date.start].rpartition("\n")[2].strip())
+
+    return _without(text, filter(is_sure, find_dates(text, language)))
 
 
 def conflict(clause: str, claim: str, statement: Statement) -> str:
@@ -91,19 +98,15 @@ def _number_conflict(clause: str, statement: Statement) -> str:
     years = frozenset(int(one.value) for one in quantities(statement.whole, language) if one.kind == "year")
     if missing := missing_date(dates, stated_dates, years):
         return f"the date or time {missing} is not in what it cites"
-    own = _plain_quantities(clause, dates, language)
-    stated = _plain_quantities(statement.text, find_dates(statement.text, language), language)
-    stated += _plain_quantities(statement.heading, (), language)
+    own = quantities(_without(clause, dates), language)
+    stated = quantities(_without_dates(statement.text, language), language)
+    stated += quantities(statement.heading, language)
     # Each as often as it stands there: "from 3 to 5" is not "from 5 to 5".
     values = Counter(one.value for one in stated)
     values.update(str(value) for one in stated_dates for value in one.parts.values())
     if lacking := sorted(Counter(one.value for one in own) - values):
         return f"the number {lacking[0]} is not in what it cites"
     return _unit_conflict(own, stated)
-
-
-def _plain_quantities(text: str, dates: Sequence[DateMention], language: str) -> list[Quantity]:
-    return quantities(blank(text, ((one.start, one.end) for one in dates)), language)
 
 
 def _unit_conflict(own: Sequence[Quantity], stated: Sequence[Quantity]) -> str:
@@ -141,18 +144,19 @@ def _polarity_conflict(clause: str, statement: Statement) -> str:
 def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
     own, language = lexicon(statement.language), statement.language
     about = "\n".join(clauses_about(clause, statement.clauses, language))
+    clause, claim, about, stated = (
+        _without_months(one, language) for one in (clause, claim, about, statement.text)
+    )
 
     def has(name: WordClass, text: str) -> bool:
-        return bool(own.find(name, _without_months(text, language)))
+        return bool(own.find(name, text))
 
     for name in _LIMITING:
-        if (has(name, clause) and not has(name, statement.text)) or (
-            has(name, about) and not has(name, claim)
-        ):
+        if (has(name, clause) and not has(name, stated)) or (has(name, about) and not has(name, claim)):
             return "it speaks of more or of fewer than the note does"
-    if has("all", clause) and not has("all", statement.text) and any(has(one, about) for one in _LIMITING):
+    if has("all", clause) and not has("all", stated) and any(has(one, about) for one in _LIMITING):
         return "it speaks of more than the note does"
-    if has("only", clause) and not has("only", statement.text):
+    if has("only", clause) and not has("only", stated):
         return "it excludes what the note does not"
     if has("possible", about) and not has("possible", claim):
         return "it is surer than the note"
