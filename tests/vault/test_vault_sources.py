@@ -217,8 +217,12 @@ def test_a_folder_tells_of_itself_once_and_its_files_by_their_paths(tmp_path: Pa
     source = Delayed(tmp_path, told)
     source.start()
     try:
+        source.is_held = True
         (tmp_path / "d" / "e").mkdir(parents=True)
-        wait_until(lambda: ("appeared", "d") in told.hints)
+        wait_until(lambda: source.held)
+        source.is_held = False
+        source.on_event(source.held[0])
+        assert told.hints == [("appeared", "d")]
         (tmp_path / "d" / "e" / "a.md").write_text("x")
         wait_until(lambda: ("file", "d/e/a.md") in told.hints)
         (tmp_path / ".git").mkdir()
