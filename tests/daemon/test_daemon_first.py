@@ -75,7 +75,7 @@ def test_a_first_build_is_a_state_of_every_answer_and_ends_by_itself(tmp_path: P
         assert status.detail == ""
         assert status.progress is not None
         assert (status.progress.notes, status.progress.total) == (1, 6)
-        notice = "the index is being built: 1 of 6 notes are searched"
+        notice = "the index is being built: 1 of 6 notes can be searched"
         answer = service.search(SearchRequest("[nothing:here]"))
         assert (answer.notices[-1], answer.verdict) == (notice, "weak")
         asked = service.ask(AskRequest(UNANSWERED))
@@ -100,7 +100,7 @@ def test_a_part_that_an_ended_daemon_left_is_told_as_before(tmp_path: Path) -> N
     gates.close(LATER)
     with held_daemon(where, gates) as service:
         wait_for(service.missing)
-        assert "1 of 6 notes are searched" in service.search(SearchRequest("dough")).notices[0]
+        assert "1 of 6 notes can be searched" in service.search(SearchRequest("dough")).notices[0]
         gates.open(LATER)
         wait_for(lambda: not service.missing())
         assert service.status().counts.notes == len(NOTES_IN_PARTS)
@@ -125,4 +125,4 @@ def test_an_agents_call_waits_for_the_first_notes_or_says_how_far_they_are(tmp_p
             gates.open(FIRST)
             found = waiting.result(DEADLINE_S)
         assert found["results"]
-        assert found["notices"] == ["the index is being built: 1 of 6 notes are searched"]
+        assert found["notices"] == ["the index is being built: 1 of 6 notes can be searched"]

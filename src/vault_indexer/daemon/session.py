@@ -17,6 +17,7 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
 from vault_indexer.daemon.recent_notices import Clock, RecentNotices
+from vault_indexer.daemon.situation import Situation
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
@@ -24,7 +25,6 @@ from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultInde
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
-from vault_indexer.text.phrases import quantity
 from vault_indexer.text.times import iso_moment
 from vault_indexer.vault.watch import VaultWatcher
 
@@ -103,7 +103,7 @@ class DaemonSession:
             raise UnavailableError(STOPPED)
         current = self._vault_sync.current
         if current is None:
-            raise IndexUnusableError(f"the index is not ready yet: {self._build_text()}")
+            raise IndexUnusableError(f"the index is not ready yet: {self._situation().build_text}")
         return current.reader
 
     def pending(self) -> int:
@@ -117,18 +117,10 @@ class DaemonSession:
 
     def notices(self) -> tuple[str, ...]:
         """What a user should know."""
-        state, current = self._loop.state, self._vault_sync.current
-        notices = [self._pause_text()] if self.paused else []
-        notices += [f"Warning: {state.vault_problem}"] if state.vault_problem else []
-        if progress := self._reading_progress():
-            notices.append(f"the index is being built: {_notes_done(progress)} are searched")
-        elif state.building:
-            notices.append(f"the index is being rebuilt: {self._build_text()}")
-        if current is not None:
-            notices.extend(missing_vectors_notice(current.writer.holder))
-        notices.extend(self._recent.to_show((*state.happened, self._advice())))
-        notices.extend((*state.faults, *state.task_faults, self._stall_text()))
-        return tuple(filter(None, notices))
+        situation, current = self._situation(), self._vault_sync.current
+        missing = () if current is None else missing_vectors_notice(current.writer.holder)
+        recent = self._recent.to_show(filter(None, (*situation.loop.happened, situation.advice)))
+        return (*situation.under_way, *missing, *recent, *situation.wrong)
 
     @property
     def failure(self) -> VaultIndexerError | None:
@@ -165,13 +157,14 @@ class DaemonSession:
 
     def status(self) -> StatusReport:
         """The state of index and daemon."""
-        until = self._loop.paused_until
+        situation = self._situation()
+        until = situation.paused_until
         return replace(
-            status_of(self._vault_sync, self._state_name(), self.pending()),
+            status_of(self._vault_sync, situation.name, situation.pending),
             watching=self._loop.watching,
-            detail=self._detail(),
-            progress=self._reading_progress() or self._loop.state.progress or self._check_progress,
-            paused=self.paused,
+            detail=situation.detail,
+            progress=situation.reading_progress or situation.loop.progress or self._check_progress,
+            paused=situation.paused,
             paused_until=iso_moment(until) if until else "",
             unpublished=self._loop.unpublished,
             upgrade=self._loop.upgrade,
@@ -211,66 +204,18 @@ class DaemonSession:
     def _record_check_progress(self, progress: Progress) -> None:
         self._check_progress = progress
 
-    def _detail(self) -> str:
-        """All that is wrong, each once."""
-        state = self._loop.state
-        # Until a first build is complete, the reason for it holds, which is no problem once it answers.
-        reasons = () if self._reading_progress() else state.reasons
-        problems = (state.vault_problem, *reasons, *state.faults, *state.task_faults)
-        return "; ".join(dict.fromkeys(filter(None, (*problems, self._stall_text(), self._advice()))))
-
-    def _advice(self) -> str:
-        current = self._vault_sync.current
-        return current.advice if current is not None else ""
-
-    def _stall_text(self) -> str:
-        """That pending changes make no progress, and what they wait for; "" while they do."""
-        seconds, pending = self._loop.stalled_s(), self.pending()
-        if not seconds or not pending:
-            return ""
-        return (
-            f"{quantity(pending, 'change')} pending for {seconds:.0f} s without progress: "
-            f"waiting for {self._loop.wait_reason()}"
+    def _situation(self) -> Situation:
+        loop, current = self._loop, self._vault_sync.current
+        stalled_s = loop.stalled_s()
+        return Situation(
+            loop.state,
+            has_index=current is not None,
+            unread=self._vault_sync.unread,
+            pending=self.pending(),
+            is_indexing=loop.is_indexing,
+            paused=self.paused,
+            paused_until=loop.paused_until,
+            stalled_s=stalled_s,
+            waits_for=loop.wait_reason() if stalled_s else "",
+            advice="" if current is None else current.advice,
         )
-
-    def _state_name(self) -> str:
-        state, has_index = self._loop.state, self._vault_sync.current is not None
-        if state.vault_problem or state.unwritable:
-            return "degraded"
-        if self.paused:
-            return "paused"
-        if self._reading_progress():
-            return "indexing"
-        if state.building:
-            return "rebuilding" if has_index else "building"
-        if not has_index:
-            return "unusable"
-        return "indexing" if self._loop.is_indexing else "ready"
-
-    def _pause_text(self) -> str:
-        until, pending = self._loop.paused_until, self.pending()
-        ends = f"until {iso_moment(until)}" if until else "until `indexer resume`"
-        waiting = f"{quantity(pending, 'change')} {'is' if pending == 1 else 'are'} not searched yet"
-        return f"indexing is paused {ends}" + (f": {waiting}" if pending else "")
-
-    def _build_text(self) -> str:
-        if self.paused:
-            return self._pause_text()
-        state = self._loop.state
-        if state.progress is None:
-            return "; ".join(state.faults or state.reasons) or "it starts"
-        return _notes_done(state.progress)
-
-    def _reading_progress(self) -> Progress | None:
-        """How far the index is that answers and lacks notes of the vault; None where it lacks none."""
-        unread, build = self._vault_sync.unread, self._loop.state.progress
-        if unread is None:
-            return None
-        seconds = build.seconds if build else 0.0
-        return Progress(
-            "notes", unread.total - unread.left, unread.total, build.chunks if build else 0, seconds
-        )
-
-
-def _notes_done(progress: Progress) -> str:
-    return f"{progress.notes:,} of {quantity(progress.total, 'note')}"

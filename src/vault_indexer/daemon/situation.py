@@ -1,0 +1,114 @@
+"""What a daemon says of itself: the name of its state, and what a user should know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from vault_indexer.daemon.loop_state import LoopState
+from vault_indexer.daemon.sync import UnreadNotes
+from vault_indexer.model import Progress
+from vault_indexer.text.phrases import quantity
+from vault_indexer.text.times import iso_moment
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that the texts of one moment are made of.
+
+    `has_index`: a generation answers searches. `unread` is what it lacks of the vault (None: nothing),
+    `pending` how many changes are not in it, `is_indexing` whether notes are known among them. `paused_until`
+    is None where a pause does not end by itself. `stalled_s` are seconds without progress (0 while there
+    is any), and `waits_for` says for what. `advice` is what the active configuration should better be.
+    """
+
+    loop: LoopState
+    has_index: bool = True
+    unread: UnreadNotes | None = None
+    pending: int = 0
+    is_indexing: bool = False
+    paused: bool = False
+    paused_until: datetime | None = None
+    stalled_s: float = 0.0
+    waits_for: str = ""
+    advice: str = ""
+
+    @property
+    def name(self) -> str:
+        """The state in one word, the worst first."""
+        if self.loop.vault_problem or self.loop.unwritable:
+            return "degraded"
+        if self.paused:
+            return "paused"
+        if self.unread is not None:
+            return "indexing"
+        if self.loop.building:
+            return "rebuilding" if self.has_index else "building"
+        if not self.has_index:
+            return "unusable"
+        return "indexing" if self.is_indexing else "ready"
+
+    @property
+    def detail(self) -> str:
+        """All that is wrong, each once."""
+        # Until a first build is complete, the reason for it holds, which is no problem once it answers.
+        reasons = () if self.unread is not None else self.loop.reasons
+        problems = (self.loop.vault_problem, *reasons, *self.loop.faults, *self.loop.task_faults)
+        return "; ".join(dict.fromkeys(filter(None, (*problems, self.stall_text, self.advice))))
+
+    @property
+    def under_way(self) -> tuple[str, ...]:
+        """What answers should be read with at the moment: a pause, a vault that is not followed, a build."""
+        notices = [self.pause_text] if self.paused else []
+        notices += [f"Warning: {self.loop.vault_problem}"] if self.loop.vault_problem else []
+        if (progress := self.reading_progress) is not None:
+            notices.append(f"the index is being built: {_notes_done(progress)} can be searched")
+        elif self.loop.building:
+            notices.append(f"the index is being rebuilt: {self.build_text}")
+        return tuple(notices)
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """What does not succeed."""
+        return tuple(filter(None, (*self.loop.faults, *self.loop.task_faults, self.stall_text)))
+
+    @property
+    def stall_text(self) -> str:
+        """That pending changes make no progress, and what they wait for; "" while they do."""
+        if not self.stalled_s or not self.pending:
+            return ""
+        return (
+            f"{quantity(self.pending, 'change')} pending for {self.stalled_s:.0f} s without progress: "
+            f"waiting for {self.waits_for}"
+        )
+
+    @property
+    def pause_text(self) -> str:
+        """When a pause ends, and what waits meanwhile."""
+        until = iso_moment(self.paused_until) if self.paused_until else "`indexer resume`"
+        waiting = (
+            f"{quantity(self.pending, 'change')} {'is' if self.pending == 1 else 'are'} not searched yet"
+        )
+        return f"indexing is paused until {until}" + (f": {waiting}" if self.pending else "")
+
+    @property
+    def build_text(self) -> str:
+        """How far a build is, or why there is none."""
+        if self.paused:
+            return self.pause_text
+        if self.loop.progress is None:
+            return "; ".join(self.loop.faults or self.loop.reasons) or "it starts"
+        return _notes_done(self.loop.progress)
+
+    @property
+    def reading_progress(self) -> Progress | None:
+        """How far the index is that answers and lacks notes of the vault; None where it lacks none."""
+        if self.unread is None:
+            return None
+        built = self.loop.progress or Progress("notes", 0, 0, 0, 0.0)
+        notes = self.unread.total - self.unread.left
+        return Progress("notes", notes, self.unread.total, built.chunks, built.seconds)
+
+
+def _notes_done(progress: Progress) -> str:
+    return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
