@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from vault_at_work import Place, silent
 from waiting import DEADLINE_S
 
 from vault_indexer.daemon.loop_request import CheckRequest
+from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import ProviderError, UnavailableError
 from vault_indexer.vault.failed_edits import FailedEdits
 
@@ -201,6 +203,10 @@ def test_a_note_that_kills_its_worker_again_is_set_aside_by_name(kept: LoopByHan
     kept.run(60.0)
     assert kept.loop.pending() == 0
     assert [*kept.vault_sync.quarantine()] == ["Note.md"]
+    with closing(VaultSync(kept.vault_sync.assembly, live=True, clock=kept.clock)) as next_run:
+        assert next_run.open_current() == ()
+        assert [*next_run.quarantine()] == ["Note.md"]
+        assert (next_run.dirty.aside.untried, len(next_run.dirty)) == (0, 0), "it was tried before"
     kept.faults.deadly.clear()
     kept.save("Other.md", "Contains holmium.\n")
     kept.run(SOON_S)

@@ -221,17 +221,26 @@ def is_written(folder: Path, word: bytes) -> bool:
     return any(word in file.read_bytes().lower() for file in folder.rglob("*") if file.is_file())
 
 
+def copy_of_generation(source: VaultSync) -> Path:
+    """The active generation again, as the one before it."""
+    assert source.current is not None
+    active = source.current.generation
+    return shutil.copytree(active.folder, active.folder.with_name(f"{active.number - 1:04}"))
+
+
 def test_an_excluded_note_goes_at_once_and_leaves_no_trace(where: Place, live: VaultSync) -> None:
     (where.vault / "oven.png").write_bytes(b"png")
     where.write("Secret.md", "# Zirconium\n\nNobody else may read it.\n")
     live.sync(EVERYTHING)
     assert is_written(where.index_dir, b"zirconium")
+    older = copy_of_generation(live)
     where.write(".indexerignore", "Secret.md\noven.png\n")
     assert live.reconfigure(live.assembly) is True
     assert live.reconfigure(live.assembly) is False
     assert live.sync(EVERYTHING)[0].removed == ("Secret.md", "oven.png")
     assert live.dirty.held == 0
     assert not is_written(where.index_dir, b"zirconium")
+    assert not older.exists(), "an older generation holds the note, too"
 
 
 def test_a_note_is_read_again_as_it_is_now(where: Place, live: VaultSync) -> None:
