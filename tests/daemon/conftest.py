@@ -8,17 +8,14 @@ from pathlib import Path
 import pytest
 from loop_by_hand import LoopByHand, loop_by_hand
 from milvus_server import shared_server
-from vault_at_work import Place, copy_of, opened, place
+from vault_at_work import Place, built_by_wordllama, copy_of
 
 __all__ = ["shared_server"]
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    made = place(tmp_path_factory.mktemp("built"))
-    with opened(made):
-        pass
-    return made
+    return built_by_wordllama(tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture

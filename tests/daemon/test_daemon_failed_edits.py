@@ -60,13 +60,14 @@ def test_a_pause_is_no_time_without_progress(kept: LoopByHand) -> None:
     kept.save("Failed.md", "Contains cerium.\n")
     kept.run(55.0)
     assert kept.loop.pending() == 1
-    kept.loop.pause(100.0)
+    kept.loop.pause(None)
     asked = CheckRequest(silent, repair=False)
     kept.loop.request(asked)
     with ThreadPoolExecutor(1) as pool:
         step = pool.submit(kept.loop.step)
         assert isinstance(asked.answer.exception(DEADLINE_S), UnavailableError), "indexing rests"
         kept.clock.now += 100.0
+        kept.loop.resume()
         step.result(DEADLINE_S)
     assert (kept.loop.pending(), kept.loop.stalled_s()) == (1, 0.0)
     kept.run(59.0)
