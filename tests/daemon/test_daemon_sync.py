@@ -373,3 +373,19 @@ def test_a_first_part_answers_and_says_how_many_notes_it_lacks(tmp_path: Path, c
         assert assembly.index_dir.current() == again
         assert source.current is not None
         assert source.current.generation == again
+
+
+@pytest.mark.parametrize("newest_only", [True, False])
+def test_what_a_first_part_lacks_is_known_before_the_vault_is_looked_at(
+    tmp_path: Path, clock: Clock, newest_only: bool
+) -> None:
+    where = place(tmp_path, {f"{number}.md": f"# {number}\n\nRye.\n" for number in range(5)})
+    where.configure(WORDLLAMA)
+    assembly = replace(in_one_process(where.target()), first_bytes=1)
+    with closing(VaultSync(assembly, live=True, clock=clock)) as source:
+        assembly.index_dir.prepare()
+        made, built = assembly.build_next(silent, recompute_weights=True, newest_only=newest_only)
+        where.vault.rename(where.vault.with_name("away"))
+        source.activate(made, built)
+        assert source.unread == (UnreadNotes(5 - built.notes, 5) if newest_only else None)
+        assert "vault" in source.degraded

@@ -241,7 +241,7 @@ class LocalSession(_SessionWithoutLoop):
         def report_remaining(remaining: int) -> None:
             seconds = time.perf_counter() - started
             made = counts.chunks - remaining
-            notes = counts.notes * made // max(1, counts.chunks)
+            notes = counts.notes * made // counts.chunks
             report(Progress("vectors", notes, counts.notes, made, seconds))
 
         try:
