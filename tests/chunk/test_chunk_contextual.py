@@ -261,6 +261,41 @@ def test_the_whole_note_is_in_the_prompt_where_it_fits_and_comes_first(model: Sc
     assert not any("The whole note" in prompt for prompt in prompts(model)[4:])
 
 
+def told(prompt: str) -> list[str]:
+    """What a prompt says of headings, of the place of the text, and of what comes before it."""
+    keys = ("Its headings", "Where the text stands", "What comes before it")
+    return [line.partition(": ")[2] for line in prompt.splitlines() if line.startswith(keys)]
+
+
+@pytest.mark.parametrize(("spare", "is_whole"), [(0, True), (-1, False)])
+def test_a_note_that_is_too_long_for_the_prompt_is_shown_up_to_the_text(
+    model: ScriptedModel, spare: int, is_whole: bool
+) -> None:
+    body = NOTE.text[NOTE.body_start :].strip()
+    says(model, *"abcd")
+    contextual(model, max_document_chars=len(body) + spare).chunk(NOTE)
+    first, second, _, last = prompts(model)
+    assert (f"The whole note:\n{body}\n" in first) is is_whole
+    apples = "# Apple It is pruned in winter. It likes sun. So is the pear."
+    before = (
+        ["see above"] * 3 if is_whole else ["nothing", "Before any heading.", f"Before any heading. {apples}"]
+    )
+    assert [told(prompt) for prompt in (first, second, last)] == [
+        ["Apple; Pests", "before the first heading", before[0]],
+        ["Apple; Pests", "Apple", before[1]],
+        ["Apple; Pests", "Apple > Pests", before[2]],
+    ]
+
+
+def test_a_prompt_holds_a_thousand_characters_before_the_text(model: ScriptedModel) -> None:
+    note = note_of(f"---\na: 1\n---\n{'word ' * 300}\n\nAnother paragraph.\n")
+    says(model, "First.", "Second.")
+    contextual(model, granularity="paragraph", max_document_chars=0).chunk(note)
+    assert told(prompts(model)[0]) == ["none", "before the first heading", "nothing"]
+    before = told(prompts(model)[1])[2]
+    assert before == " ".join(note.text[: note.text.index("Another")][-1000:].split())
+
+
 def test_a_transient_error_is_asked_again(model: ScriptedModel) -> None:
     model.script.extend([FAILURES["500"], "One."])
     note = note_of("One paragraph.")
@@ -277,6 +312,12 @@ def test_a_chunk_whose_preamble_fails_is_dropped_if_it_shall_not_be_kept(model: 
     chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
     assert [chunk.body for chunk in chunks] == [PLAIN[n].body for n in (0, 2, 3)]
     assert chunks[0].extra == {"dropped_chunks": 1}
+
+
+def test_where_all_chunks_fail_the_first_reason_is_told(model: ScriptedModel) -> None:
+    model.script += ["?!", FAILURES["no protocol"]]
+    with pytest.raises(NoteError, match=r"keep_on_failure is false: the answer holds no words$"):
+        contextual(model, keep_on_failure=False).chunk(NOTE)
 
 
 def test_where_nothing_fails_nothing_is_dropped(model: ScriptedModel) -> None:

@@ -160,7 +160,10 @@ def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None
     [
         ("continuation = [", "not valid TOML"),
         ('continuation = "but"', "continuation must be a list of words"),
-        ('continuation = []\nconclusion = []\ncommon = []\nmore = ""', "more is not known"),
+        ("continuation = [1]", "continuation must be a list of words"),
+        ('continuation = [" "]', "continuation must be a list of words"),
+        ('continuation = ["a"]\ncommon = []', "conclusion must be a list of words"),
+        ('continuation = []\nconclusion = []\ncommon = []\nmore = ""\nless = 1', "less is not known"),
     ],
 )
 def test_a_broken_file_of_markers_is_named(tmp_path: Path, content: str, told: str) -> None:

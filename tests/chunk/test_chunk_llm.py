@@ -114,6 +114,18 @@ def test_without_a_usable_answer_discourse_stays(model: ScriptedModel, note: Not
         llm(model, strict=True).chunk(note)
 
 
+@pytest.mark.parametrize(
+    ("count", "reason"), [(200, None), (201, "the answer has 201 actions: at most 200 are taken")]
+)
+def test_an_answer_has_two_hundred_actions_at_most(
+    model: ScriptedModel, note: Note, count: int, reason: str | None
+) -> None:
+    says(model, {"actions": [{"split": 9, "after": 0}] * count})
+    chunks = cut(llm(model), note)
+    assert [chunk.extra.get("reason") for chunk in chunks] == [reason] * 3
+    assert ("skipped" in chunks[0].extra) is (reason is None)
+
+
 def test_an_answer_may_be_wrapped_in_words(model: ScriptedModel, note: Note) -> None:
     says(model, 'Sure!\n```json\n{"actions": [{"split": 0, "after": 0}]}\n```\nGood luck.')
     assert firsts(cut(llm(model), note)) == ["P0", "P1", "P3", "P6"]

@@ -236,15 +236,43 @@ def test_thoughts_are_taken_off_also_those_that_have_not_ended() -> None:
     assert without_thoughts("Yes.") == "Yes."
 
 
-def test_a_line_and_an_excerpt_have_their_size() -> None:
-    assert one_line(' "a\n b" ', 3) == "a b"
-    assert one_line("abcd efgh", 6) == "abcd…"
-    assert one_line("abcdef", 6) == "abcdef"
-    with pytest.raises(UnusableAnswerError, match="no words"):
+@pytest.mark.parametrize(
+    ("answer", "limit", "line"),
+    [
+        (' "a\n b" ', 3, "a b"),
+        ("abcd efgh", 6, "abcd…"),
+        ("abcdef", 6, "abcdef"),
+        ("abcdefg", 6, "abcde…"),
+        ("`*# a' #*`", 9, "a"),
+    ],
+)
+def test_a_line_has_its_size(answer: str, limit: int, line: str) -> None:
+    assert one_line(answer, limit) == line
+
+
+def test_a_line_has_words() -> None:
+    with pytest.raises(UnusableAnswerError, match="the answer holds no words"):
         one_line("--", 9)
-    assert excerpt(" a\n\nb ", 3) == "a b"
-    assert excerpt("0123456789", 9) == "012 … 789"
-    assert excerpt("x" * 40 + "0123456789", 9) == "xxx … 789"
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "shown"),
+    [
+        (" a\n\nb ", 3, "a b"),
+        ("0123456789", 10, "0123456789"),
+        ("01234567890", 10, "0123 … 890"),
+        ("0123456789", 9, "012 … 789"),
+        ("x" * 40 + "0123456789", 9, "xxx … 789"),
+        (" " * 16 + "abcd" + " " * 16, 9, "abcd"),
+        (" " * 16 + "ab-cd" + " " * 16, 9, "ab cd"),
+        ("a" + " " * 99 + "b", 9, "a b"),
+    ],
+)
+def test_an_excerpt_has_its_size_and_of_a_much_longer_text_both_ends(
+    text: str, size: int, shown: str
+) -> None:
+    """Of more than four times the size, twice the size at each end is looked at."""
+    assert excerpt(text, size) == shown
 
 
 @pytest.mark.parametrize(

@@ -300,6 +300,26 @@ def test_semantic_cuts_where_the_meaning_turns(mode: str) -> None:
     assert bodies(chunks) == [(NUMBERS * 4).strip(), (LETTERS * 4).strip()]
 
 
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"threshold": 95.0}, [5, 4]),
+        ({"threshold": 0.0}, [5, 4]),
+        ({"threshold": 100.0}, [9]),
+        ({"threshold": 95.0, "min_chunk_size": 400}, [9]),
+    ],
+)
+def test_semantic_breakpoint_cuts_where_neighbours_differ_most(
+    options: dict[str, object], found: list[int]
+) -> None:
+    chunks = cut(
+        "semantic",
+        NUMBERS * 5 + LETTERS * 4,
+        **{"mode": "breakpoint", "max_chunk_size": 1000, "buffer_sentences": 0, **options},
+    )
+    assert [chunk.body.count(".") for chunk in chunks] == found
+
+
 def test_semantic_clusters_join_paragraphs_that_speak_of_one_thing() -> None:
     text = "\n\n".join([NUMBERS, NUMBERS, LETTERS, LETTERS, NUMBERS])
     chunks = cut("semantic", text, max_chunk_size=350)
@@ -560,6 +580,12 @@ def test_a_cache_that_lacks_an_encoding_stays_as_it_is(
 def test_a_strategy_without_what_it_needs_says_so(settings: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         chunker_for(ChunkingSettings.model_validate(settings)).chunk(note_of("Some text."))
+
+
+def test_a_tokenizer_of_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    with pytest.raises(ProviderError, match=r"tokenizer: the package tiktoken is not installed$"):
+        tokenizer_for("tiktoken:cl100k_base", None)
 
 
 def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

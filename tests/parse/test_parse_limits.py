@@ -146,6 +146,27 @@ def test_of_brackets_that_nest_too_deep_the_outermost_are_text() -> None:
     assert limits(unclosed) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "links", "is_said"),
+    [
+        ("[ " * MAX_BRACKETS + "a" + " ]" * MAX_BRACKETS + "(x)", 1, False),
+        ("[ " * (MAX_BRACKETS + 1) + "a" + " ]" * (MAX_BRACKETS + 1) + "(x)", 0, True),
+        ("[ " * (MAX_BRACKETS + 1) + "a" + " ]" * (MAX_BRACKETS + 1), 0, False),
+        ("[ " * (MAX_BRACKETS + 1) + "a" + " ]" * (MAX_BRACKETS + 2) + "(x)", 0, False),
+        ("a](x) [b](y)", 1, False),
+    ],
+    ids=["as deep as allowed", "too deep", "no destination", "one bracket more", "never opened"],
+)
+def test_brackets_that_nest_too_deep_are_told_where_one_could_have_been_a_link(
+    text: str, links: int, is_said: bool
+) -> None:
+    note = parse_note("n.md", f"One.\n\n{text}\n".encode())
+    assert len(note.links) == links
+    assert [(one.detail, one.line) for one in note.diagnostics] == (
+        [(f"brackets nested more than {MAX_BRACKETS} deep are text", 3)] if is_said else []
+    )
+
+
 def test_a_long_heading_is_shown_cut_off() -> None:
     note = parse_note("n.md", f"# {'word ' * 1000}\n\n## {'name ' * 190}\n\ntext\n".encode())
     assert [len(heading.text) for heading in note.headings] == [1001, 949]
@@ -185,6 +206,15 @@ def test_a_canvas_of_very_many_cards_is_read_to_its_end() -> None:
     assert len(limits(note)) == 1
     assert len(note.elements) == MAX_BLOCKS + 1, "the last one is the rest"
     assert_nothing_is_lost(note)
+
+
+def test_a_canvas_holds_so_many_links_to_files() -> None:
+    nodes = [{"id": "a", "file": "f"}]
+    edges = [{"fromNode": "a", "toNode": "a"}] * (MAX_FINDS // 2)
+    note = parse_canvas("c.canvas", json.dumps({"nodes": nodes, "edges": edges}).encode())
+    assert len(note.links) == MAX_FINDS
+    assert note.text.count("f → f\n\n") == MAX_FINDS // 2
+    assert limits(note) == [f"more than {MAX_FINDS:,} links and tags: the rest is text"]
 
 
 def test_a_note_holds_so_many_different_tags() -> None:

@@ -7,6 +7,7 @@ import pytest
 from vault_indexer.errors import NoteError
 from vault_indexer.model import ElementKind, LinkKind
 from vault_indexer.parse import PARSERS, parse_any, parse_canvas, parse_note
+from vault_indexer.parse.frontmatter import body_start
 
 
 def test_not_utf8_names_the_byte() -> None:
@@ -120,6 +121,82 @@ def test_language_is_what_the_note_declares() -> None:
     assert parse_note("n.md", b"---\nLang: es\n---\n").language == "es"
     assert parse_note("n.md", b"---\nlanguage: fr\n---\n").language == "fr"
     assert parse_note("n.md", b"Guten Tag").language == ""
+
+
+@pytest.mark.parametrize(
+    ("yaml", "title"),
+    [
+        ("title: A b", "A b"),
+        ("TITLE: ' A b '", "A b"),
+        ("title: 1984", "1984"),
+        ("title: true", "Heading"),
+        ("title: [a]", "Heading"),
+        ("title: ' '", "Heading"),
+        ("titles: a", "Heading"),
+        ("Title: ''\ntitle: b", "b"),
+    ],
+)
+def test_a_title_is_a_text_or_a_number_of_the_property(yaml: str, title: str) -> None:
+    assert parse_note("n.md", f"---\n{yaml}\n---\n# Heading\n".encode()).title == title
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ("\n\n# One\n\n# Two\n", "One"),
+        ("## Two\n\n# One\n", "n"),
+        ("Text.\n\n# One\n", "n"),
+        ("#\n\n# One\n", "n"),
+        ("> # Quoted\n\n# One\n", "n"),
+    ],
+)
+def test_the_title_is_a_first_heading_of_level_1_that_the_body_begins_with(body: str, title: str) -> None:
+    assert parse_note("a/n.md", body.encode()).title == title
+
+
+@pytest.mark.parametrize(
+    ("yaml", "tags"),
+    [
+        ("tags: a, b c,#d", ("a", "b", "c", "d")),
+        ("tags: [a b, '#c', ' d ', e/, 1984, true, null]\nTag: f", ("c", "d", "e", "f")),
+        ("tags: 12", ()),
+        ("tag: [1/2, '#12/3/4', 1/, /1]", ("1/2", "12/3/4")),
+        ("tags: [a!, a.b, '##a', y2k]", ("y2k",)),
+        ("tags: {a: b}", ()),
+        ("tagged: a", ()),
+    ],
+)
+def test_tags_of_the_properties(yaml: str, tags: tuple[str, ...]) -> None:
+    assert parse_note("n.md", f"---\n{yaml}\n---\n".encode()).tags == tags
+
+
+@pytest.mark.parametrize(
+    ("yaml", "aliases"),
+    [
+        ("aliases: One thing, Another , ,One thing", ("One thing", "Another")),
+        ("aliases: [' One, two ', 3, true]\nAlias: Four", ("One, two", "3", "Four")),
+        ("alias: 1.5", ("1.5",)),
+        ("alias: {a: b}", ()),
+    ],
+)
+def test_aliases_of_the_properties(yaml: str, aliases: tuple[str, ...]) -> None:
+    assert parse_note("n.md", f"---\n{yaml}\n---\n".encode()).aliases == aliases
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("---\na: 1\n---\nText.", 13),
+        ("---\r\na: 1\r\n... \r\nText.", 17),
+        ("---\n---", 7),
+        ("---\na: 1\n", 0),
+        (" ---\na: 1\n---\nText.", 0),
+        ("Text.", 0),
+    ],
+)
+def test_the_body_begins_behind_the_frontmatter(text: str, start: int) -> None:
+    assert body_start(text) == start
+    assert parse_note("n.md", text.encode()).body_start == start
 
 
 CANVAS = {

@@ -289,6 +289,11 @@ def test_harmless_html_is_what_it_means(text: str, expected: list[JsonValue]) ->
         ("[https://a.b](http://c.d)", paragraph({"t": "a", "href": "http://c.d", "c": ["https://a.b"]})),
         ("`https://a.b`", paragraph({"t": "code", "text": "https://a.b"})),
         ("xhttps://a.b javascript://a", paragraph("xhttps://a.b javascript://a")),
+        ("svn+http://a.b http://", paragraph("svn+http://a.b http://")),
+        ("HTTPS://a.b?!", paragraph(address_node("HTTPS://a.b"), "?!")),
+        ("http://a.b/[c]] d", paragraph(address_node("http://a.b/[c]"), "] d")),
+        ("http://a.b/c): d", paragraph(address_node("http://a.b/c"), "): d")),
+        ("x\nhttp://a.b", paragraph("x\n", address_node("http://a.b"))),
     ],
 )
 def test_an_address_in_the_text_is_a_link(text: str, expected: list[JsonValue]) -> None:
@@ -303,6 +308,24 @@ def test_an_address_in_the_text_is_a_link(text: str, expected: list[JsonValue]) 
         ("> $$\n> a\n> $$", [{"t": "quote", "l": 1, "c": [{"t": "formula", "l": 1, "text": "a"}]}]),
         ("%%\na\n\nb\n%%\nc", [{"t": "p", "l": 6, "c": ["c"]}]),
         ("$$ a", paragraph("$$ a")),
+        ("$$ a $$\nb", [{"t": "formula", "l": 1, "text": "a"}, {"t": "p", "l": 2, "c": ["b"]}]),
+        ("$$ a $$ b", paragraph({"t": "formula", "text": " a "}, " b")),
+        ("$$ a $$ b $$", paragraph({"t": "formula", "text": " a "}, " b $$")),
+        ("a\n$$\nb\n$$", [*paragraph("a"), {"t": "formula", "l": 2, "text": "b"}]),
+        ("    $$\n    a\n    $$", [{"t": "pre", "l": 1, "lang": "", "text": "$$\na\n$$\n"}]),
+        (
+            "> $$\n> a\n\n$$",
+            [{"t": "quote", "l": 1, "c": paragraph("$$\na")}, {"t": "p", "l": 4, "c": ["$$"]}],
+        ),
+        (
+            "$$\na\n$$\n\n$$\nb $$",
+            [{"t": "formula", "l": 1, "text": "a"}, {"t": "formula", "l": 5, "text": "b"}],
+        ),
+        ("%% a %%\n\nb %%c", [{"t": "p", "l": 3, "c": ["b %%c"]}]),
+        (
+            "$a $b$ $c$1 $d$",
+            paragraph("$a ", {"t": "math", "text": "b"}, " $c$1 ", {"t": "math", "text": "d"}),
+        ),
     ],
 )
 def test_math_and_comments(text: str, expected: list[JsonValue]) -> None:
