@@ -109,6 +109,16 @@ def test_a_label_is_looked_up_where_it_is_defined() -> None:
     assert plain("[a *label*][one] and [two]", {"one": "https://example.org"}) == "a label and [two]"
 
 
+@pytest.mark.parametrize(("blanks", "is_label"), [(997, True), (998, False)])
+def test_a_label_has_999_characters_at_most(blanks: int, is_label: bool) -> None:
+    label = f"a{' ' * blanks}b"
+    assert plain(f"[{label}]", {"a b": "x"}) == (label if is_label else f"[{label}]")
+    assert plain(f"[c][{label}]", {"a b": "x"}) == ("c" if is_label else f"[c][{label}]")
+    assert plain(f"[c][ ] [{label}][]", {"a b": "x", "c": "y"}) == (
+        f"c {label}" if is_label else f"c [{label}][]"
+    )
+
+
 @pytest.mark.parametrize(
     ("source", "parts", "text"),
     [
