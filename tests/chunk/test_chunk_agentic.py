@@ -53,6 +53,16 @@ def test_the_model_sets_the_boundaries(
     assert chunks[0].extra.get("skipped", []) == skipped
 
 
+def test_of_what_the_model_named_and_does_not_exist_twenty_are_told(model: ScriptedModel, note: Note) -> None:
+    says(model, {"starts": [4, "x" * 50, *range(9, 33)]})
+    first, second = cut(agentic(model, target_chunk_size=400), note)
+    skipped = first.extra["skipped"]
+    assert isinstance(skipped, list)
+    assert (len(skipped), skipped[1], skipped[-1]) == (20, "9", "27")
+    assert len(str(skipped[0])) == 40
+    assert "skipped" not in second.extra
+
+
 @pytest.mark.parametrize(
     ("said", "kept"),
     [

@@ -232,6 +232,27 @@ def test_the_chunks_of_a_group_are_shown_together(model: ScriptedModel) -> None:
     assert prompts(model) == [" ".join(" ".join(chunk.body for chunk in PLAIN).split())]
 
 
+def by_place(chunk: Chunk) -> tuple[int, int]:
+    return (0, 1) if chunk.start_pos > NOTE.body_start else (0, 0)
+
+
+def test_a_key_of_the_user_may_be_a_pair_of_numbers(model: ScriptedModel) -> None:
+    sys.modules.setdefault("chunk_contextual_under_test", sys.modules[__name__])
+    says(model, "One.", "Two.")
+    group_by, template = "chunk_contextual_under_test:by_place", "{chunk_text}"
+    chunks = contextual(model, group_by=group_by, user_template=template).chunk(NOTE)
+    assert [chunk.preamble for chunk in chunks] == ["One.", "Two.", "Two.", "Two."]
+    assert prompts(model)[0] == "Before any heading."
+    assert prompts(model)[1].startswith("# Apple It is pruned")
+
+
+def test_of_a_chunk_with_several_sections_the_first_is_shown(model: ScriptedModel) -> None:
+    says(model, "One.")
+    table = {"granularity": "section", "user_template": "{chunk_text}"}
+    (chunk,) = chunker(model, {"strategy": "none", "contextual": table}).chunk(NOTE)
+    assert (chunk.preamble, prompts(model)) == ("One.", ["Before any heading."])
+
+
 def test_the_user_writes_the_prompt(model: ScriptedModel) -> None:
     says(model, *"abcd")
     template = "<doc>{document_text}</doc> What is this? {chunk_text}"
@@ -296,6 +317,27 @@ def test_a_prompt_holds_a_thousand_characters_before_the_text(model: ScriptedMod
     assert before == " ".join(note.text[: note.text.index("Another")][-1000:].split())
 
 
+def test_what_a_prompt_names_is_shortened(model: ScriptedModel) -> None:
+    headings = [letter * 350 for letter in "ABC"]
+    sections = "".join(f"# {heading}\n\n{'x' * 4000}\n\n" for heading in headings)
+    note = note_of(f"---\ntitle: {'T' * 300}\n---\n{sections}")
+    says(model, *"abc")
+    contextual(model, granularity="section", max_document_chars=0).chunk(note)
+    lines = prompts(model)[2].splitlines()
+    assert len(lines[0]) == len("Note: ") + 200
+    assert [len(part) for part in told(prompts(model)[2])][:2] == [800, 300]
+    assert len(lines[lines.index("The text:") + 1]) == 3000
+
+
+@pytest.mark.parametrize(("size", "preamble"), [(400, "x" * 400), (401, "x" * 399 + "…")])
+def test_a_preamble_has_four_hundred_characters_at_most(
+    model: ScriptedModel, size: int, preamble: str
+) -> None:
+    says(model, "x" * size)
+    (chunk,) = contextual(model).chunk(note_of("One paragraph."))
+    assert chunk.preamble == preamble
+
+
 def test_a_transient_error_is_asked_again(model: ScriptedModel) -> None:
     model.script.extend([FAILURES["500"], "One."])
     note = note_of("One paragraph.")
@@ -347,9 +389,12 @@ class AllAtOnce:
         return "A preamble."
 
 
-def test_a_note_is_asked_about_with_eight_questions_at_once() -> None:
-    note = note_of("\n\n".join(f"Paragraph {n} of the note, with some more words. " * 2 for n in range(24)))
-    table = {**PARAGRAPH, "max_chars": 100, "contextual": {"granularity": "chunk", "max_workers": 8}}
-    chunks = chunker_for(ChunkingSettings.model_validate(table), llm=AllAtOnce(8)).chunk(note)
-    assert len(chunks) == 24
+@pytest.mark.parametrize("count", [2, 8])
+def test_a_note_is_asked_about_with_so_many_questions_at_once(count: int) -> None:
+    note = note_of(
+        "\n\n".join(f"Paragraph {n} of the note, with some more words. " * 2 for n in range(3 * count))
+    )
+    table = {**PARAGRAPH, "max_chars": 100, "contextual": {"granularity": "chunk", "max_workers": count}}
+    chunks = chunker_for(ChunkingSettings.model_validate(table), llm=AllAtOnce(count)).chunk(note)
+    assert len(chunks) == 3 * count
     assert all(chunk.preamble == "A preamble." for chunk in chunks)

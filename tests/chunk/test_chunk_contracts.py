@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -229,6 +230,7 @@ def test_a_small_section_joins_the_last_piece_of_a_section_that_was_split() -> N
     text = f"# A\n\n{SENTENCE * 40}\n\n# B\n\nTiny.\n"
     chunks = cut("header_based", text, max_chunk_chars=900, min_chunk_chars=200)
     assert chunks[-1].body.endswith("# B\n\nTiny.") and len(chunks[-1].body) > 600
+    assert all(one.end_pos == other.start_pos for one, other in pairwise(chunks))
 
 
 @pytest.mark.parametrize(

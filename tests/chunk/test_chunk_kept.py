@@ -47,6 +47,14 @@ def test_nothing_goes_while_there_is_room(tmp_path: Path) -> None:
     assert 200_000 * BLOCK < MAX_BYTES
 
 
+@pytest.mark.parametrize(("size", "are_kept"), [(0, True), (1, True), (BLOCK, True), (BLOCK + 1, False)])
+def test_an_answer_takes_whole_blocks_and_one_at_least(tmp_path: Path, size: int, are_kept: bool) -> None:
+    names = filled(tmp_path, 4)
+    (tmp_path / names[3]).write_text("x" * size)
+    KeptAnswers(tmp_path, max_bytes=5 * BLOCK).add("ff/new.txt", "x")
+    assert there(tmp_path) == {*(names if are_kept else names[3:]), "ff/new.txt"}
+
+
 def test_what_a_killed_process_left_half_written_goes_too(tmp_path: Path) -> None:
     names = filled(tmp_path, 4)
     (tmp_path / "00" / "tmp1.part").write_text("ha")

@@ -199,6 +199,17 @@ def test_a_long_note_is_asked_about_in_parts_and_not_without_end(model: Scripted
     assert chunks[-1].extra == {"fallback": "discourse", "reason": "max_api_calls = 2 is reached"}
 
 
+def test_of_a_chunk_with_very_many_paragraphs_the_first_are_shown(model: ScriptedModel) -> None:
+    note = paragraphs(200, size=40)
+    says(model, {"actions": [{"split": 0, "after": 180}]})
+    settings = {"strategy": "llm", "discourse": {**DISCOURSE, "max_chars": 100_000}}
+    chunks = cut(chunker(model, settings), note)
+    assert firsts(chunks) == ["P0", "P181"]
+    shown = [line for line in prompts(model)[0].splitlines() if line.startswith("  [")]
+    assert [line[:6] for line in shown[:2]] == ["  [0] ", "  [1] "]
+    assert sum(map(len, shown)) <= 6000 < sum(map(len, shown)) + len(shown[-1])
+
+
 def test_a_model_that_is_down_costs_one_timeout_a_note_and_then_none(
     model: ScriptedModel, note: Note
 ) -> None:

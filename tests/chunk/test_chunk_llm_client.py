@@ -24,7 +24,9 @@ from vault_indexer.chunk.llm_client import (
     json_list,
     json_table,
     one_line,
+    reason_of,
     return_value,
+    unreached_by,
     without_thoughts,
 )
 from vault_indexer.errors import ProviderError
@@ -132,6 +134,53 @@ def test_a_model_that_fails_three_times_in_a_row_rests(model: ScriptedModel) -> 
 def test_after_its_rest_the_model_is_asked_again(model: ScriptedModel) -> None:
     model.script += [DOWN] * 3
     assert outcomes(Asker(model, pause_s=0.0), 4)[-1] == "FINE"
+
+
+@pytest.mark.parametrize(
+    ("failures", "retries", "pauses", "is_answered"),
+    [
+        (0, 2, [], True),
+        (1, 2, [0.5], True),
+        (2, 2, [0.5, 1.0], True),
+        (3, 2, [0.5, 1.0], False),
+        (1, 0, [], False),
+        (4, 4, [0.5, 1.0, 2.0, 4.0], True),
+    ],
+)
+def test_a_question_is_repeated_after_pauses_that_double(
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    failures: int,
+    retries: int,
+    pauses: list[float],
+    is_answered: bool,
+) -> None:
+    found: list[float] = []
+    monkeypatch.setattr("time.sleep", found.append)
+    model.script += [FAILURES["500"]] * failures
+    question = Question("task", 1, "Why?", timeout_s=7.0, retries=retries)
+    if is_answered:
+        assert Asker(model).ask(question, str) == "fine"
+    else:
+        with pytest.raises(ProviderError, match="out of memory"):
+            Asker(model).ask(question, str)
+    assert found == pauses
+    assert len(model.requests) == len(pauses) + 1
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "is_unreached"),
+    [
+        (ProviderError(" out of\n memory "), "out of memory", True),
+        (UnusableAnswerError("a" * 200), "a" * 200, False),
+        (UnusableAnswerError("a" * 201), "a" * 200, False),
+    ],
+)
+def test_why_there_is_no_answer_is_told_on_one_short_line(
+    error: Exception, reason: str, is_unreached: bool
+) -> None:
+    assert reason_of(error) == reason
+    assert unreached_by(error) == ({"unreached": True} if is_unreached else {})
 
 
 def unusable(answer: str) -> str:

@@ -496,6 +496,32 @@ def test_code_that_is_not_ascii_is_cut_in_the_right_place() -> None:
     assert any(chunk.body.startswith("def zwei") for chunk in chunks)
 
 
+def test_imports_above_a_chunk_of_code_take_a_thousand_characters_at_most() -> None:
+    imports = "".join(f"import module_{n:02}\n" for n in range(80))
+    source = f"{imports}\n\ndef f():\n    return {'1 + ' * 20}1\n"
+    options = {"include_imports": True, **FINE, "max_chunk_size": 100}
+    chunk = cut("code", f"```python\n{source}```\n", **options)[-1]
+    assert chunk.context == imports[:1000]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\ndef f():\n    pass\n```",
+        "~~~ python\ndef f():\n    pass\n~~~",
+        "```python\ndef f():\n    pass",
+        "    def f():\n        pass",
+    ],
+)
+def test_code_of_any_block_is_read_without_its_fences(block: str) -> None:
+    chunk = build("code", language="python").chunk(note_of(f"Text.\n\n{block}"))[-1]
+    assert (chunk.extra["language"], chunk.extra["block_type"], chunk.extra["block_name"]) == (
+        "python",
+        "function",
+        "f",
+    )
+
+
 def test_code_keeps_prose_in_its_sections() -> None:
     text = f"# A\n\n{PROSE * 20}\n\n# B\n\n{PROSE * 20}\n"
     assert [c.header_path for c in cut("code", text, max_chunk_size=1000)] == ["A", "B"]
