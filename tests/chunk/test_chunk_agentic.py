@@ -84,6 +84,17 @@ def test_what_the_model_says_of_its_cuts_is_shown_and_marked(
     assert '"reasoning"' in prompts(model)[0]
 
 
+def test_the_first_chunk_of_a_note_with_blank_lines_above_says_what_was_skipped(model: ScriptedModel) -> None:
+    note = note_of(f"---\na: 1\n---\n\n\n{paragraphs(9).text}")
+    says(model, {"reasoning": "At 4.", "starts": [4, 99]})
+    first, second = cut(agentic(model, target_chunk_size=400), note)
+    assert (first.extra, second.extra) == ({"reasoning": "At 4.", "skipped": ["99"]}, {})
+    says(model, "No.")
+    chunks = cut(agentic(model), note)
+    assert firsts(chunks) == BY_BOUNDARY
+    assert {chunk.extra["fallback"] for chunk in chunks} == {"boundary"}
+
+
 def test_no_chunk_is_longer_than_twice_the_target(model: ScriptedModel, note: Note) -> None:
     says(model, {"starts": []})
     chunks = cut(agentic(model), note)

@@ -13,7 +13,7 @@ from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
 from vault_indexer.chunk.cutting.fitting import fit, fit_spans
 from vault_indexer.chunk.cutting.outline import Outline, headings_within
 from vault_indexer.chunk.cutting.packing import Window, pack, slide
-from vault_indexer.chunk.cutting.sections import units_of
+from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
 from vault_indexer.chunk.cutting.sizes import Characters, Marks, Tokens, ruler_for, token_ruler
 from vault_indexer.chunk.cutting.spans import (
     Span,
@@ -404,3 +404,35 @@ def test_a_section_of_another_level_belongs_to_the_unit_before() -> None:
         ("### D", 3),
         ("# E", 1),
     ]
+
+
+@pytest.mark.parametrize(
+    ("units", "joined"),
+    [
+        ([(4, 2), (6, 3)], [(10, 2)]),
+        ([(4, 1), (7, 1)], [(4, 1), (7, 1)]),
+        ([(5, 1), (5, 1)], [(5, 1), (5, 1)]),
+        ([(5, 1), (4, 1)], [(9, 1)]),
+        ([(6, 1), (4, 2)], [(10, 1)]),
+        ([(7, 1), (4, 1)], [(7, 1), (4, 1)]),
+        ([(5, 1), (4, 2), (6, 1)], [(9, 1), (6, 1)]),
+        ([(5, 1), (4, 1), (6, 1)], [(5, 1), (10, 1)]),
+        ([(7, 1), (4, 2), (6, 1)], [(7, 1), (10, 2)]),
+        ([(7, 1), (4, 2), (7, 1)], [(7, 1), (4, 2), (7, 1)]),
+        ([(4, 1), (11, 1)], [(15, 1)]),
+        ([(4, 1), (11, 2)], [(15, 1)]),
+        ([(4, 2), (11, 1)], [(4, 2), (11, 1)]),
+        ([(5, 1), (4, 2), (11, 1)], [(9, 1), (11, 1)]),
+        ([(2, 1), (2, 2), (2, 2), (5, 2)], [(6, 1), (5, 2)]),
+        ([(4, 1)], [(4, 1)]),
+        ([], []),
+    ],
+)
+def test_units_below_five_are_joined_to_a_neighbour_up_to_ten(
+    units: list[tuple[int, int]], joined: list[tuple[int, int]]
+) -> None:
+    spans = touching(*(size for size, _ in units))
+    given = [Unit(*span, level) for span, (_, level) in zip(spans, units, strict=True)]
+    found = Joiner(Characters("x" * 40), 5, 10).join(given)
+    assert [(one.end - one.start, one.level) for one in found] == joined
+    assert all(one.end == other.start for one, other in pairwise(found))

@@ -38,6 +38,8 @@ DOWN = FAILURES["no protocol"]
 
 def test_a_model_that_is_switched_off_is_not_asked(model: ScriptedModel) -> None:
     switch = LlmSwitch(model)
+    assert switch.complete("Who?", timeout_s=1.0) == "fine"
+    model.requests.clear()
     with pytest.raises(KeyError), switch.off():
         with pytest.raises(ProviderError, match="the model has not been asked yet"):
             switch.complete("Why?", timeout_s=7.0)

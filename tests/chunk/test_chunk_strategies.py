@@ -70,6 +70,16 @@ def test_markdown_shows_the_headings_above_as_asked() -> None:
     assert not cut("markdown", text, min_chunk_size=0, include_header_context=False)[1].context
 
 
+@pytest.mark.parametrize("size", range(26, 40))
+def test_markdown_keeps_room_for_the_headings_that_a_chunk_repeats(size: int) -> None:
+    text = "# One two six ten red sky\n\n" + "We see it now. " * 40
+    options = {"max_chunk_size": size, "min_chunk_size": 0, "size_unit": "tokens"}
+    chunks = cut("markdown", text, header_context_format="breadcrumb", **options)
+    assert {chunk.context for chunk in chunks[1:]} == {"One two six ten red sky"}
+    assert all(chunk.body.startswith(("# One", "We see")) for chunk in chunks)
+    assert all(chunk.body.rstrip().endswith("now.") for chunk in chunks)
+
+
 @pytest.mark.parametrize(
     ("option", "block"),
     [
@@ -301,21 +311,24 @@ def test_semantic_cuts_where_the_meaning_turns(mode: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "found"),
+    ("numbers", "letters", "options", "found"),
     [
-        ({"threshold": 95.0}, [5, 4]),
-        ({"threshold": 0.0}, [5, 4]),
-        ({"threshold": 100.0}, [9]),
-        ({"threshold": 95.0, "min_chunk_size": 400}, [9]),
+        (5, 4, {"threshold": 95.0}, [5, 4]),
+        (5, 4, {"threshold": 0.0}, [5, 4]),
+        (5, 4, {"threshold": 100.0}, [9]),
+        (5, 4, {"min_chunk_size": 4 * len(LETTERS)}, [5, 4]),
+        (5, 4, {"min_chunk_size": 4 * len(LETTERS) + 1}, [9]),
+        (4, 5, {"min_chunk_size": 4 * len(NUMBERS)}, [4, 5]),
+        (4, 5, {"min_chunk_size": 4 * len(NUMBERS) + 1}, [9]),
     ],
 )
 def test_semantic_breakpoint_cuts_where_neighbours_differ_most(
-    options: dict[str, object], found: list[int]
+    numbers: int, letters: int, options: dict[str, object], found: list[int]
 ) -> None:
     chunks = cut(
         "semantic",
-        NUMBERS * 5 + LETTERS * 4,
-        **{"mode": "breakpoint", "max_chunk_size": 1000, "buffer_sentences": 0, **options},
+        NUMBERS * numbers + LETTERS * letters,
+        **{"mode": "breakpoint", "threshold": 95.0, "max_chunk_size": 1000, "buffer_sentences": 0, **options},
     )
     assert [chunk.body.count(".") for chunk in chunks] == found
 

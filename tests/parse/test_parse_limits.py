@@ -111,7 +111,7 @@ def test_what_stands_after_too_many_blocks_is_text() -> None:
     assert_nothing_is_lost(note)
 
 
-@pytest.mark.parametrize("room", range(1, 40, 3))
+@pytest.mark.parametrize("room", range(1, 45, 3))
 def test_a_list_or_quote_may_end_in_the_middle(room: int) -> None:
     text = "- a\n  - b\n    > c\n    > - d\n" * 4 + "\n| a |\n|---|\n| b |\n| c |\n"
     blocks = scan_blocks(text, 0, len(text), room=room)
@@ -149,6 +149,36 @@ def test_a_link_or_tag_that_is_too_long_is_text(source: str) -> None:
     assert [link.target for link in note.links] == ["b"]
     assert note.tags == ("c",)
     assert len(limits(note)) == 1
+
+
+def test_a_link_or_tag_may_be_as_long_as_the_limit() -> None:
+    note = parse_note(
+        "n.md",
+        f"[[{'a' * MAX_LINK}#{'b' * MAX_LINK}|{'c' * MAX_LINK}]] #{'d' * MAX_TAG}\n".encode(),
+    )
+    (link,) = note.links
+    assert [len(link.target), len(link.subpath), len(link.display or "")] == [MAX_LINK] * 3
+    assert note.tags == ("d" * MAX_TAG,)
+    assert note.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("length", "shown", "lines"), [(1000, "x" * 1000, []), (1001, "x" * 1000 + "…", [3])]
+)
+def test_a_heading_has_a_thousand_characters_at_most(length: int, shown: str, lines: list[int]) -> None:
+    note = parse_note("n.md", f"# One\n\n## {'x' * length}\n\n# {'x' * length}\n".encode())
+    assert [heading.text for heading in note.headings] == ["One", shown, shown]
+    assert [one.line for one in note.diagnostics] == lines
+
+
+@pytest.mark.parametrize(("length", "below"), [(500, "b" * 500), (501, "b" * 500 + "…")])
+def test_the_headings_above_a_text_have_a_thousand_characters_together(length: int, below: str) -> None:
+    note = parse_note("n.md", f"# {'a' * 500}\n\n## {'b' * length}\n\n# {'c' * 900}\n".encode())
+    assert [section.header_path for section in note.sections] == [
+        ("a" * 500,),
+        ("a" * 500, below),
+        ("c" * 900,),
+    ]
 
 
 def test_of_brackets_that_nest_too_deep_the_outermost_are_text() -> None:
@@ -219,6 +249,7 @@ def test_a_canvas_of_very_many_cards_is_read_to_its_end() -> None:
     assert [link.target for link in note.links] == ["far"]
     assert len(limits(note)) == 1
     assert len(note.elements) == MAX_BLOCKS + 1, "the last one is the rest"
+    assert len(note.sections) == MAX_BLOCKS + 1, "one for each card, and one for the rest"
     assert_nothing_is_lost(note)
 
 

@@ -326,6 +326,31 @@ def test_an_id_names_its_block_and_nothing_of_the_next(text: str, spans: dict[st
     assert {one.id: text[one.start : one.end].rstrip("\n>") for one in blocks} == spans
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("$$\nx\n$$", "math"),
+        ("$$ x $$\n\ny", "math paragraph"),
+        ("$$$$\n\ny", "math paragraph"),
+        ("  $$\nx\n$$  \n\n$$", "math paragraph"),
+        ("$$\n\n$$\n\n$$ y $$", "math math"),
+        ("a\n\n$$\nx\n\ny\n$$\n\nb", "paragraph math paragraph"),
+        ("$$\nx\n\n- y\n\n$$\n\nb", "math paragraph"),
+        ("$$\nx\n\n# H\n\n$$", "paragraph heading paragraph"),
+        ("$$\nx\n\n> q\n\n$$", "paragraph quote paragraph"),
+        ("$$\nx\n\n|a|\n|-|\n\n$$", "paragraph table paragraph"),
+        ("$$\nx\n\n```\n$$\n```\n\n$$", "paragraph code paragraph"),
+        ("$$ x $$ y", "paragraph"),
+        ("$$\nx\n\ny $$ z\n\n$$", "paragraph paragraph paragraph"),
+        ("$$\nx", "paragraph"),
+        ("a $$\nx\n$$", "paragraph"),
+    ],
+)
+def test_paragraphs_from_dollars_to_dollars_are_math(text: str, found: str) -> None:
+    note = parse_note("n.md", text.encode())
+    assert [one.kind.value for one in note.elements] == found.split()
+
+
 CANVAS = {
     "nodes": [
         {"id": "2", "type": "file", "file": "b/Note.md", "subpath": "#Part", "x": 0, "y": 10},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from vault_indexer.parse.link_syntax import link_definitions, markdown_target
 from vault_indexer.parse.plain import (
     MAX_RUNS,
     markup_spans,
@@ -137,3 +138,44 @@ def test_a_wikilink_has_three_parts(source: str, parts: tuple[str, str, str | No
 
 def test_a_destination_is_meant_without_its_escapes() -> None:
     assert unescape_destination(r"a\(b\)&amp;c\d") == r"a(b)&c\d"
+
+
+@pytest.mark.parametrize(
+    ("destination", "target"),
+    [
+        ("a%20b.md#c%20d", ("a b.md", "c d")),
+        (" a\\(b\\)#c#d ", ("a(b)", "c#d")),
+        ("a&amp;b", ("a&b", "")),
+        ("#c", ("", "c")),
+        ("a%00b%ff", ("a\ufffdb\ufffd", "")),
+        ("%20a%20#%20b%20", ("a", "b")),
+        ("a/b:c", ("a/b:c", "")),
+        ("1a:b", ("1a:b", "")),
+        ("", None),
+        (" ", None),
+        ("https://e.org/a", None),
+        ("x-1.2+3:a", None),
+        ("//e.org", None),
+        ("mailto:me@e.org", None),
+    ],
+)
+def test_a_destination_leads_into_the_vault_or_out_of_it(
+    destination: str, target: tuple[str, str] | None
+) -> None:
+    assert markdown_target(destination) == target
+
+
+@pytest.mark.parametrize(
+    ("definitions", "found"),
+    [
+        ("[a]: one", {"a": "one"}),
+        ("  [A  b]:\n <t w o> 'title'", {"a b": "t w o"}),
+        ("[ ]: one", {}),
+        ("[a] : one", {}),
+        ("[a]:", {"a": ""}),
+        ("a: one", {}),
+    ],
+)
+def test_a_definition_names_a_destination(definitions: str, found: dict[str, str]) -> None:
+    assert link_definitions(definitions, [(0, len(definitions))]) == found
+    assert link_definitions("[a]: x [a]: y", [(0, 6), (7, 13)]) == {"a": "x"}
