@@ -112,6 +112,13 @@ def test_no_more_than_max_api_calls(model: ScriptedModel) -> None:
     assert chunks[3].extra == {"no_preamble": "max_api_calls = 2 is reached"}
 
 
+def test_chunks_beyond_max_api_calls_are_dropped_if_they_shall_not_be_kept(model: ScriptedModel) -> None:
+    says(model, "One.", "Two.")
+    chunks = contextual(model, max_api_calls=2, keep_on_failure=False).chunk(NOTE)
+    assert [chunk.body for chunk in chunks] == [PLAIN[0].body, PLAIN[1].body]
+    assert [chunk.extra for chunk in chunks] == [{"dropped_chunks": 2}, {}]
+
+
 def test_answers_are_kept(model: ScriptedModel, tmp_path: Path) -> None:
     says(model, "One.", "Two.", "Three.", "Four.")
     first = contextual(model, tmp_path).chunk(NOTE)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from chunk_laws import build, note_of
+from chunk_laws import Letters, build, note_of
 from code_sources import NAMED, NO_CODE, PYTHON, SOURCES
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -23,6 +25,9 @@ from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
 
 PROSE = "One sentence of the text stands here. "
 
@@ -333,6 +338,37 @@ def test_semantic_breakpoint_cuts_where_neighbours_differ_most(
     assert [chunk.body.count(".") for chunk in chunks] == found
 
 
+class Heard(Letters):
+    """An embedder that knows what it was given."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "segments"),
+    [
+        ("Abc.\n\nDefg hijk.", ["Abc.\n\nDefg hijk."]),
+        ("Abcd.\n\nDefg hijk.", ["Abcd.", "Defg hijk."]),
+        ("Abcd. Defg hijk. Lmno pqrstuvw.", ["Abcd. Defg hijk.", "Lmno pqrstuvw."]),
+        ("Abcd. Defg hijk. Lmno pqrstuv.", ["Abcd. Defg hijk. Lmno pqrstuv."]),
+        (f"Abc.\n\n{'d' * 24}.", ["Abc.", f"{'d' * 24}."]),
+        (f"Abc.\n\n{'d' * 23}.", [f"Abc.\n\n{'d' * 23}."]),
+    ],
+)
+def test_semantic_clusters_embed_sentences_of_a_paragraph_together(text: str, segments: list[str]) -> None:
+    """Up to the size, and over a paragraph's end only what is shorter than a quarter of it."""
+    embedder = Heard()
+    options = {"mode": "cluster", "segment_chars": 30, "max_chunk_size": 200, "min_chunk_size": 0}
+    settings = ChunkingSettings.model_validate({"strategy": "semantic", **options})
+    chunker_for(settings, embedder=embedder).chunk(note_of(text))
+    assert embedder.texts == segments
+
+
 def test_semantic_clusters_join_paragraphs_that_speak_of_one_thing() -> None:
     text = "\n\n".join([NUMBERS, NUMBERS, LETTERS, LETTERS, NUMBERS])
     chunks = cut("semantic", text, max_chunk_size=350)
@@ -363,11 +399,14 @@ def test_children_know_their_parent_and_cover_it() -> None:
     assert all(chunk.embed for chunk in both)
 
 
-def test_sections_are_joined_until_a_parent_is_half_full() -> None:
-    sections = [f"# {name}\n\n{'word ' * 9}\n\n" for name in "ABCDEF"]
+@pytest.mark.parametrize(
+    ("words", "joined"), [(9, ["AB", "CD", "EF"]), (17, ["AB", "CD", "EF"]), (18, [*"ABCDEF"])]
+)
+def test_sections_are_joined_until_a_parent_is_half_full(words: int, joined: list[str]) -> None:
+    sections = [f"# {name}\n\n{'word ' * words}\n\n" for name in "ABCDEF"]
     chunks = cut("hierarchical", "".join(sections), parent_size=40, child_size=11, size_unit="words")
     parents = [chunk.body for chunk in chunks if chunk.extra["level"] == 0]
-    assert [re.findall(r"# (\w)", body) for body in parents] == [["A", "B"], ["C", "D"], ["E", "F"]]
+    assert ["".join(re.findall(r"# (\w)", body)) for body in parents] == joined
 
 
 def test_parent_child_names_sections_paragraphs_and_sentences() -> None:
@@ -533,6 +572,14 @@ def test_code_of_any_block_is_read_without_its_fences(block: str) -> None:
         "function",
         "f",
     )
+
+
+def test_definitions_far_down_in_text_that_is_not_ascii_stand_where_they_begin() -> None:
+    functions = [f"def f{number}():\n    return 'ü漢👍'" for number in range(200)]
+    source = "# äöü 漢字 👍\n" * 9 + "\n\n".join(functions) + "\n"
+    code = CodeReader().read("python", source, with_comments=False)
+    assert code is not None
+    assert [source[one.start : one.end] for one in code.definitions] == functions
 
 
 def test_code_keeps_prose_in_its_sections() -> None:

@@ -92,6 +92,21 @@ def test_a_long_list_is_divided_between_items_and_a_long_paragraph_between_lines
     assert [line for one in rest for line in text[one.start : one.end].split("\n")] == lines
 
 
+@pytest.mark.parametrize(("rows", "is_whole"), [(60, True), (250, False)])
+def test_a_table_of_up_to_eight_windows_is_one(rows: int, is_whole: bool) -> None:
+    text = "| a | b |\n|---|---|\n" + "| c | d |\n" * rows + "\nEnd.\n"
+    blocks = scan_blocks(text, 0, len(text), window=200)
+    tables = [element for element in blocks.elements if element.kind is ElementKind.TABLE]
+    assert ([text[one.start : one.end].count("\n") for one in tables] == [rows + 1]) is is_whole
+    assert text[blocks.elements[-1].start : blocks.elements[-1].end] == "End."
+
+
+def test_what_follows_a_window_of_blank_lines_is_read() -> None:
+    text = "a\n" + "\n" * 500 + "# b\n\nc\n"
+    blocks = scan_blocks(text, 0, len(text), window=100)
+    assert [text[one.start : one.end] for one in blocks.elements] == ["a", "# b", "c"]
+
+
 def test_a_fence_that_nothing_closes_reaches_to_the_end() -> None:
     text = "```\n" + "# no heading\n\n" * 60
     blocks = scan_blocks(text, 0, len(text), window=200)
@@ -125,7 +140,7 @@ def test_a_list_or_quote_may_end_in_the_middle(room: int) -> None:
 
 
 def test_a_note_holds_so_many_links_and_tags() -> None:
-    text = "[[link]] " + "#tag [[link]]\n" * (MAX_FINDS // 2 + 5) + "kestrel\n"
+    text = "[[link]] `code` <b> \\* " + "#tag [[link]]\n" * (MAX_FINDS // 2 + 5) + "kestrel\n"
     note = parse_note("n.md", text.encode())
     assert len(note.links) == MAX_FINDS // 2
     assert limits(note) == [f"more than {MAX_FINDS:,} links and tags: the rest is text"]
