@@ -53,6 +53,16 @@ def test_the_model_sets_the_boundaries(
     assert chunks[0].extra.get("skipped", []) == skipped
 
 
+def test_of_what_the_model_named_and_does_not_exist_twenty_are_told(model: ScriptedModel, note: Note) -> None:
+    says(model, {"starts": [4, "x" * 50, *range(9, 33)]})
+    first, second = cut(agentic(model, target_chunk_size=400), note)
+    skipped = first.extra["skipped"]
+    assert isinstance(skipped, list)
+    assert (len(skipped), skipped[1], skipped[-1]) == (20, "9", "27")
+    assert len(str(skipped[0])) == 40
+    assert "skipped" not in second.extra
+
+
 @pytest.mark.parametrize(
     ("said", "kept"),
     [
@@ -72,6 +82,17 @@ def test_what_the_model_says_of_its_cuts_is_shown_and_marked(
     assert "reasoning" not in second.extra
     assert "changes at 4" not in first.content + first.embedding_text
     assert '"reasoning"' in prompts(model)[0]
+
+
+def test_the_first_chunk_of_a_note_with_blank_lines_above_says_what_was_skipped(model: ScriptedModel) -> None:
+    note = note_of(f"---\na: 1\n---\n\n\n{paragraphs(9).text}")
+    says(model, {"reasoning": "At 4.", "starts": [4, 99]})
+    first, second = cut(agentic(model, target_chunk_size=400), note)
+    assert (first.extra, second.extra) == ({"reasoning": "At 4.", "skipped": ["99"]}, {})
+    says(model, "No.")
+    chunks = cut(agentic(model), note)
+    assert firsts(chunks) == BY_BOUNDARY
+    assert {chunk.extra["fallback"] for chunk in chunks} == {"boundary"}
 
 
 def test_no_chunk_is_longer_than_twice_the_target(model: ScriptedModel, note: Note) -> None:

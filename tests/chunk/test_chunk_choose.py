@@ -88,7 +88,7 @@ def test_a_bad_choice_is_reported_and_ignored(own: JsonValue, told: str) -> None
     chosen = choose("Journal/x.md", own)
     assert chosen.settings.strategy == "none"
     (diagnostic,) = chosen.diagnostics
-    assert diagnostic.kind == "chunking"
+    assert (diagnostic.kind, diagnostic.line) == ("chunking", 1)
     assert told in diagnostic.detail
     assert "\n" not in diagnostic.detail
 
@@ -129,4 +129,5 @@ def test_a_strategy_that_a_note_names_overrules_old_options() -> None:
     chosen = choose("x.md", {"strategy": "markdown", "chunk_size": 100})
     assert chosen.settings.strategy == "markdown"
     (said,) = chosen.diagnostics
+    assert (said.kind, said.line) == ("chunking", 1)
     assert said.detail.startswith('chunking.chunk_size in the frontmatter is an option of "word", and the')

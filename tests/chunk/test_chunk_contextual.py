@@ -112,6 +112,13 @@ def test_no_more_than_max_api_calls(model: ScriptedModel) -> None:
     assert chunks[3].extra == {"no_preamble": "max_api_calls = 2 is reached"}
 
 
+def test_chunks_beyond_max_api_calls_are_dropped_if_they_shall_not_be_kept(model: ScriptedModel) -> None:
+    says(model, "One.", "Two.")
+    chunks = contextual(model, max_api_calls=2, keep_on_failure=False).chunk(NOTE)
+    assert [chunk.body for chunk in chunks] == [PLAIN[0].body, PLAIN[1].body]
+    assert [chunk.extra for chunk in chunks] == [{"dropped_chunks": 2}, {}]
+
+
 def test_answers_are_kept(model: ScriptedModel, tmp_path: Path) -> None:
     says(model, "One.", "Two.", "Three.", "Four.")
     first = contextual(model, tmp_path).chunk(NOTE)
@@ -232,6 +239,27 @@ def test_the_chunks_of_a_group_are_shown_together(model: ScriptedModel) -> None:
     assert prompts(model) == [" ".join(" ".join(chunk.body for chunk in PLAIN).split())]
 
 
+def by_place(chunk: Chunk) -> tuple[int, int]:
+    return (0, 1) if chunk.start_pos > NOTE.body_start else (0, 0)
+
+
+def test_a_key_of_the_user_may_be_a_pair_of_numbers(model: ScriptedModel) -> None:
+    sys.modules.setdefault("chunk_contextual_under_test", sys.modules[__name__])
+    says(model, "One.", "Two.")
+    group_by, template = "chunk_contextual_under_test:by_place", "{chunk_text}"
+    chunks = contextual(model, group_by=group_by, user_template=template).chunk(NOTE)
+    assert [chunk.preamble for chunk in chunks] == ["One.", "Two.", "Two.", "Two."]
+    assert prompts(model)[0] == "Before any heading."
+    assert prompts(model)[1].startswith("# Apple It is pruned")
+
+
+def test_of_a_chunk_with_several_sections_the_first_is_shown(model: ScriptedModel) -> None:
+    says(model, "One.")
+    table = {"granularity": "section", "user_template": "{chunk_text}"}
+    (chunk,) = chunker(model, {"strategy": "none", "contextual": table}).chunk(NOTE)
+    assert (chunk.preamble, prompts(model)) == ("One.", ["Before any heading."])
+
+
 def test_the_user_writes_the_prompt(model: ScriptedModel) -> None:
     says(model, *"abcd")
     template = "<doc>{document_text}</doc> What is this? {chunk_text}"
@@ -261,6 +289,62 @@ def test_the_whole_note_is_in_the_prompt_where_it_fits_and_comes_first(model: Sc
     assert not any("The whole note" in prompt for prompt in prompts(model)[4:])
 
 
+def told(prompt: str) -> list[str]:
+    """What a prompt says of headings, of the place of the text, and of what comes before it."""
+    keys = ("Its headings", "Where the text stands", "What comes before it")
+    return [line.partition(": ")[2] for line in prompt.splitlines() if line.startswith(keys)]
+
+
+@pytest.mark.parametrize(("spare", "is_whole"), [(0, True), (-1, False)])
+def test_a_note_that_is_too_long_for_the_prompt_is_shown_up_to_the_text(
+    model: ScriptedModel, spare: int, is_whole: bool
+) -> None:
+    body = NOTE.text[NOTE.body_start :].strip()
+    says(model, *"abcd")
+    contextual(model, max_document_chars=len(body) + spare).chunk(NOTE)
+    first, second, _, last = prompts(model)
+    assert (f"The whole note:\n{body}\n" in first) is is_whole
+    apples = "# Apple It is pruned in winter. It likes sun. So is the pear."
+    before = (
+        ["see above"] * 3 if is_whole else ["nothing", "Before any heading.", f"Before any heading. {apples}"]
+    )
+    assert [told(prompt) for prompt in (first, second, last)] == [
+        ["Apple; Pests", "before the first heading", before[0]],
+        ["Apple; Pests", "Apple", before[1]],
+        ["Apple; Pests", "Apple > Pests", before[2]],
+    ]
+
+
+def test_a_prompt_holds_a_thousand_characters_before_the_text(model: ScriptedModel) -> None:
+    note = note_of(f"---\na: 1\n---\n{'word ' * 300}\n\nAnother paragraph.\n")
+    says(model, "First.", "Second.")
+    contextual(model, granularity="paragraph", max_document_chars=0).chunk(note)
+    assert told(prompts(model)[0]) == ["none", "before the first heading", "nothing"]
+    before = told(prompts(model)[1])[2]
+    assert before == " ".join(note.text[: note.text.index("Another")][-1000:].split())
+
+
+def test_what_a_prompt_names_is_shortened(model: ScriptedModel) -> None:
+    headings = [letter * 350 for letter in "ABC"]
+    sections = "".join(f"# {heading}\n\n{'x' * 4000}\n\n" for heading in headings)
+    note = note_of(f"---\ntitle: {'T' * 300}\n---\n{sections}")
+    says(model, *"abc")
+    contextual(model, granularity="section", max_document_chars=0).chunk(note)
+    lines = prompts(model)[2].splitlines()
+    assert len(lines[0]) == len("Note: ") + 200
+    assert [len(part) for part in told(prompts(model)[2])][:2] == [800, 300]
+    assert len(lines[lines.index("The text:") + 1]) == 3000
+
+
+@pytest.mark.parametrize(("size", "preamble"), [(400, "x" * 400), (401, "x" * 399 + "…")])
+def test_a_preamble_has_four_hundred_characters_at_most(
+    model: ScriptedModel, size: int, preamble: str
+) -> None:
+    says(model, "x" * size)
+    (chunk,) = contextual(model).chunk(note_of("One paragraph."))
+    assert chunk.preamble == preamble
+
+
 def test_a_transient_error_is_asked_again(model: ScriptedModel) -> None:
     model.script.extend([FAILURES["500"], "One."])
     note = note_of("One paragraph.")
@@ -277,6 +361,12 @@ def test_a_chunk_whose_preamble_fails_is_dropped_if_it_shall_not_be_kept(model: 
     chunks = contextual(model, keep_on_failure=False).chunk(NOTE)
     assert [chunk.body for chunk in chunks] == [PLAIN[n].body for n in (0, 2, 3)]
     assert chunks[0].extra == {"dropped_chunks": 1}
+
+
+def test_where_all_chunks_fail_the_first_reason_is_told(model: ScriptedModel) -> None:
+    model.script += ["?!", FAILURES["no protocol"]]
+    with pytest.raises(NoteError, match=r"keep_on_failure is false: the answer holds no words$"):
+        contextual(model, keep_on_failure=False).chunk(NOTE)
 
 
 def test_where_nothing_fails_nothing_is_dropped(model: ScriptedModel) -> None:
@@ -306,9 +396,12 @@ class AllAtOnce:
         return "A preamble."
 
 
-def test_a_note_is_asked_about_with_eight_questions_at_once() -> None:
-    note = note_of("\n\n".join(f"Paragraph {n} of the note, with some more words. " * 2 for n in range(24)))
-    table = {**PARAGRAPH, "max_chars": 100, "contextual": {"granularity": "chunk", "max_workers": 8}}
-    chunks = chunker_for(ChunkingSettings.model_validate(table), llm=AllAtOnce(8)).chunk(note)
-    assert len(chunks) == 24
+@pytest.mark.parametrize("count", [2, 8])
+def test_a_note_is_asked_about_with_so_many_questions_at_once(count: int) -> None:
+    note = note_of(
+        "\n\n".join(f"Paragraph {n} of the note, with some more words. " * 2 for n in range(3 * count))
+    )
+    table = {**PARAGRAPH, "max_chars": 100, "contextual": {"granularity": "chunk", "max_workers": count}}
+    chunks = chunker_for(ChunkingSettings.model_validate(table), llm=AllAtOnce(count)).chunk(note)
+    assert len(chunks) == 3 * count
     assert all(chunk.preamble == "A preamble." for chunk in chunks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -160,7 +161,10 @@ def test_a_folder_of_markers_adds_and_replaces_languages(tmp_path: Path) -> None
     [
         ("continuation = [", "not valid TOML"),
         ('continuation = "but"', "continuation must be a list of words"),
-        ('continuation = []\nconclusion = []\ncommon = []\nmore = ""', "more is not known"),
+        ("continuation = [1]", "continuation must be a list of words"),
+        ('continuation = [" "]', "continuation must be a list of words"),
+        ('continuation = ["a"]\ncommon = []', "conclusion must be a list of words"),
+        ('continuation = []\nconclusion = []\ncommon = []\nmore = ""\nless = 1', "less is not known"),
     ],
 )
 def test_a_broken_file_of_markers_is_named(tmp_path: Path, content: str, told: str) -> None:
@@ -226,6 +230,7 @@ def test_a_small_section_joins_the_last_piece_of_a_section_that_was_split() -> N
     text = f"# A\n\n{SENTENCE * 40}\n\n# B\n\nTiny.\n"
     chunks = cut("header_based", text, max_chunk_chars=900, min_chunk_chars=200)
     assert chunks[-1].body.endswith("# B\n\nTiny.") and len(chunks[-1].body) > 600
+    assert all(one.end_pos == other.start_pos for one, other in pairwise(chunks))
 
 
 @pytest.mark.parametrize(

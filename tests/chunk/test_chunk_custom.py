@@ -79,6 +79,15 @@ def test_levels_may_cover_the_same_text() -> None:
     assert [chunk.extra["level"] for chunk in chunks] == [0, 1, 1]
 
 
+def test_blank_chunks_are_left_out_however_many_there_are() -> None:
+    assert own(as_many_as_may_be).chunk(NOTE) == own(halves).chunk(NOTE)
+
+
+def test_a_chunk_may_repeat_all_of_the_one_before() -> None:
+    _, second = own(repeats_all_of_the_one_before).chunk(NOTE)
+    assert second.overlap == TEXT[BODY:HALF]
+
+
 def leaves_out(_: Note) -> list[tuple[int, int]]:
     return [(BODY, HALF)]
 
@@ -119,6 +128,16 @@ def endless(_: Note) -> Iterator[tuple[int, int]]:
     yield from ((BODY, BODY) for _ in count())
 
 
+def as_many_as_may_be(note: Note) -> Iterator[tuple[int, int]]:
+    yield from halves(note)
+    yield from [(END, END)] * (len(note.text) - 1)
+
+
+def one_more(note: Note) -> Iterator[tuple[int, int]]:
+    yield from as_many_as_may_be(note)
+    yield END, END
+
+
 def fails(_: Note) -> Iterator[tuple[int, int]]:
     yield BODY, HALF
     raise ZeroDivisionError("by\nzero")
@@ -142,6 +161,16 @@ def invents_overlap(note: Note) -> Iterator[Chunk]:
         yield replace(chunk, overlap="never there")
 
 
+def repeats_all_of_the_one_before(note: Note) -> Iterator[Chunk]:
+    first, blank, second = full_chunks(note)
+    yield from (first, blank, replace(second, overlap=note.text[BODY:HALF]))
+
+
+def repeats_before_the_first(note: Note) -> Iterator[Chunk]:
+    first, blank, second = full_chunks(note)
+    yield from (replace(first, overlap=note.text[BODY - 2 : BODY]), blank, second)
+
+
 def overlaps_too_far(note: Note) -> Iterator[Chunk]:
     first, blank, second = full_chunks(note)
     yield from (first, blank, replace(second, overlap=note.text[BODY - 3 : HALF]))
@@ -150,6 +179,12 @@ def overlaps_too_far(note: Note) -> Iterator[Chunk]:
 def odd_extra(note: Note) -> Iterator[Chunk]:
     for chunk in full_chunks(note):
         wrong: dict[str, Any] = {"note": {1, 2}}
+        yield replace(chunk, extra=wrong)
+
+
+def no_table(note: Note) -> Iterator[Chunk]:
+    for chunk in full_chunks(note):
+        wrong: Any = [1]
         yield replace(chunk, extra=wrong)
 
 
@@ -171,12 +206,15 @@ def odd_level(note: Note) -> Iterator[Chunk]:
         (numbers, r"chunk 0 is neither \(start, end\) nor a Chunk: \(0\.0, 3\.5\)"),
         (nothing, "raised TypeError"),
         (endless, "yields more than"),
+        (one_more, rf"yields more than {END + 1} chunks for {END} characters"),
         (fails, "raised ZeroDivisionError: by zero"),
         (fails_oddly, "raised OddError"),
         (rewrites, "the body of chunk 0 is not the note's text"),
         (invents_overlap, "the overlap of chunk 0 is not the text right before"),
         (overlaps_too_far, "is not the end of the chunk before"),
+        (repeats_before_the_first, rf"the overlap of the chunk at {BODY} is not the end of the chunk before"),
         (odd_extra, "the extra of chunk 0 is not JSON"),
+        (no_table, "the extra of chunk 0 must be a table, and its level a whole number"),
         (odd_level, "its level a whole number"),
     ],
 )

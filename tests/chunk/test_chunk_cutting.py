@@ -11,7 +11,9 @@ import pytest
 from vault_indexer.chunk.cutting.assemble import Draft, trim_drafts, windows
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
 from vault_indexer.chunk.cutting.fitting import fit, fit_spans
+from vault_indexer.chunk.cutting.outline import Outline, headings_within
 from vault_indexer.chunk.cutting.packing import Window, pack, slide
+from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
 from vault_indexer.chunk.cutting.sizes import Characters, Marks, Tokens, ruler_for, token_ruler
 from vault_indexer.chunk.cutting.spans import (
     Span,
@@ -187,6 +189,8 @@ def touching(*sizes: int) -> list[Span]:
         ((4, 1, 4, 1), 6, [5, 5]),
         ((5, 4, 4), 10, [5, 8]),
         ((4, 3, 5), 10, [7, 5]),
+        ((3, 3, 0), 9, [6]),
+        ((6, 6, 0), 9, [6, 6]),
         ((), 5, []),
     ],
 )
@@ -336,3 +340,99 @@ def test_a_draft_over_the_limit_gives_up_overlap_headings_and_its_end(
 def test_only_tokens_are_kept_to_the_letter() -> None:
     assert fit(DOTTED, [Draft(2, 10)], Characters(DOTTED), 2) == [Draft(2, 10)]
     assert fit_spans(DOTTED, [(2, 10)], Tokens(DOTTED, Letters()), 7) == [(2, 7), (8, 10)]
+
+
+OUTLINED = "intro\n\n# A\n\none\n\n### B\n\ntwo\n\n## C\n\nsix\n"
+
+
+@pytest.mark.parametrize(
+    ("at", "path", "context", "headings", "start", "line"),
+    [
+        ("intro", "", "", "", "intro", 1),
+        ("# A", "A", "", "", "# A", 3),
+        ("one", "A", "A", "# A", "# A", 5),
+        ("### B", "A > B", "A", "# A", "### B", 7),
+        ("two", "A > B", "A > B", "# A\n### B", "### B", 9),
+        ("## C", "A > C", "A", "# A", "## C", 11),
+        ("six", "A > C", "A > C", "# A\n## C", "## C", 13),
+    ],
+)
+def test_an_outline_knows_the_headings_of_a_place(
+    at: str, path: str, context: str, headings: str, start: str, line: int
+) -> None:
+    outline, pos = Outline(parse_note("n.md", OUTLINED.encode())), OUTLINED.index(at)
+    assert (outline.header_path(pos), outline.context(pos), outline.headings(pos)) == (
+        path,
+        context,
+        headings,
+    )
+    assert (outline.section_start(pos), outline.line(pos)) == (OUTLINED.index(start), line)
+
+
+def test_an_outline_lists_what_begins_in_a_span() -> None:
+    note = parse_note("n.md", OUTLINED.encode())
+    at_a, at_b, at_c = (OUTLINED.index(heading) for heading in ("# A", "### B", "## C"))
+    assert Outline(note).section_starts(at_a, at_c) == [at_a, at_b]
+    assert Outline(note).section_starts(at_a + 1, at_c + 1) == [at_b, at_c]
+    assert [one.text for one in headings_within(note, at_a, at_c)] == ["A", "B"]
+    assert [one.text for one in headings_within(note, at_a + 1, at_c + 1)] == ["B", "C"]
+    assert headings_within(note, 0, at_a) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "units"),
+    [
+        ("\n\n# A\n\na\n\n## B\n", [("# A\n\na", 1), ("## B", 2)]),
+        ("---\nx: 1\n---\n\n\n# A\n", [("# A", 1)]),
+        ("---\nx: 1\n---\nintro\n\n# A\n", [("intro", 0), ("# A", 1)]),
+        ("intro\n", [("intro", 0)]),
+        (" \n", []),
+        ("", []),
+    ],
+)
+def test_sections_that_are_not_blank_are_units(text: str, units: list[tuple[str, int]]) -> None:
+    found = units_of(parse_note("n.md", text.encode()))
+    assert [(text[one.start : one.end], one.level) for one in found] == units
+
+
+def test_a_section_of_another_level_belongs_to_the_unit_before() -> None:
+    text = "## A\n\n# B\n\n## C\n\n### D\n\n# E\n"
+    found = units_of(parse_note("n.md", text.encode()), {1, 3})
+    assert [(text[one.start : one.end], one.level) for one in found] == [
+        ("## A", 2),
+        ("# B\n\n## C", 1),
+        ("### D", 3),
+        ("# E", 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("units", "joined"),
+    [
+        ([(4, 2), (6, 3)], [(10, 2)]),
+        ([(4, 1), (7, 1)], [(4, 1), (7, 1)]),
+        ([(5, 1), (5, 1)], [(5, 1), (5, 1)]),
+        ([(5, 1), (4, 1)], [(9, 1)]),
+        ([(6, 1), (4, 2)], [(10, 1)]),
+        ([(7, 1), (4, 1)], [(7, 1), (4, 1)]),
+        ([(5, 1), (4, 2), (6, 1)], [(9, 1), (6, 1)]),
+        ([(5, 1), (4, 1), (6, 1)], [(5, 1), (10, 1)]),
+        ([(7, 1), (4, 2), (6, 1)], [(7, 1), (10, 2)]),
+        ([(7, 1), (4, 2), (7, 1)], [(7, 1), (4, 2), (7, 1)]),
+        ([(4, 1), (11, 1)], [(15, 1)]),
+        ([(4, 1), (11, 2)], [(15, 1)]),
+        ([(4, 2), (11, 1)], [(4, 2), (11, 1)]),
+        ([(5, 1), (4, 2), (11, 1)], [(9, 1), (11, 1)]),
+        ([(2, 1), (2, 2), (2, 2), (5, 2)], [(6, 1), (5, 2)]),
+        ([(4, 1)], [(4, 1)]),
+        ([], []),
+    ],
+)
+def test_units_below_five_are_joined_to_a_neighbour_up_to_ten(
+    units: list[tuple[int, int]], joined: list[tuple[int, int]]
+) -> None:
+    spans = touching(*(size for size, _ in units))
+    given = [Unit(*span, level) for span, (_, level) in zip(spans, units, strict=True)]
+    found = Joiner(Characters("x" * 40), 5, 10).join(given)
+    assert [(one.end - one.start, one.level) for one in found] == joined
+    assert all(one.end == other.start for one, other in pairwise(found))

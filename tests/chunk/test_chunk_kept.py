@@ -47,6 +47,22 @@ def test_nothing_goes_while_there_is_room(tmp_path: Path) -> None:
     assert 200_000 * BLOCK < MAX_BYTES
 
 
+@pytest.mark.parametrize(("size", "are_kept"), [(0, True), (1, True), (BLOCK, True), (BLOCK + 1, False)])
+def test_an_answer_takes_whole_blocks_and_one_at_least(tmp_path: Path, size: int, are_kept: bool) -> None:
+    names = filled(tmp_path, 4)
+    (tmp_path / names[3]).write_text("x" * size)
+    KeptAnswers(tmp_path, max_bytes=5 * BLOCK).add("ff/new.txt", "x")
+    assert there(tmp_path) == {*(names if are_kept else names[3:]), "ff/new.txt"}
+
+
+def test_the_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "answers"
+    KeptAnswers(folder).add("00/a.txt", "é")
+    assert KeptAnswers(folder).read("00/a.txt") == "é"
+    assert KeptAnswers(folder).read("00/b.txt") is None
+    assert (folder / "00").stat().st_mode & 0o777 == 0o700
+
+
 def test_what_a_killed_process_left_half_written_goes_too(tmp_path: Path) -> None:
     names = filled(tmp_path, 4)
     (tmp_path / "00" / "tmp1.part").write_text("ha")

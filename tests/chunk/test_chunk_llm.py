@@ -114,6 +114,18 @@ def test_without_a_usable_answer_discourse_stays(model: ScriptedModel, note: Not
         llm(model, strict=True).chunk(note)
 
 
+@pytest.mark.parametrize(
+    ("count", "reason"), [(200, None), (201, "the answer has 201 actions: at most 200 are taken")]
+)
+def test_an_answer_has_two_hundred_actions_at_most(
+    model: ScriptedModel, note: Note, count: int, reason: str | None
+) -> None:
+    says(model, {"actions": [{"split": 9, "after": 0}] * count})
+    chunks = cut(llm(model), note)
+    assert [chunk.extra.get("reason") for chunk in chunks] == [reason] * 3
+    assert ("skipped" in chunks[0].extra) is (reason is None)
+
+
 def test_an_answer_may_be_wrapped_in_words(model: ScriptedModel, note: Note) -> None:
     says(model, 'Sure!\n```json\n{"actions": [{"split": 0, "after": 0}]}\n```\nGood luck.')
     assert firsts(cut(llm(model), note)) == ["P0", "P1", "P3", "P6"]
@@ -185,6 +197,17 @@ def test_a_long_note_is_asked_about_in_parts_and_not_without_end(model: Scripted
     assert chunks[0].extra["skipped"] == ["split 180 after 0: names no chunk that was shown"]
     assert "fallback" not in chunks[0].extra
     assert chunks[-1].extra == {"fallback": "discourse", "reason": "max_api_calls = 2 is reached"}
+
+
+def test_of_a_chunk_with_very_many_paragraphs_the_first_are_shown(model: ScriptedModel) -> None:
+    note = paragraphs(200, size=40)
+    says(model, {"actions": [{"split": 0, "after": 180}]})
+    settings = {"strategy": "llm", "discourse": {**DISCOURSE, "max_chars": 100_000}}
+    chunks = cut(chunker(model, settings), note)
+    assert firsts(chunks) == ["P0", "P181"]
+    shown = [line for line in prompts(model)[0].splitlines() if line.startswith("  [")]
+    assert [line[:6] for line in shown[:2]] == ["  [0] ", "  [1] "]
+    assert sum(map(len, shown)) <= 6000 < sum(map(len, shown)) + len(shown[-1])
 
 
 def test_a_model_that_is_down_costs_one_timeout_a_note_and_then_none(

@@ -24,7 +24,9 @@ from vault_indexer.chunk.llm_client import (
     json_list,
     json_table,
     one_line,
+    reason_of,
     return_value,
+    unreached_by,
     without_thoughts,
 )
 from vault_indexer.errors import ProviderError
@@ -36,6 +38,8 @@ DOWN = FAILURES["no protocol"]
 
 def test_a_model_that_is_switched_off_is_not_asked(model: ScriptedModel) -> None:
     switch = LlmSwitch(model)
+    assert switch.complete("Who?", timeout_s=1.0) == "fine"
+    model.requests.clear()
     with pytest.raises(KeyError), switch.off():
         with pytest.raises(ProviderError, match="the model has not been asked yet"):
             switch.complete("Why?", timeout_s=7.0)
@@ -132,6 +136,53 @@ def test_a_model_that_fails_three_times_in_a_row_rests(model: ScriptedModel) -> 
 def test_after_its_rest_the_model_is_asked_again(model: ScriptedModel) -> None:
     model.script += [DOWN] * 3
     assert outcomes(Asker(model, pause_s=0.0), 4)[-1] == "FINE"
+
+
+@pytest.mark.parametrize(
+    ("failures", "retries", "pauses", "is_answered"),
+    [
+        (0, 2, [], True),
+        (1, 2, [0.5], True),
+        (2, 2, [0.5, 1.0], True),
+        (3, 2, [0.5, 1.0], False),
+        (1, 0, [], False),
+        (4, 4, [0.5, 1.0, 2.0, 4.0], True),
+    ],
+)
+def test_a_question_is_repeated_after_pauses_that_double(
+    model: ScriptedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    failures: int,
+    retries: int,
+    pauses: list[float],
+    is_answered: bool,
+) -> None:
+    found: list[float] = []
+    monkeypatch.setattr("time.sleep", found.append)
+    model.script += [FAILURES["500"]] * failures
+    question = Question("task", 1, "Why?", timeout_s=7.0, retries=retries)
+    if is_answered:
+        assert Asker(model).ask(question, str) == "fine"
+    else:
+        with pytest.raises(ProviderError, match="out of memory"):
+            Asker(model).ask(question, str)
+    assert found == pauses
+    assert len(model.requests) == len(pauses) + 1
+
+
+@pytest.mark.parametrize(
+    ("error", "reason", "is_unreached"),
+    [
+        (ProviderError(" out of\n memory "), "out of memory", True),
+        (UnusableAnswerError("a" * 200), "a" * 200, False),
+        (UnusableAnswerError("a" * 201), "a" * 200, False),
+    ],
+)
+def test_why_there_is_no_answer_is_told_on_one_short_line(
+    error: Exception, reason: str, is_unreached: bool
+) -> None:
+    assert reason_of(error) == reason
+    assert unreached_by(error) == ({"unreached": True} if is_unreached else {})
 
 
 def unusable(answer: str) -> str:
@@ -236,15 +287,43 @@ def test_thoughts_are_taken_off_also_those_that_have_not_ended() -> None:
     assert without_thoughts("Yes.") == "Yes."
 
 
-def test_a_line_and_an_excerpt_have_their_size() -> None:
-    assert one_line(' "a\n b" ', 3) == "a b"
-    assert one_line("abcd efgh", 6) == "abcd…"
-    assert one_line("abcdef", 6) == "abcdef"
-    with pytest.raises(UnusableAnswerError, match="no words"):
+@pytest.mark.parametrize(
+    ("answer", "limit", "line"),
+    [
+        (' "a\n b" ', 3, "a b"),
+        ("abcd efgh", 6, "abcd…"),
+        ("abcdef", 6, "abcdef"),
+        ("abcdefg", 6, "abcde…"),
+        ("`*# a' #*`", 9, "a"),
+    ],
+)
+def test_a_line_has_its_size(answer: str, limit: int, line: str) -> None:
+    assert one_line(answer, limit) == line
+
+
+def test_a_line_has_words() -> None:
+    with pytest.raises(UnusableAnswerError, match="the answer holds no words"):
         one_line("--", 9)
-    assert excerpt(" a\n\nb ", 3) == "a b"
-    assert excerpt("0123456789", 9) == "012 … 789"
-    assert excerpt("x" * 40 + "0123456789", 9) == "xxx … 789"
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "shown"),
+    [
+        (" a\n\nb ", 3, "a b"),
+        ("0123456789", 10, "0123456789"),
+        ("01234567890", 10, "0123 … 890"),
+        ("0123456789", 9, "012 … 789"),
+        ("x" * 40 + "0123456789", 9, "xxx … 789"),
+        (" " * 16 + "abcd" + " " * 16, 9, "abcd"),
+        (" " * 16 + "ab-cd" + " " * 16, 9, "ab cd"),
+        ("a" + " " * 99 + "b", 9, "a b"),
+    ],
+)
+def test_an_excerpt_has_its_size_and_of_a_much_longer_text_both_ends(
+    text: str, size: int, shown: str
+) -> None:
+    """Of more than four times the size, twice the size at each end is looked at."""
+    assert excerpt(text, size) == shown
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,25 @@ def test_a_canvas_without_text_has_a_chunk(cards: list[object]) -> None:
     assert only_chunk(note)[0] == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "has_vector"),
+    [
+        (f"---\na: {'b' * 19}\n---\n", False),
+        (f"---\na: {'b' * 20}\n---\n", True),
+        (f"---\na: {'b' * 21}\n---\n", True),
+        (f"---\na: [{'b' * 10}, {'c' * 5}]\nd: {{e: [{'f' * 5}]}}\n---\n", True),
+        (f"---\na: [{'b' * 10}, {'c' * 5}]\nd: {{e: [{'f' * 4}]}}\n---\n", False),
+        ("---\na: 12345678901234567890123\nb: true\nc: null\n---\n", False),
+        (f"---\na: {'b' * 30}\n---\n{'c' * 19}", False),
+        (f"{'c' * 18} 1", False),
+        (f"{'c' * 18} 1, 2", True),
+    ],
+)
+def test_less_than_twenty_letters_have_no_vector(text: str, has_vector: bool) -> None:
+    (chunk,) = chunks_of(build("none"), note_of(text))
+    assert chunk.embed is has_vector
+
+
 def test_the_title_is_embedded_with_the_properties() -> None:
     (chunk,) = chunks_of(build("none"), note_of("---\nyear: 1910\n---\n", "Books/Howards End.md"))
     assert "Howards End" in chunk.embedding_text

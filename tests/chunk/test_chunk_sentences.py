@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault_indexer.chunk.cutting import NoteSentences
 from vault_indexer.text.sentences import sentences
 
 
@@ -55,3 +56,46 @@ def test_sentences_hold_every_character_once_and_in_order(text: str) -> None:
 def test_no_input_takes_more_than_linear_time(text: str) -> None:
     # Quadratic behaviour would take minutes here; the runner's time limit is the assertion.
     assert sum(end - start for start, end in sentences(text)) <= len(text)
+
+
+TEXT = "One. Two.\n\nThree.\n"
+OF_NOTE = NoteSentences("a/N", TEXT, [(0, 9), (11, 17)])
+
+
+@pytest.mark.parametrize(
+    ("sentence_id", "sentence"),
+    [
+        ("a/N_sentence_0", "One."),
+        ("a/N_sentence_1", "Two."),
+        ("a/N_sentence_2", "Three."),
+        ("a/N_sentence_3", None),
+        ("a/N_sentence_-1", None),
+        ("a/N_sentence_", None),
+        ("a/N_sentence_one", None),
+        ("a/N_sentence_\u0661", None),
+        ("b/N_sentence_0", None),
+        ("0", None),
+    ],
+)
+def test_an_id_names_a_sentence_of_its_own_note(sentence_id: str, sentence: str | None) -> None:
+    span = OF_NOTE.span(sentence_id)
+    assert (None if span is None else TEXT[span[0] : span[1]]) == sentence
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "numbers"),
+    [
+        (0, 17, [0, 1, 2]),
+        (0, 4, [0]),
+        (4, 5, []),
+        (3, 6, [0, 1]),
+        (4, 12, [1, 2]),
+        (9, 11, []),
+        (17, 18, []),
+    ],
+)
+def test_a_stretch_has_the_sentences_of_which_a_part_lies_in_it(
+    start: int, end: int, numbers: list[int]
+) -> None:
+    assert OF_NOTE.ids(start, end) == [f"a/N_sentence_{number}" for number in numbers]
+    assert len(OF_NOTE) == 3

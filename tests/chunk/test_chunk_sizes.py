@@ -128,7 +128,7 @@ def test_the_atoms_of_a_huge_block_are_joined_and_still_tile_it() -> None:
     """The last ones too; each takes at most a sixteenth of the limit, unless it is one atom by itself."""
     text = "".join(f"- item {number}\n" for number in range(203))
     note = parse_note("n.md", text.encode())
-    blocks, limit = blocks_of(note), 640
+    blocks, limit = blocks_of(note), 660
     every = BlockSplitter(note.text, Characters(note.text), limit).atoms(blocks, len(text))
     joined = BlockSplitter(note.text, Characters(note.text), limit, huge=1000).atoms(blocks, len(text))
     assert len(every) == 203

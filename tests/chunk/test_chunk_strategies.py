@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from chunk_laws import build, note_of
+from chunk_laws import Letters, build, note_of
 from code_sources import NAMED, NO_CODE, PYTHON, SOURCES
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
@@ -23,6 +25,9 @@ from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
 
 PROSE = "One sentence of the text stands here. "
 
@@ -68,6 +73,16 @@ def test_markdown_shows_the_headings_above_as_asked() -> None:
     assert by_format["prefix"].context == ""
     assert by_format["prefix"].extra["header_context"] == "A"
     assert not cut("markdown", text, min_chunk_size=0, include_header_context=False)[1].context
+
+
+@pytest.mark.parametrize("size", range(26, 40))
+def test_markdown_keeps_room_for_the_headings_that_a_chunk_repeats(size: int) -> None:
+    text = "# One two six ten red sky\n\n" + "We see it now. " * 40
+    options = {"max_chunk_size": size, "min_chunk_size": 0, "size_unit": "tokens"}
+    chunks = cut("markdown", text, header_context_format="breadcrumb", **options)
+    assert {chunk.context for chunk in chunks[1:]} == {"One two six ten red sky"}
+    assert all(chunk.body.startswith(("# One", "We see")) for chunk in chunks)
+    assert all(chunk.body.rstrip().endswith("now.") for chunk in chunks)
 
 
 @pytest.mark.parametrize(
@@ -300,6 +315,60 @@ def test_semantic_cuts_where_the_meaning_turns(mode: str) -> None:
     assert bodies(chunks) == [(NUMBERS * 4).strip(), (LETTERS * 4).strip()]
 
 
+@pytest.mark.parametrize(
+    ("numbers", "letters", "options", "found"),
+    [
+        (5, 4, {"threshold": 95.0}, [5, 4]),
+        (5, 4, {"threshold": 0.0}, [5, 4]),
+        (5, 4, {"threshold": 100.0}, [9]),
+        (5, 4, {"min_chunk_size": 4 * len(LETTERS)}, [5, 4]),
+        (5, 4, {"min_chunk_size": 4 * len(LETTERS) + 1}, [9]),
+        (4, 5, {"min_chunk_size": 4 * len(NUMBERS)}, [4, 5]),
+        (4, 5, {"min_chunk_size": 4 * len(NUMBERS) + 1}, [9]),
+    ],
+)
+def test_semantic_breakpoint_cuts_where_neighbours_differ_most(
+    numbers: int, letters: int, options: dict[str, object], found: list[int]
+) -> None:
+    chunks = cut(
+        "semantic",
+        NUMBERS * numbers + LETTERS * letters,
+        **{"mode": "breakpoint", "threshold": 95.0, "max_chunk_size": 1000, "buffer_sentences": 0, **options},
+    )
+    assert [chunk.body.count(".") for chunk in chunks] == found
+
+
+class Heard(Letters):
+    """An embedder that knows what it was given."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return super().embed(texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "segments"),
+    [
+        ("Abc.\n\nDefg hijk.", ["Abc.\n\nDefg hijk."]),
+        ("Abcd.\n\nDefg hijk.", ["Abcd.", "Defg hijk."]),
+        ("Abcd. Defg hijk. Lmno pqrstuvw.", ["Abcd. Defg hijk.", "Lmno pqrstuvw."]),
+        ("Abcd. Defg hijk. Lmno pqrstuv.", ["Abcd. Defg hijk. Lmno pqrstuv."]),
+        (f"Abc.\n\n{'d' * 24}.", ["Abc.", f"{'d' * 24}."]),
+        (f"Abc.\n\n{'d' * 23}.", [f"Abc.\n\n{'d' * 23}."]),
+    ],
+)
+def test_semantic_clusters_embed_sentences_of_a_paragraph_together(text: str, segments: list[str]) -> None:
+    """Up to the size, and over a paragraph's end only what is shorter than a quarter of it."""
+    embedder = Heard()
+    options = {"mode": "cluster", "segment_chars": 30, "max_chunk_size": 200, "min_chunk_size": 0}
+    settings = ChunkingSettings.model_validate({"strategy": "semantic", **options})
+    chunker_for(settings, embedder=embedder).chunk(note_of(text))
+    assert embedder.texts == segments
+
+
 def test_semantic_clusters_join_paragraphs_that_speak_of_one_thing() -> None:
     text = "\n\n".join([NUMBERS, NUMBERS, LETTERS, LETTERS, NUMBERS])
     chunks = cut("semantic", text, max_chunk_size=350)
@@ -330,11 +399,14 @@ def test_children_know_their_parent_and_cover_it() -> None:
     assert all(chunk.embed for chunk in both)
 
 
-def test_sections_are_joined_until_a_parent_is_half_full() -> None:
-    sections = [f"# {name}\n\n{'word ' * 9}\n\n" for name in "ABCDEF"]
+@pytest.mark.parametrize(
+    ("words", "joined"), [(9, ["AB", "CD", "EF"]), (17, ["AB", "CD", "EF"]), (18, [*"ABCDEF"])]
+)
+def test_sections_are_joined_until_a_parent_is_half_full(words: int, joined: list[str]) -> None:
+    sections = [f"# {name}\n\n{'word ' * words}\n\n" for name in "ABCDEF"]
     chunks = cut("hierarchical", "".join(sections), parent_size=40, child_size=11, size_unit="words")
     parents = [chunk.body for chunk in chunks if chunk.extra["level"] == 0]
-    assert [re.findall(r"# (\w)", body) for body in parents] == [["A", "B"], ["C", "D"], ["E", "F"]]
+    assert ["".join(re.findall(r"# (\w)", body)) for body in parents] == joined
 
 
 def test_parent_child_names_sections_paragraphs_and_sentences() -> None:
@@ -476,6 +548,40 @@ def test_code_that_is_not_ascii_is_cut_in_the_right_place() -> None:
     assert any(chunk.body.startswith("def zwei") for chunk in chunks)
 
 
+def test_imports_above_a_chunk_of_code_take_a_thousand_characters_at_most() -> None:
+    imports = "".join(f"import module_{n:02}\n" for n in range(80))
+    source = f"{imports}\n\ndef f():\n    return {'1 + ' * 20}1\n"
+    options = {"include_imports": True, **FINE, "max_chunk_size": 100}
+    chunk = cut("code", f"```python\n{source}```\n", **options)[-1]
+    assert chunk.context == imports[:1000]
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```python\ndef f():\n    pass\n```",
+        "~~~ python\ndef f():\n    pass\n~~~",
+        "```python\ndef f():\n    pass",
+        "    def f():\n        pass",
+    ],
+)
+def test_code_of_any_block_is_read_without_its_fences(block: str) -> None:
+    chunk = build("code", language="python").chunk(note_of(f"Text.\n\n{block}"))[-1]
+    assert (chunk.extra["language"], chunk.extra["block_type"], chunk.extra["block_name"]) == (
+        "python",
+        "function",
+        "f",
+    )
+
+
+def test_definitions_far_down_in_text_that_is_not_ascii_stand_where_they_begin() -> None:
+    functions = [f"def f{number}():\n    return 'ü漢👍'" for number in range(200)]
+    source = "# äöü 漢字 👍\n" * 9 + "\n\n".join(functions) + "\n"
+    code = CodeReader().read("python", source, with_comments=False)
+    assert code is not None
+    assert [source[one.start : one.end] for one in code.definitions] == functions
+
+
 def test_code_keeps_prose_in_its_sections() -> None:
     text = f"# A\n\n{PROSE * 20}\n\n# B\n\n{PROSE * 20}\n"
     assert [c.header_path for c in cut("code", text, max_chunk_size=1000)] == ["A", "B"]
@@ -560,6 +666,12 @@ def test_a_cache_that_lacks_an_encoding_stays_as_it_is(
 def test_a_strategy_without_what_it_needs_says_so(settings: dict[str, object], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         chunker_for(ChunkingSettings.model_validate(settings)).chunk(note_of("Some text."))
+
+
+def test_a_tokenizer_of_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    with pytest.raises(ProviderError, match=r"tokenizer: the package tiktoken is not installed$"):
+        tokenizer_for("tiktoken:cl100k_base", None)
 
 
 def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,6 +192,19 @@ def test_boundary_joins_what_is_small_to_a_neighbour_where_both_fit(
     assert sizes(chunks("boundary", *blocks, **BOUNDARY)) == found
 
 
+@pytest.mark.parametrize(
+    ("size", "found"),
+    [
+        (21, ["One two. Three fours.", "Five."]),
+        (20, ["One two.", "Three fours.", "Five."]),
+    ],
+)
+def test_boundary_counts_no_blank_lines_behind_a_unit(size: int, found: list[str]) -> None:
+    options = {"max_chunk_size": size, "min_chunk_size": 0, "size_unit": "characters"}
+    cut = chunks("boundary", "One two. Three fours.", "Five.", **options)
+    assert [chunk.body for chunk in cut] == found
+
+
 def test_boundary_leaves_small_units_alone_where_asked() -> None:
     found = chunks(
         "boundary", said("a", 5), sentences(11), said("c", 3), merge_small_chunks=False, **BOUNDARY

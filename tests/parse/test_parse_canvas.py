@@ -154,7 +154,7 @@ def test_broken_json_is_said_with_its_line(source: str, line: int) -> None:
 @pytest.mark.parametrize(("spare", "is_whole"), [(0, True), (1, False)])
 def test_ends_of_edges_take_as_much_as_the_file_has_or_a_hundred_thousand(spare: int, is_whole: bool) -> None:
     """An end that is a file takes its subpath, too, at each edge."""
-    nodes: Objects = [{"id": "a", "file": "f" * 900, "subpath": "#" + "s" * 98}, {"id": "b", "text": "t"}]
+    nodes: Objects = [{"id": "a", "file": "f" * 895, "subpath": "#" + "s" * 103}, {"id": "b", "text": "t"}]
     ends: Objects = [{"fromNode": "a", "toNode": "b", "label": "x"}] * 100
     last: dict[str, JsonValue] = {"fromNode": "c", "toNode": "c", "label": "y"}
     nodes.append({"id": "c", "label": "", "subpath": "z" * spare})

@@ -7,6 +7,10 @@ import pytest
 
 from vault_indexer.model import Link, LinkKind
 from vault_indexer.parse import VaultPaths, parse_note, resolve
+from vault_indexer.parse.blocks import MAX_BLOCKS
+from vault_indexer.parse.inline import MAX_BRACKETS
+from vault_indexer.parse.link_syntax import MAX_FINDS, MAX_LINK, MAX_TAG
+from vault_indexer.parse.notes import MAX_HEADING, MAX_TAGS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "links-and-syntax.md").read_text(encoding="utf-8")
 CODE = re.compile(r"``\s(.+?)\s``|`([^`]+)`")
@@ -63,3 +67,19 @@ def test_links_lead_where_the_page_says(link: str, source: str, leads: str) -> N
 def test_the_page_has_its_tables() -> None:
     assert len(rows("| written | understood as |")) >= 30
     assert len(rows("| link | in the note | leads to |")) >= 15
+
+
+def test_the_page_names_the_limits() -> None:
+    limits = re.search(r"^- \*\*Limits\.\*\* (.*?)(?=^\S|\Z)", PAGE, re.MULTILINE | re.DOTALL)
+    assert limits
+    said = " ".join(limits[1].split())
+    for figure in (
+        f"{MAX_BLOCKS:,} blocks",
+        f"{MAX_FINDS:,} links and tags",
+        f"{MAX_TAGS:,} different tags",
+        f"{MAX_BRACKETS} open brackets",
+        f"{MAX_LINK:,} characters of a link's target or text",
+        f"{MAX_TAG} of a tag",
+        f"heading of more than {MAX_HEADING:,} characters",
+    ):
+        assert figure in said

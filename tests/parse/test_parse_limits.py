@@ -78,6 +78,35 @@ def test_a_block_longer_than_a_window_is_divided_and_its_text_read(front: str) -
     assert sum(leaf.end - leaf.start for leaf in blocks.leaves) >= len(paragraph)
 
 
+@pytest.mark.parametrize("window", [40, 44, *range(200, 216)])
+def test_a_long_list_is_divided_between_items_and_a_long_paragraph_between_lines(window: int) -> None:
+    items = [f"- item {n}\n  on two lines" for n in range(60)]
+    lines = [f"line {n} that goes on" for n in range(60)]
+    text = "\n".join([*items, "", *lines, ""])
+    blocks = scan_blocks(text, 0, len(text), window=window)
+    parts = [part for element in blocks.elements for part in element.parts]
+    assert [text[part.start : part.end] for part in parts] == items
+    rest = [element for element in blocks.elements if not element.parts]
+    assert len(rest) > 5
+    assert {element.kind for element in rest} == {ElementKind.PARAGRAPH}
+    assert [line for one in rest for line in text[one.start : one.end].split("\n")] == lines
+
+
+@pytest.mark.parametrize(("rows", "is_whole"), [(60, True), (250, False)])
+def test_a_table_of_up_to_eight_windows_is_one(rows: int, is_whole: bool) -> None:
+    text = "| a | b |\n|---|---|\n" + "| c | d |\n" * rows + "\nEnd.\n"
+    blocks = scan_blocks(text, 0, len(text), window=200)
+    tables = [element for element in blocks.elements if element.kind is ElementKind.TABLE]
+    assert ([text[one.start : one.end].count("\n") for one in tables] == [rows + 1]) is is_whole
+    assert text[blocks.elements[-1].start : blocks.elements[-1].end] == "End."
+
+
+def test_what_follows_a_window_of_blank_lines_is_read() -> None:
+    text = "a\n" + "\n" * 500 + "# b\n\nc\n"
+    blocks = scan_blocks(text, 0, len(text), window=100)
+    assert [text[one.start : one.end] for one in blocks.elements] == ["a", "# b", "c"]
+
+
 def test_a_fence_that_nothing_closes_reaches_to_the_end() -> None:
     text = "```\n" + "# no heading\n\n" * 60
     blocks = scan_blocks(text, 0, len(text), window=200)
@@ -97,7 +126,7 @@ def test_what_stands_after_too_many_blocks_is_text() -> None:
     assert_nothing_is_lost(note)
 
 
-@pytest.mark.parametrize("room", range(1, 40, 3))
+@pytest.mark.parametrize("room", range(1, 45, 3))
 def test_a_list_or_quote_may_end_in_the_middle(room: int) -> None:
     text = "- a\n  - b\n    > c\n    > - d\n" * 4 + "\n| a |\n|---|\n| b |\n| c |\n"
     blocks = scan_blocks(text, 0, len(text), room=room)
@@ -111,12 +140,12 @@ def test_a_list_or_quote_may_end_in_the_middle(room: int) -> None:
 
 
 def test_a_note_holds_so_many_links_and_tags() -> None:
-    text = "#tag [[link]]\n" * (MAX_FINDS // 2 + 5) + "kestrel\n"
+    text = "[[link]] `code` <b> \\* " + "#tag [[link]]\n" * (MAX_FINDS // 2 + 5) + "kestrel\n"
     note = parse_note("n.md", text.encode())
     assert len(note.links) == MAX_FINDS // 2
     assert limits(note) == [f"more than {MAX_FINDS:,} links and tags: the rest is text"]
     (diagnostic,) = note.diagnostics
-    assert diagnostic.line == MAX_FINDS // 2 + 1
+    assert diagnostic.line == MAX_FINDS // 2
 
 
 @pytest.mark.parametrize(
@@ -137,6 +166,36 @@ def test_a_link_or_tag_that_is_too_long_is_text(source: str) -> None:
     assert len(limits(note)) == 1
 
 
+def test_a_link_or_tag_may_be_as_long_as_the_limit() -> None:
+    note = parse_note(
+        "n.md",
+        f"[[{'a' * MAX_LINK}#{'b' * MAX_LINK}|{'c' * MAX_LINK}]] #{'d' * MAX_TAG}\n".encode(),
+    )
+    (link,) = note.links
+    assert [len(link.target), len(link.subpath), len(link.display or "")] == [MAX_LINK] * 3
+    assert note.tags == ("d" * MAX_TAG,)
+    assert note.diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("length", "shown", "lines"), [(1000, "x" * 1000, []), (1001, "x" * 1000 + "…", [3])]
+)
+def test_a_heading_has_a_thousand_characters_at_most(length: int, shown: str, lines: list[int]) -> None:
+    note = parse_note("n.md", f"# One\n\n## {'x' * length}\n\n# {'x' * length}\n".encode())
+    assert [heading.text for heading in note.headings] == ["One", shown, shown]
+    assert [one.line for one in note.diagnostics] == lines
+
+
+@pytest.mark.parametrize(("length", "below"), [(500, "b" * 500), (501, "b" * 500 + "…")])
+def test_the_headings_above_a_text_have_a_thousand_characters_together(length: int, below: str) -> None:
+    note = parse_note("n.md", f"# {'a' * 500}\n\n## {'b' * length}\n\n# {'c' * 900}\n".encode())
+    assert [section.header_path for section in note.sections] == [
+        ("a" * 500,),
+        ("a" * 500, below),
+        ("c" * 900,),
+    ]
+
+
 def test_of_brackets_that_nest_too_deep_the_outermost_are_text() -> None:
     note = parse_note("n.md", ("![" * 500 + "](x)" * 500).encode())
     assert len(note.links) == MAX_BRACKETS
@@ -144,6 +203,27 @@ def test_of_brackets_that_nest_too_deep_the_outermost_are_text() -> None:
     unclosed = parse_note("n.md", ("[" * 500 + "a](x)").encode())
     assert [link.target for link in unclosed.links] == ["x"]
     assert limits(unclosed) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "links", "is_said"),
+    [
+        ("[ " * MAX_BRACKETS + "a" + " ]" * MAX_BRACKETS + "(x)", 1, False),
+        ("[ " * (MAX_BRACKETS + 1) + "a" + " ]" * (MAX_BRACKETS + 1) + "(x)", 0, True),
+        ("[ " * (MAX_BRACKETS + 1) + "a" + " ]" * (MAX_BRACKETS + 1), 0, False),
+        ("[ " * (MAX_BRACKETS + 1) + "a" + " ]" * (MAX_BRACKETS + 2) + "(x)", 0, False),
+        ("a](x) [b](y)", 1, False),
+    ],
+    ids=["as deep as allowed", "too deep", "no destination", "one bracket more", "never opened"],
+)
+def test_brackets_that_nest_too_deep_are_told_where_one_could_have_been_a_link(
+    text: str, links: int, is_said: bool
+) -> None:
+    note = parse_note("n.md", f"One.\n\n{text}\n".encode())
+    assert len(note.links) == links
+    assert [(one.detail, one.line) for one in note.diagnostics] == (
+        [(f"brackets nested more than {MAX_BRACKETS} deep are text", 3)] if is_said else []
+    )
 
 
 def test_a_long_heading_is_shown_cut_off() -> None:
@@ -184,7 +264,17 @@ def test_a_canvas_of_very_many_cards_is_read_to_its_end() -> None:
     assert [link.target for link in note.links] == ["far"]
     assert len(limits(note)) == 1
     assert len(note.elements) == MAX_BLOCKS + 1, "the last one is the rest"
+    assert len(note.sections) == MAX_BLOCKS + 1, "one for each card, and one for the rest"
     assert_nothing_is_lost(note)
+
+
+def test_a_canvas_holds_so_many_links_to_files() -> None:
+    nodes = [{"id": "a", "file": "f"}]
+    edges = [{"fromNode": "a", "toNode": "a"}] * (MAX_FINDS // 2)
+    note = parse_canvas("c.canvas", json.dumps({"nodes": nodes, "edges": edges}).encode())
+    assert len(note.links) == MAX_FINDS
+    assert note.text.count("f → f\n\n") == MAX_FINDS // 2
+    assert limits(note) == [f"more than {MAX_FINDS:,} links and tags: the rest is text"]
 
 
 def test_a_note_holds_so_many_different_tags() -> None:

@@ -5,8 +5,10 @@ import json
 import pytest
 
 from vault_indexer.errors import NoteError
-from vault_indexer.model import ElementKind, LinkKind
+from vault_indexer.model import ElementKind, JsonValue, LinkKind
 from vault_indexer.parse import PARSERS, parse_any, parse_canvas, parse_note
+from vault_indexer.parse.frontmatter import body_start
+from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 
 
 def test_not_utf8_names_the_byte() -> None:
@@ -62,6 +64,7 @@ def staircase(count: int) -> str:
         ("a: 1\n--- b", "not valid YAML: more than one document", 3),
         ("a: 1\nb: 'open", "not valid YAML: found unexpected end of stream", 4),
         ("- 1\n- 2", "not a list of properties (`name: value`)", 1),
+        ("a: 1\nb: \x07", "not valid YAML: unacceptable character #x0007", 1),
     ],
 )
 def test_frontmatter_that_is_refused_leaves_the_note(yaml: str, detail: str, line: int) -> None:
@@ -92,8 +95,81 @@ def test_aliases_within_the_limits_are_expanded() -> None:
 
 
 def test_properties_with_odd_names_are_kept() -> None:
-    values = parse_note("n.md", b"---\ntitle: {{title}}\n? [a, 1]\n: b\n1.5: c\n~: d\n---\n").frontmatter
-    assert values == {"title": {'{"title": null}': None}, '["a", 1]': "b", "1.5": "c", "null": "d"}
+    source = "---\ntitle: {{title}}\n? [é, 1]\n: b\n1.5: c\n~: d\n---\n"
+    values = parse_note("n.md", source.encode()).frontmatter
+    assert values == {"title": {'{"title": null}': None}, '["é", 1]': "b", "1.5": "c", "null": "d"}
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("true", True),
+        ("FALSE", False),
+        ("tRUE", "tRUE"),
+        ("yes", "yes"),
+        ("", None),
+        ("~", None),
+        ("Null", None),
+        ("nULL", "nULL"),
+        ("-12", -12),
+        ("+012", 12),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("0o8", "0o8"),
+        ("-0x1F", "-0x1F"),
+        ("1_000", "1_000"),
+        ("12:30", "12:30"),
+        (".5", 0.5),
+        ("1.", 1.0),
+        ("-1.5e3", -1500.0),
+        ("1e400", "1e400"),
+        (".nan", ".nan"),
+        ("2024-1-2", "2024-01-02"),
+        ("2024-13-45", "2024-13-45"),
+        ("2024-01-02 03:04:05", "2024-01-02T03:04:05"),
+        ("2024-01-02T03:04:05.5Z", "2024-01-02T03:04:05.500000+00:00"),
+        ("2024-01-02 03:04:05 +99", "2024-01-02 03:04:05 +99"),
+        ("'1'", "1"),
+        ("!!str 1", "1"),
+        ("!x 1", "1"),
+        ("!!int 0x10", 16),
+        ("!!int x", "x"),
+        ("!!bool False", False),
+        ("!!bool yes", "yes"),
+        ("!!float 1", 1.0),
+        ("!!null x", None),
+        ("!!binary a", "a"),
+        ("!!timestamp 2024-1-2", "2024-01-02"),
+        ("!!timestamp today", "today"),
+        ("!!set {a, b}", ["a", "b"]),
+        ("!!omap [a: 1]", [{"a": 1}]),
+        ("?a", "?a"),
+        ("[?a, '?b', c?]", ["?a", "?b", "c?"]),
+    ],
+)
+def test_a_value_is_what_yaml_1_2_says(written: str, value: JsonValue) -> None:
+    (found,) = parse_note("n.md", f"---\nkey: {written}\n---\n".encode()).frontmatter.values()
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("source", "values", "line"),
+    [
+        ("a: {x: 1, x: 2}", {"a": {"x": 2}}, 1),
+        ("a: 1\nb: 2\na: 3", {"a": 3, "b": 2}, 3),
+        ("a: {x: 1}\nb: {x: 2}", {"a": {"x": 1}, "b": {"x": 2}}, None),
+    ],
+)
+def test_of_a_key_that_is_given_twice_the_later_one_counts_or_it_is_an_error(
+    source: str, values: dict[str, JsonValue], line: int | None
+) -> None:
+    assert load_mapping(source) == values
+    if line is None:
+        assert load_mapping(source, unique_keys=True) == values
+        return
+    with pytest.raises(YamlRefusedError, match="this key is given twice") as refused:
+        load_mapping(source, unique_keys=True)
+    assert refused.value.line == line
 
 
 def test_frontmatter_holds_json_values_only() -> None:
@@ -120,6 +196,159 @@ def test_language_is_what_the_note_declares() -> None:
     assert parse_note("n.md", b"---\nLang: es\n---\n").language == "es"
     assert parse_note("n.md", b"---\nlanguage: fr\n---\n").language == "fr"
     assert parse_note("n.md", b"Guten Tag").language == ""
+
+
+@pytest.mark.parametrize(
+    ("yaml", "title"),
+    [
+        ("title: A b", "A b"),
+        ("TITLE: ' A b '", "A b"),
+        ("title: 1984", "1984"),
+        ("title: true", "Heading"),
+        ("title: [a]", "Heading"),
+        ("title: ' '", "Heading"),
+        ("titles: a", "Heading"),
+        ("Title: ''\ntitle: b", "b"),
+    ],
+)
+def test_a_title_is_a_text_or_a_number_of_the_property(yaml: str, title: str) -> None:
+    assert parse_note("n.md", f"---\n{yaml}\n---\n# Heading\n".encode()).title == title
+
+
+@pytest.mark.parametrize(
+    ("body", "title"),
+    [
+        ("\n\n# One\n\n# Two\n", "One"),
+        ("## Two\n\n# One\n", "n"),
+        ("Text.\n\n# One\n", "n"),
+        ("#\n\n# One\n", "n"),
+        ("> # Quoted\n\n# One\n", "n"),
+    ],
+)
+def test_the_title_is_a_first_heading_of_level_1_that_the_body_begins_with(body: str, title: str) -> None:
+    assert parse_note("a/n.md", body.encode()).title == title
+
+
+@pytest.mark.parametrize(
+    ("yaml", "tags"),
+    [
+        ("tags: a, b c,#d", ("a", "b", "c", "d")),
+        ("tags: [a b, '#c', ' d ', e/, 1984, true, null]\nTag: f", ("c", "d", "e", "f")),
+        ("tags: 12", ()),
+        ("tag: [1/2, '#12/3/4', 1/, /1]", ("1/2", "12/3/4")),
+        ("tags: [a!, a.b, '##a', y2k]", ("y2k",)),
+        ("tags: {a: b}", ()),
+        ("tagged: a", ()),
+    ],
+)
+def test_tags_of_the_properties(yaml: str, tags: tuple[str, ...]) -> None:
+    assert parse_note("n.md", f"---\n{yaml}\n---\n".encode()).tags == tags
+
+
+@pytest.mark.parametrize(
+    ("yaml", "aliases"),
+    [
+        ("aliases: One thing, Another , ,One thing", ("One thing", "Another")),
+        ("aliases: [' One, two ', 3, true]\nAlias: Four", ("One, two", "3", "Four")),
+        ("alias: 1.5", ("1.5",)),
+        ("alias: {a: b}", ()),
+    ],
+)
+def test_aliases_of_the_properties(yaml: str, aliases: tuple[str, ...]) -> None:
+    assert parse_note("n.md", f"---\n{yaml}\n---\n".encode()).aliases == aliases
+
+
+@pytest.mark.parametrize(
+    ("yaml", "links"),
+    [
+        ('a: "[[x]]" # [[x]]', [("x", 2)]),
+        ('a: "[[x]] and [[x]]"\nb: ["[[y|z]]"] # [[y|z]]', [("x", 2), ("x", 2), ("y", 3)]),
+        ('a: {b: ["[[x#y]]", "[[#z]]"]}', [("x#y", 2), ("#z", 2)]),
+        ("a: [[x]]\nb: [[y]] # [[y]]", []),
+        ('a: "[[ | z]]"', []),
+    ],
+)
+def test_a_link_in_a_text_of_the_properties_is_found_as_often_as_the_text_has_it(
+    yaml: str, links: list[tuple[str, int]]
+) -> None:
+    note = parse_note("n.md", f"---\n{yaml}\n---\n".encode())
+    assert {link.kind for link in note.links} <= {LinkKind.FRONTMATTER}
+    assert [
+        (f"{link.target}#{link.subpath}" if link.subpath else link.target, link.line) for link in note.links
+    ] == links
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        ("---\na: 1\n---\nText.", 13),
+        ("---\r\na: 1\r\n... \r\nText.", 17),
+        ("---\n---", 7),
+        ("---\na: 1\n", 0),
+        (" ---\na: 1\n---\nText.", 0),
+        ("Text.", 0),
+    ],
+)
+def test_the_body_begins_behind_the_frontmatter(text: str, start: int) -> None:
+    assert body_start(text) == start
+    assert parse_note("n.md", text.encode()).body_start == start
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_section_begins_with_its_heading_and_its_body_on_the_next_line(end: str) -> None:
+    text = end.join(["Before.", "# A", "a", "", "B", "---", "", "## C", "# D"])
+    note = parse_note("n.md", text.encode())
+    assert [
+        (one.level, text[one.start : one.body_start], text[one.body_start : one.end]) for one in note.sections
+    ] == [
+        (0, "", f"Before.{end}"),
+        (1, f"# A{end}", f"a{end}{end}"),
+        (2, f"B{end}---{end}", end),
+        (2, f"## C{end}", ""),
+        (1, "# D", ""),
+    ]
+    assert [one.parent for one in note.sections] == [None, None, 1, 1, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("> - a ^x\n> - b ^y\n", {"x": "- a ^x", "y": "- b ^y"}),
+        ("> 1. a ^x\n>    - c ^z\n> 2. b", {"x": "1. a ^x\n>    - c ^z", "z": "- c ^z"}),
+        ("- > a ^x\n- b ^y\n", {"x": "- > a ^x", "y": "- b ^y"}),
+        ("> # H ^x\n> b ^y", {"x": "# H ^x", "y": "> # H ^x\n> b ^y"}),
+        ("> > a\n>\n> ^x\n\nb", {"x": "> > a\n>\n> ^x"}),
+        ("  a  \n  b ^x  \n\nc", {"x": "  a  \n  b ^x  "}),
+    ],
+)
+def test_an_id_names_its_block_and_nothing_of_the_next(text: str, spans: dict[str, str]) -> None:
+    blocks = parse_note("n.md", text.encode()).blocks
+    assert {one.id: text[one.start : one.end].rstrip("\n>") for one in blocks} == spans
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("$$\nx\n$$", "math"),
+        ("$$ x $$\n\ny", "math paragraph"),
+        ("$$$$\n\ny", "math paragraph"),
+        ("  $$\nx\n$$  \n\n$$", "math paragraph"),
+        ("$$\n\n$$\n\n$$ y $$", "math math"),
+        ("a\n\n$$\nx\n\ny\n$$\n\nb", "paragraph math paragraph"),
+        ("$$\nx\n\n- y\n\n$$\n\nb", "math paragraph"),
+        ("$$\nx\n\n# H\n\n$$", "paragraph heading paragraph"),
+        ("$$\nx\n\n> q\n\n$$", "paragraph quote paragraph"),
+        ("$$\nx\n\n|a|\n|-|\n\n$$", "paragraph table paragraph"),
+        ("$$\nx\n\n```\n$$\n```\n\n$$", "paragraph code paragraph"),
+        ("$$ x $$ y", "paragraph"),
+        ("$$\nx\n\ny $$ z\n\n$$", "paragraph paragraph paragraph"),
+        ("$$\nx", "paragraph"),
+        ("a $$\nx\n$$", "paragraph"),
+    ],
+)
+def test_paragraphs_from_dollars_to_dollars_are_math(text: str, found: str) -> None:
+    note = parse_note("n.md", text.encode())
+    assert [one.kind.value for one in note.elements] == found.split()
 
 
 CANVAS = {

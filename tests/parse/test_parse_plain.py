@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from vault_indexer.parse.link_syntax import link_definitions, markdown_target
 from vault_indexer.parse.plain import (
     MAX_RUNS,
     markup_spans,
@@ -60,6 +61,13 @@ def shown(text: str) -> str:
         ("<b>bold</b> and a &lt; b", "bold and a < b"),
         (r"\*no\* and \[no\]", "*no* and [no]"),
         ("before %%a comment%% after", "before  after"),
+        ("a <!-- b [c](d) --> e", "a  e"),
+        ("a <!-- b -->", "a"),
+        ("a <!--> b --> c", "a  b --> c"),
+        ("a <!---> b --> c", "a  b --> c"),
+        ("a <!-- *b* --", "a <!-- b --"),
+        ("see <https://e.org/a_b> or <mailto:me@e.org>", "see https://e.org/a_b or mailto:me@e.org"),
+        ("<a:b> and <me@e.org> and <ht tp://e.org>", "<a:b> and <me@e.org> and <ht tp://e.org>"),
         ("%%two\nlines%%after", "after"),
         ("&copy; &#169; &#xA9; &copy &nonsense;", "\u00a9 \u00a9 \u00a9 &copy &nonsense;"),
         ("*end*\r\n", "end"),
@@ -102,6 +110,16 @@ def test_a_label_is_looked_up_where_it_is_defined() -> None:
     assert plain("[a *label*][one] and [two]", {"one": "https://example.org"}) == "a label and [two]"
 
 
+@pytest.mark.parametrize(("blanks", "is_label"), [(997, True), (998, False)])
+def test_a_label_has_999_characters_at_most(blanks: int, is_label: bool) -> None:
+    label = f"a{' ' * blanks}b"
+    assert plain(f"[{label}]", {"a b": "x"}) == (label if is_label else f"[{label}]")
+    assert plain(f"[c][{label}]", {"a b": "x"}) == ("c" if is_label else f"[c][{label}]")
+    assert plain(f"[c][ ] [{label}][]", {"a b": "x", "c": "y"}) == (
+        f"c {label}" if is_label else f"c [{label}][]"
+    )
+
+
 @pytest.mark.parametrize(
     ("source", "parts", "text"),
     [
@@ -120,3 +138,44 @@ def test_a_wikilink_has_three_parts(source: str, parts: tuple[str, str, str | No
 
 def test_a_destination_is_meant_without_its_escapes() -> None:
     assert unescape_destination(r"a\(b\)&amp;c\d") == r"a(b)&c\d"
+
+
+@pytest.mark.parametrize(
+    ("destination", "target"),
+    [
+        ("a%20b.md#c%20d", ("a b.md", "c d")),
+        (" a\\(b\\)#c#d ", ("a(b)", "c#d")),
+        ("a&amp;b", ("a&b", "")),
+        ("#c", ("", "c")),
+        ("a%00b%ff", ("a\ufffdb\ufffd", "")),
+        ("%20a%20#%20b%20", ("a", "b")),
+        ("a/b:c", ("a/b:c", "")),
+        ("1a:b", ("1a:b", "")),
+        ("", None),
+        (" ", None),
+        ("https://e.org/a", None),
+        ("x-1.2+3:a", None),
+        ("//e.org", None),
+        ("mailto:me@e.org", None),
+    ],
+)
+def test_a_destination_leads_into_the_vault_or_out_of_it(
+    destination: str, target: tuple[str, str] | None
+) -> None:
+    assert markdown_target(destination) == target
+
+
+@pytest.mark.parametrize(
+    ("definitions", "found"),
+    [
+        ("[a]: one", {"a": "one"}),
+        ("  [A  b]:\n <t w o> 'title'", {"a b": "t w o"}),
+        ("[ ]: one", {}),
+        ("[a] : one", {}),
+        ("[a]:", {"a": ""}),
+        ("a: one", {}),
+    ],
+)
+def test_a_definition_names_a_destination(definitions: str, found: dict[str, str]) -> None:
+    assert link_definitions(definitions, [(0, len(definitions))]) == found
+    assert link_definitions("[a]: x [a]: y", [(0, 6), (7, 13)]) == {"a": "x"}

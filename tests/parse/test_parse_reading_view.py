@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import JsonValue
-from vault_indexer.parse.reading_view import MAX_PROPERTY_DEPTH, SCHEMES, property_view, reading_view
+from vault_indexer.parse.reading_html import Tag, html_parts
+from vault_indexer.parse.reading_view import (
+    MAX_PROPERTY_DEPTH,
+    SCHEMES,
+    ReadingView,
+    property_view,
+    reading_view,
+    source_view,
+)
 
 KINDS = {
     "p",
@@ -69,6 +77,10 @@ def tree(text: str, files: tuple[str, ...] = ()) -> list[JsonValue]:
 
 def paragraph(*children: JsonValue) -> list[JsonValue]:
     return [{"t": "p", "l": 1, "c": list(children)}]
+
+
+def formula(line: int, text: str) -> JsonValue:
+    return {"t": "formula", "l": line, "text": text}
 
 
 def address_node(address: str) -> JsonValue:
@@ -289,6 +301,11 @@ def test_harmless_html_is_what_it_means(text: str, expected: list[JsonValue]) ->
         ("[https://a.b](http://c.d)", paragraph({"t": "a", "href": "http://c.d", "c": ["https://a.b"]})),
         ("`https://a.b`", paragraph({"t": "code", "text": "https://a.b"})),
         ("xhttps://a.b javascript://a", paragraph("xhttps://a.b javascript://a")),
+        ("svn+http://a.b http://", paragraph("svn+http://a.b http://")),
+        ("HTTPS://a.b?!", paragraph(address_node("HTTPS://a.b"), "?!")),
+        ("http://a.b/[c]] d", paragraph(address_node("http://a.b/[c]"), "] d")),
+        ("http://a.b/c): d", paragraph(address_node("http://a.b/c"), "): d")),
+        ("x\nhttp://a.b", paragraph("x\n", address_node("http://a.b"))),
     ],
 )
 def test_an_address_in_the_text_is_a_link(text: str, expected: list[JsonValue]) -> None:
@@ -303,6 +320,24 @@ def test_an_address_in_the_text_is_a_link(text: str, expected: list[JsonValue]) 
         ("> $$\n> a\n> $$", [{"t": "quote", "l": 1, "c": [{"t": "formula", "l": 1, "text": "a"}]}]),
         ("%%\na\n\nb\n%%\nc", [{"t": "p", "l": 6, "c": ["c"]}]),
         ("$$ a", paragraph("$$ a")),
+        ("$$ a $$\n$$ b $$", [formula(1, "a"), formula(2, "b")]),
+        ("$$ a $$ b", paragraph({"t": "formula", "text": " a "}, " b")),
+        ("$$ a $$ b $$", paragraph({"t": "formula", "text": " a "}, " b $$")),
+        ("a\n$$\nb\n$$", [*paragraph("a"), formula(2, "b")]),
+        ("    $$\n    a\n    $$", [{"t": "pre", "l": 1, "lang": "", "text": "$$\na\n$$\n"}]),
+        (
+            "> $$\n> a\n\n$$",
+            [{"t": "quote", "l": 1, "c": paragraph("$$\na")}, {"t": "p", "l": 4, "c": ["$$"]}],
+        ),
+        (
+            "$$\na\n$$\n\n$$\nb $$",
+            [formula(1, "a"), formula(5, "b")],
+        ),
+        ("%% a %%\n\nb %%c", [{"t": "p", "l": 3, "c": ["b %%c"]}]),
+        (
+            "$a $b$ $c$1 $d$",
+            paragraph("$a ", {"t": "math", "text": "b"}, " $c$1 ", {"t": "math", "text": "d"}),
+        ),
     ],
 )
 def test_math_and_comments(text: str, expected: list[JsonValue]) -> None:
@@ -387,7 +422,8 @@ def test_a_property_is_shown_as_what_it_is_and_not_without_end() -> None:
     for _ in range(2 * MAX_PROPERTY_DEPTH):
         deep = [deep]
     shown = property_view({"deep": deep}, lambda _: None)
-    assert sum(one["t"] == "ul" for one in nodes(shown)) == MAX_PROPERTY_DEPTH - 1
+    assert MAX_PROPERTY_DEPTH == 6, "the table itself and five lists"
+    assert sum(one["t"] == "ul" for one in nodes(shown)) == 5
     assert "…" in json.dumps(shown, ensure_ascii=False)
 
 
@@ -411,6 +447,55 @@ def test_a_part_ends_at_a_heading_else_at_a_blank_line_else_at_any(text: str, fi
         True,
     )
     assert shown.blocks == reading_view(first, 0, lambda _: None).blocks
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "line", "shown"),
+    [
+        ("x = 1\ny = 2", 0, 0, ("x = 1\ny = 2", 1, 2, False, False)),
+        ("\nx = 1\n", 1, 0, ("x = 1\n", 2, 2, False, False)),
+        ("a\n\nx = 1\ny = 2\n", 3, 4, ("x = 1\ny = 2\n", 3, 4, False, False)),
+        ("aaaa\nbbbb\ncccc\ndddd\n", 0, 0, ("aaaa\nbbbb\n", 1, 2, False, True)),
+        ("aaaa\nbbbb\ncccc\ndddd\n", 0, 2, ("aaaa\nbbbb\n", 1, 2, False, True)),
+        ("aaaa\nbbbb\ncccc\ndddd\n", 0, 3, ("cccc\ndddd\n", 3, 4, True, False)),
+        ("\n", 1, 0, ("", 2, 2, False, False)),
+    ],
+)
+def test_a_source_file_is_one_block_of_code(
+    text: str, start: int, line: int, shown: tuple[str, int, int, bool, bool]
+) -> None:
+    """Of twelve characters at most, in the part with the line."""
+    code, first, last, before, after = shown
+    block: dict[str, JsonValue] = {"t": "pre", "l": first, "lang": "python", "text": code}
+    assert source_view(text, start, "python", line, 12) == ReadingView((block,), first, last, before, after)
+
+
+def test_html_is_its_tags_and_the_texts_between_them() -> None:
+    html = "a<b>c &amp; d</B><!-- x --><IMG SRC='u&amp;v' alt=\"w\" id=x Width=3>e<u/>f<!-- <b>"
+    assert list(html_parts(html)) == [
+        "a",
+        Tag("b", "<b>", is_end=False, is_alone=False, attributes={}),
+        "c & d",
+        Tag("b", "</B>", is_end=True, is_alone=False, attributes={}),
+        Tag(
+            "img",
+            "<IMG SRC='u&amp;v' alt=\"w\" id=x Width=3>",
+            is_end=False,
+            is_alone=True,
+            attributes={"src": "u&v", "alt": "w", "width": "3"},
+        ),
+        "e",
+        Tag("u", "<u/>", is_end=False, is_alone=True, attributes={}),
+        "f",
+    ]
+
+
+@pytest.mark.parametrize(("size", "is_id"), [(118, True), (119, False)])
+def test_an_id_of_more_than_118_characters_names_no_block(size: int, is_id: bool) -> None:
+    (block,) = tree(f"text ^{'b' * size}")
+    assert isinstance(block, dict)
+    assert block.get("id") == ("b" * size if is_id else None)
+    assert block["c"] == ["text" if is_id else f"text ^{'b' * size}"]
 
 
 def test_a_long_note_is_shown_around_the_line() -> None:

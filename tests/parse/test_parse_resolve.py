@@ -2,6 +2,7 @@
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,6 +116,23 @@ def test_every_path_with_an_extension_can_be_reached_by_its_own_name() -> None:
         found = resolve("/" + path, "s.md", paths).path
         assert found is not None
         assert unicodedata.normalize("NFC", found) == path
+
+
+@pytest.mark.parametrize(
+    ("paths", "source", "found"),
+    [
+        (["x/b/n.md", "long/b/n.md"], "long/b/s.md", "long/b/n.md"),
+        (["x/b/n.md", "long/b/b/n.md"], "long/b/s.md", "long/b/b/n.md"),
+        (["x/b/n.md", "long/b/n.md", "long/b/b/n.md"], "long/b/s.md", "long/b/n.md"),
+        (["x/b/n.md", "long/b/n.md"], "long/s.md", "long/b/n.md"),
+        (["x/b/n.md", "long/b/n.md"], "other/s.md", "x/b/n.md"),
+        (["x/b/n.md", "long/n.md"], "long/s.md", "x/b/n.md"),
+    ],
+)
+def test_of_several_files_the_one_beside_or_below_the_note_is_meant(
+    paths: list[str], source: str, found: str
+) -> None:
+    assert resolve("b/n", source, VaultPaths(paths)).path == found
 
 
 def heading(level: int, text: str, line: int) -> Heading:

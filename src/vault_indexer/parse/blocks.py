@@ -343,8 +343,6 @@ class _Walk:
         end = min(node.end_byte + self.base, self.end)
         while end > start and text[end - 1].isspace():
             end -= 1
-        while start < end and text[start] in "\r\n":
-            start += 1
         if end > start:
             line = start
             while line > self.start and text[line - 1] in " \t":

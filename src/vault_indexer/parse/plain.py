@@ -205,7 +205,7 @@ def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[_Edit]) -> i
         if found is None:
             break
         opener = open_runs[found]
-        used = 2 if left >= 2 and opener.left >= 2 else 1
+        used = min(left, opener.left)
         edits.append(_Edit(opener.end - used, opener.end, ""))
         start = closer.start + closer.length - left
         edits.append(_Edit(start, start + used, ""))

@@ -101,7 +101,7 @@ class VaultPaths:
         Of files that differ in case only, those spelled as in `form` alone are candidates.
         """
         key = normal(form)
-        bucket = self._suffix.get("/".join(key.rsplit("/", 2)[-2:]))
+        bucket = self._suffix.get("/".join(key.split("/")[-2:]))
         if not bucket:
             return ()
         known = self._ranked.setdefault(link_key(key), {})
@@ -193,7 +193,7 @@ def _forms(form: str) -> tuple[str, str]:
 
 
 def _suffixes(key: str) -> set[str]:
-    parts = key.rsplit("/", 2)
+    parts = key.split("/")
     return {parts[-1], "/".join(parts[-2:])}
 
 

@@ -233,6 +233,9 @@ def _float(text: str) -> float:
 def _timestamp(text: str) -> str:
     import yaml
 
+    match = PLAIN.fullmatch(text)
+    if match is None or match.lastgroup != "timestamp":
+        raise ValueError(text)
     found = yaml.constructor.SafeConstructor().construct_yaml_timestamp(yaml.ScalarNode("", text))
     return str(found.isoformat())
 

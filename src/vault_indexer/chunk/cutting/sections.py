@@ -23,18 +23,15 @@ class Unit:
 
 def units_of(note: Note, levels: Collection[int] = ALL_LEVELS) -> list[Unit]:
     """The note's sections that are not blank; one whose level is not in `levels` belongs to the last."""
-    raw = [(s.start, s.end, s.level) for s in note.sections]
-    if not raw or raw[0][0] > note.body_start:
-        raw.insert(0, (note.body_start, raw[0][0] if raw else len(note.text), 0))
     units: list[Unit] = []
-    for raw_start, raw_end, level in raw:
-        start, end = trim(note.text, max(raw_start, note.body_start), raw_end)
+    for section in note.sections:
+        start, end = trim(note.text, section.start, section.end)
         if end <= start:
             continue
-        if units and level not in levels:
+        if units and section.level not in levels:
             units[-1] = Unit(units[-1].start, end, units[-1].level)
         else:
-            units.append(Unit(start, end, level))
+            units.append(Unit(start, end, section.level))
     return units
 
 

@@ -133,7 +133,7 @@ class AgenticChunker:
             return plan
         listings = [_listing(note, number, paragraph) for number, paragraph in enumerate(paragraphs)]
         for shown in batches([len(line) for line in listings], PROMPT_CHARS):
-            begin = note.body_start if shown.start == 0 else paragraphs[shown.start].start
+            begin = paragraphs[shown.start].start
             plan.starts.add(begin)
             try:
                 budget.spend()
@@ -160,7 +160,7 @@ class AgenticChunker:
         valid = [number for number in named if is_index(number, shown)]
         if named and not valid:
             raise UnusableAnswerError("the answer names no paragraph that was shown")
-        plan.starts.update(paragraphs[number].start for number in valid if number)
+        plan.starts.update(paragraphs[number].start for number in valid)
         unknown = [number for number in named if not is_index(number, shown)]
         if unknown:
             plan.skipped[paragraphs[shown.start].start] = [

@@ -108,12 +108,13 @@ def _extra(
     if inner.kind is ElementKind.HEADING:
         pos = max(child.start, inner.end - 1)
     section = outline.section(pos)
-    section_id = f"{note.doc_id}_section_{section.index if section else 0}"
+    assert section is not None, "all that is not blank is in a section"
+    section_id = f"{note.doc_id}_section_{section.index}"
     return {
         "level": 1,
         "parent_id": section_id,
         "section_id": section_id,
-        "section_title": section.title if section else "",
+        "section_title": section.title,
         "paragraph_id": f"{note.doc_id}_paragraph_{child.first}",
         "paragraph_ids": [f"{note.doc_id}_paragraph_{n}" for n in range(child.first, child.last + 1)],
         "paragraph_part": child.part,

@@ -73,8 +73,7 @@ class RecursiveChunker:
         """Its end with the separator there, as far as the size allows: rulers count no blanks at an end."""
         if self._options.size_unit != "characters":
             return end
-        begin = draft.start - len(draft.overlap)
-        return min(end, max(draft.end, begin + self._options.chunk_size))
+        return min(end, max(draft.end, draft.start + self._options.chunk_size))
 
     def _without_separators(self, text: str, window: Window, first: int, end: int) -> Window:
         """The window without the separator at which it was split from its neighbour."""
