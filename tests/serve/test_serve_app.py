@@ -126,10 +126,12 @@ async def exchange(
     """The answer of an application to a request; to one of a client that leaves as soon as it gets some text,
     what it got. `told` is set at the first content."""
     path, _, query = target.partition("?")
-    data = b"" if body is None else json.dumps(body).encode()
+    data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
     headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
-    headers += [(b"content-type", b"application/json"), (b"accept", b"application/json")] if data else []
+    headers += (
+        [(b"content-type", b"application/json"), (b"accept", b"application/json")] if body is not None else []
+    )
     scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -268,6 +270,23 @@ def test_an_error_before_the_first_line_has_a_status_and_a_later_one_is_a_line()
     events = [json.loads(line) for line in lines.body.splitlines()]
     assert (lines.status, [one["event"] for one in events]) == (200, ["passages", "error"])
     assert events[1]["data"] == {"kind": "query_timeout", "message": "too slow"}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "the body is missing: send a JSON object"),
+        (b"{", "body: Invalid JSON: "),
+        (b"\xff", "body: Invalid JSON: "),
+        (b"[]", "body: Input should be an object"),
+        (b'{"q": "why?", "colour": 1}', "unknown key 'colour'"),
+        (b"{}", "q: is required"),
+    ],
+)
+def test_a_body_that_is_no_question_says_how(body: bytes, said: str) -> None:
+    status, kind, message = ask(OWN, "/v1/ask", "POST", body).error
+    assert (status, kind) == (422, "request")
+    assert message.startswith(said)
 
 
 @pytest.mark.parametrize("given", [{}, {"force": True}, {"better": True}])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +15,17 @@ import pytest
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
-from vault_indexer.serve.server import Site, address_to_keep, bind, bind_again, daemon_info, run
+from vault_indexer.serve.http.guard import App, Message, Receive, Send
+from vault_indexer.serve.server import (
+    Site,
+    address_to_keep,
+    bind,
+    bind_again,
+    daemon_info,
+    ended_by_signals,
+    run,
+    serve_app,
+)
 from vault_indexer.vaults import Vaults
 
 KEPT = "k" * 32
@@ -92,3 +106,48 @@ def test_a_site_that_fails_ends_its_server_with_its_failure(tmp_path: Path) -> N
             run(site, listener, ServerSettings(), is_ready)
     assert ready == [info]
     assert announced
+
+
+async def no_content(_scope: Message, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+def test_a_server_that_ends_answers_until_it_is_drained_and_hardly_works_meanwhile() -> None:
+    states: list[bool] = []
+    asked: list[Callable[[], bool]] = []
+
+    def make(stopping: Callable[[], bool]) -> App:
+        asked.append(stopping)
+        return no_content
+
+    async def drained() -> None:
+        states.append(asked[0]())
+        reader, writer = await asyncio.open_connection(*listener.getsockname()[:2])
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert await reader.readline() == b"HTTP/1.1 204 No Content\r\n"
+        writer.close()
+        before, over = time.thread_time(), asyncio.Event()
+        asyncio.get_running_loop().call_later(0.3, over.set)
+        await over.wait()
+        states.append(time.thread_time() - before < 0.1)
+
+    with bind(0) as listener:
+        serve_app(make, listener, 4, lambda: states.append(asked[0]()), lambda: True, drained)
+    assert states == [False, True, True]
+
+
+def test_an_interrupt_ends_a_server_that_is_not_drained_yet() -> None:
+    ended: list[str] = []
+
+    async def drained() -> None:
+        signal.raise_signal(signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    with ended_by_signals(), bind(0) as listener:
+        serve_app(lambda _: no_content, listener, 4, lambda: None, lambda: True, drained)
+    assert ended == ["cancelled"]
