@@ -249,6 +249,35 @@ def test_requests_may_name_a_vault_where_there_are_or_can_be_several(
     assert "/metrics" not in document["paths"]
 
 
+def test_the_document_says_what_a_request_has_to_give_and_what_holds_without_it() -> None:
+    document = ask(OWN, "/openapi.json").json
+    bodies = document["components"]["schemas"]
+    question, pause = bodies["AskOrder"], bodies["PauseOrder"]
+    assert question["required"] == ["q"]
+    assert question["additionalProperties"] is False
+    assert question["properties"]["q"].keys() & {"default", "anyOf"} == set()
+    assert question["properties"]["stream"]["default"] is False
+    assert question["description"] == "`POST /v1/ask`."
+    seconds = pause["properties"]["seconds"]
+    assert "required" not in pause
+    assert [one["type"] for one in seconds["anyOf"]] == ["number", "null"]
+    assert seconds["description"] and "default" not in seconds
+    assert bodies["ResumeOrder"]["description"] == "`POST /v1/resume`: an empty object."
+    search = {one["name"]: one for one in document["paths"]["/v1/search"]["get"]["parameters"]}
+    assert (search["q"]["required"], search["limit"]["required"]) == (True, False)
+    assert "default" not in search["q"]["schema"]
+    assert search["limit"]["schema"]["default"] == 0
+    paths = document["paths"]
+    assert paths["/v1/proof"]["get"]["security"] == []
+    assert "security" not in paths["/v1/search"]["get"]
+    assert paths["/v1/search"]["get"]["operationId"] == "search_v1_search_get"
+    assert paths["/v1/search"]["get"]["summary"] == "Search"
+    assert list(paths["/v1/rebuild"]["post"]["responses"]) == ["200", "202", "default"]
+    assert paths["/v1/ask"]["post"]["requestBody"]["content"]["application/json"]["schema"] == {
+        "$ref": "#/components/schemas/AskOrder"
+    }
+
+
 def test_a_question_is_answered_whole_or_in_lines() -> None:
     whole = ask(OWN, "/v1/ask", "POST", {"q": "why?"})
     assert (whole.headers["content-type"], whole.json["model"]) == ("application/json", "m")

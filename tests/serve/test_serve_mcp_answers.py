@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,7 @@ from vault_indexer.model import (
     Hit,
     IndexCounts,
     IndexState,
+    JsonValue,
     LinksAnswer,
     MentionsAnswer,
     Orphan,
@@ -85,11 +86,12 @@ class Service:
     states: list[str] = field(default_factory=lambda: ["ready"])
     progress: Progress | None = None
     limits: list[int | None] = field(default_factory=list)
+    vault: str = "/v"
 
     def status(self) -> StatusReport:
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
         counts = IndexCounts(1, 1, 0, 0)
-        return StatusReport("/v", "/i", state, 1, 1, 0, counts, progress=self.progress)
+        return StatusReport(self.vault, "/i", state, 1, 1, 0, counts, progress=self.progress)
 
     def search(self, request: SearchRequest, *, is_cancelled: object) -> SearchAnswer:
         assert is_cancelled
@@ -362,3 +364,43 @@ def test_an_argument_that_is_wrong_is_told_in_the_words_of_the_api(
     with pytest.raises(UsageError) as refused:
         checked_arguments(VIEWS[tool], given)
     assert str(refused.value).startswith(said)
+
+
+def run_eval(vault: Path, report: Mapping[str, JsonValue], **given: object) -> dict[str, Any]:
+    """The answer of `run_eval`, where the cases end with this report."""
+    actions = AgentActions(run_evals=lambda _: report)
+    return ask(context_of(Service(vault=str(vault)), actions=actions), "run_eval", **given)
+
+
+LAYERS = "allowed are 1, 2 and 3, separated by commas"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"layers": "1" * 41}, f"layers = '{'1' * 40}': {LAYERS}"),
+        ({"layers": "1,,2"}, f"layers = '1,,2': {LAYERS}"),
+        ({"layers": ",1"}, f"layers = ',1': {LAYERS}"),
+        ({"layers": "0, 1"}, f"layers = '0,1': {LAYERS}"),
+        ({"cases_root": "x" * 201}, f"cases_root = '{'x' * 200}': no such folder in the vault"),
+        ({"cases_root": "evals/a.md"}, "cases_root = 'evals/a.md': no such folder in the vault"),
+        ({"snapshots_root": "none"}, "snapshots_root = 'none': no such folder in the vault"),
+    ],
+)
+def test_layers_and_folders_that_there_are_not_are_named(
+    tmp_path: Path, given: dict[str, object], said: str
+) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "a.md").write_text("")
+    with pytest.raises(UsageError) as refused:
+        run_eval(tmp_path, {}, **given)
+    assert str(refused.value) == said
+
+
+def test_a_report_has_three_keys_and_those_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    whole: dict[str, JsonValue] = {"results": ["a", "b"], "more": 1, "summary": {}, "layers_run": [1]}
+    found = run_eval(tmp_path, whole, cases_root=" evals/ ", layers=" 3, 1 ")
+    assert found == {"layers_run": [1], "summary": {}, "results": ["a", "b"]}
+    assert list(found) == ["layers_run", "summary", "results"]
+    assert run_eval(tmp_path, {**whole, "summary": None}).keys() == {"layers_run", "results"}

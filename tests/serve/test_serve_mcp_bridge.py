@@ -517,6 +517,27 @@ def test_a_daemon_that_is_gone_is_looked_for_once_more() -> None:
     assert reached == [gone, daemon.info]
 
 
+def test_the_daemon_is_looked_for_once_while_it_answers() -> None:
+    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+    reached: list[DaemonInfo] = []
+
+    def reach() -> DaemonInfo:
+        reached.append(daemon.info)
+        return daemon.info
+
+    def lines() -> Iterator[bytes]:
+        yield from host.lines(modern(3, "tools/list"))
+        yield from host.lines(modern(4, "tools/list"))
+
+    try:
+        Bridge(reach, cast("BinaryIO", host), "1").run(lines())
+    finally:
+        daemon.server.shutdown()
+        daemon.server.server_close()
+    assert [one["id"] for one in host.results] == [3, 4]
+    assert reached == [daemon.info]
+
+
 def test_where_no_daemon_listens_its_address_is_said() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         info = DaemonInfo(1, f"http://127.0.0.1:{closed.getsockname()[1]}", "t", "/v", "")

@@ -21,6 +21,7 @@ from vault_indexer.serve.server import (
     address_to_keep,
     bind,
     bind_again,
+    bind_unix,
     daemon_info,
     ended_by_signals,
     run,
@@ -50,6 +51,33 @@ def test_the_port_of_the_settings_counts_else_that_of_the_last_server() -> None:
         bind_again(ServerSettings(port=port), KeptAddress(held.getsockname()[1], "")) as own,
     ):
         assert own.getsockname()[1] == port
+
+
+def test_a_socket_of_a_file_takes_the_place_of_one_that_nobody_listens_on(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    bind_unix(path).close()
+    assert path.is_socket()
+    with bind_unix(path) as held:
+        assert path.stat().st_mode & 0o777 == 0o660
+        with pytest.raises(DaemonError) as refused:
+            bind_unix(path)
+        assert str(refused.value) == f"cannot listen on the socket {path}: Address already in use"
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            held.accept()[0].close()
+    file = tmp_path / "note.md"
+    file.write_text("Kept.")
+    with pytest.raises(DaemonError, match="cannot listen on the socket"):
+        bind_unix(file)
+    assert file.read_text() == "Kept."
+    with pytest.raises(DaemonError, match="No such file or directory"):
+        bind_unix(tmp_path / "missing" / "socket")
+
+
+def test_a_socket_listens_on_the_host_that_is_named() -> None:
+    with bind(0) as own, bind(0, "0.0.0.0") as every:
+        assert (own.getsockname()[0], every.getsockname()[0]) == ("127.0.0.1", "0.0.0.0")
+        assert own.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)
 
 
 def test_the_token_is_kept_with_the_port_alone() -> None:
