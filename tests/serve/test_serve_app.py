@@ -7,14 +7,14 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, cast
 
 import pytest
-from waiting import DEADLINE_S
+from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
@@ -33,6 +33,8 @@ from vault_indexer.model import (
     IndexCounts,
     IndexState,
     RebuildReport,
+    SearchAnswer,
+    SearchRequest,
     StatusReport,
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
@@ -273,9 +275,39 @@ def test_the_document_says_what_a_request_has_to_give_and_what_holds_without_it(
     assert paths["/v1/search"]["get"]["operationId"] == "search_v1_search_get"
     assert paths["/v1/search"]["get"]["summary"] == "Search"
     assert list(paths["/v1/rebuild"]["post"]["responses"]) == ["200", "202", "default"]
-    assert paths["/v1/ask"]["post"]["requestBody"]["content"]["application/json"]["schema"] == {
-        "$ref": "#/components/schemas/AskOrder"
+    assert paths["/v1/ask"]["post"]["requestBody"] == {
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/AskOrder"}}},
+        "required": True,
     }
+
+
+@dataclass
+class SearchedService(Service):
+    """A search is given up when nobody waits for it any more; it remembers whether it was from the first."""
+
+    given_up: list[bool] = field(default_factory=list)
+
+    def search(self, request: SearchRequest, *, is_cancelled: Callable[[], bool]) -> SearchAnswer:
+        self.given_up.append(is_cancelled())
+        if request.query == "slow":
+            wait_until(is_cancelled)
+        return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), ())
+
+
+def test_a_search_that_is_answered_too_late_is_given_up() -> None:
+    options = ServerOptions(TOKEN, PORT, ServerSettings(timeout_s=0.2))
+    service = SearchedService(Path("/own"))
+    assert ask(service, "/v1/search?q=quick").status == 200
+    late = ask(service, "/v1/search?q=slow", options=options)
+    assert late.error == (504, "timeout", "no answer within 0.2 seconds")
+    assert service.given_up == [False, False]
+
+
+def test_a_search_is_given_up_where_the_server_stops() -> None:
+    service = SearchedService(Path("/own"))
+    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=lambda: True)
+    assert ask(service, "/v1/search?q=slow", options=options).status == 200
+    assert service.given_up == [True]
 
 
 def test_a_question_is_answered_whole_or_in_lines() -> None:

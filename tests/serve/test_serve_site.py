@@ -88,13 +88,14 @@ def test_the_token_is_kept_with_the_port_alone() -> None:
             for name, kept in {
                 "same": KeptAddress(port, KEPT),
                 "other port": KeptAddress(port + 1, KEPT),
+                "lower port": KeptAddress(port - 1, KEPT),
                 "short": KeptAddress(port, "k" * 31),
                 "none": None,
             }.items()
         }
         info = daemon_info(listener, "/v", ServerSettings(), ["indexer", "serve"])
     assert tokens.pop("same") == KEPT
-    assert len({*tokens.values(), KEPT}) == 4
+    assert len({*tokens.values(), KEPT}) == 5
     assert all(len(one) >= 32 for one in tokens.values())
     assert (info.pid, info.url, info.vault) == (os.getpid(), f"http://127.0.0.1:{port}", "/v")
     assert info.command == ("indexer", "serve")
@@ -143,17 +144,23 @@ async def no_content(_scope: Message, _receive: Receive, send: Send) -> None:
 
 def test_a_server_that_ends_answers_until_it_is_drained_and_hardly_works_meanwhile() -> None:
     states: list[bool] = []
+    clients: list[str] = []
     asked: list[Callable[[], bool]] = []
 
     def make(stopping: Callable[[], bool]) -> App:
         asked.append(stopping)
-        return no_content
+        return answer
+
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
+        clients.append(scope["client"][0])
+        await no_content(scope, receive, send)
 
     async def drained() -> None:
         states.append(asked[0]())
         reader, writer = await asyncio.open_connection(*listener.getsockname()[:2])
-        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert await reader.readline() == b"HTTP/1.1 204 No Content\r\n"
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\n")
+        writer.write(b"X-Long: %b\r\n\r\n" % (b"x" * (40 << 10)))
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 204 No Content\r\n\r\n"
         writer.close()
         before, over = time.thread_time(), asyncio.Event()
         asyncio.get_running_loop().call_later(0.3, over.set)
@@ -163,6 +170,7 @@ def test_a_server_that_ends_answers_until_it_is_drained_and_hardly_works_meanwhi
     with bind(0) as listener:
         serve_app(make, listener, 4, lambda: states.append(asked[0]()), lambda: True, drained)
     assert states == [False, True, True]
+    assert clients == ["127.0.0.1"], "whatever a header says"
 
 
 def test_an_interrupt_ends_a_server_that_is_not_drained_yet() -> None:
@@ -179,3 +187,18 @@ def test_an_interrupt_ends_a_server_that_is_not_drained_yet() -> None:
     with ended_by_signals(), bind(0) as listener:
         serve_app(lambda _: no_content, listener, 4, lambda: None, lambda: True, drained)
     assert ended == ["cancelled"]
+
+
+def test_whether_a_server_must_end_is_asked_at_once_and_then_every_second() -> None:
+    asked: list[bool] = []
+
+    def must_end() -> bool:
+        asked.append(True)
+        return False
+
+    def end_soon() -> None:
+        asyncio.get_running_loop().call_later(0.35, signal.raise_signal, signal.SIGTERM)
+
+    with ended_by_signals(), bind(0) as listener:
+        serve_app(lambda _: no_content, listener, 4, end_soon, must_end)
+    assert asked == [True]
