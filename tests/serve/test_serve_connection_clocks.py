@@ -215,18 +215,3 @@ def test_a_connection_takes_one_of_four_free_files(free: int, requests: int, mos
         assert connection_limit(requests) == most
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
-
-
-def test_where_no_file_can_be_opened_thirty_two_are_taken_to_be_open() -> None:
-    before = resource.getrlimit(resource.RLIMIT_NOFILE)
-    held = [os.dup(1)]
-    try:
-        while held[-1] < 59:
-            held.append(os.dup(1))
-        limit = held[-1] + 1
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, before[1]))
-        assert connection_limit(8) == min(256, (limit - 32) // 4)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, before)
-        for one in held:
-            os.close(one)
