@@ -297,7 +297,7 @@ class SearchedService(Service):
 def test_a_search_that_is_answered_too_late_is_given_up() -> None:
     options = ServerOptions(TOKEN, PORT, ServerSettings(timeout_s=0.2))
     service = SearchedService(Path("/own"))
-    assert ask(service, "/v1/search?q=quick").status == 200
+    assert ask(service, "/v1/search?q=quick&limit=5&fresh=yes").status == 200
     late = ask(service, "/v1/search?q=slow", options=options)
     assert late.error == (504, "timeout", "no answer within 0.2 seconds")
     assert service.given_up == [False, False]
@@ -342,6 +342,7 @@ def test_an_error_before_the_first_line_has_a_status_and_a_later_one_is_a_line()
         (b"[]", "body: Input should be an object"),
         (b'{"q": "why?", "colour": 1}', "unknown key 'colour'"),
         (b"{}", "q: is required"),
+        (b'{"q": "why?", "limit": "5"}', 'limit = "5": '),
     ],
 )
 def test_a_body_that_is_no_question_says_how(body: bytes, said: str) -> None:

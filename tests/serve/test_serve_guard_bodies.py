@@ -110,10 +110,11 @@ def test_a_page_of_an_allowed_origin_may_reach_a_private_network(private: bytes)
         (b"access-control-request-method", b"POST"),
         (b"access-control-request-private-network", private),
     ]
-    start = ask(Echo(), headers=headers, method="OPTIONS")[0]
+    start, body = ask(Echo(), headers=headers, method="OPTIONS")
     granted = dict(start["headers"])
     assert start["status"] == 204
     assert granted[b"access-control-max-age"] == str(PREFLIGHT_SECONDS).encode()
+    assert (body["body"], granted.keys() & {b"content-type", b"content-length"}) == (b"", set())
     assert granted.get(b"access-control-allow-private-network") == (b"true" if private == b"true" else None)
 
 
