@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import errno
+import signal
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import pytest
 import typer
 from pydantic import BaseModel, PlainSerializer
 from typer.testing import CliRunner
 
+from vault_indexer.cli.commands.eval_ranking import ranking_of_run
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.errors import UsageError, VaultError
+from vault_indexer.evals.question_folder import generated_file
+from vault_indexer.evals.questions import Question, write_questions
 
 ENDINGS: dict[str, BaseException] = {"ctrl-c": KeyboardInterrupt(), "sigterm": SystemExit(143)}
 
@@ -93,3 +97,23 @@ def test_a_mistake_of_this_program_is_not_hidden(tmp_path: Path, error: Exceptio
 @pytest.mark.parametrize(("status", "expected"), [(None, 0), (0, 0), (1, 1), (7, 7)])
 def test_what_a_command_returns_is_its_status(tmp_path: Path, status: int | None, expected: int) -> None:
     assert status_of(lambda: status, tmp_path) == expected
+
+
+class EndedSelection:
+    """The process gets SIGTERM as soon as somebody wants to know which vault is meant."""
+
+    def __getattr__(self, name: str) -> object:
+        signal.raise_signal(signal.SIGTERM)
+        raise AssertionError(f"{name} is read in spite of the signal")
+
+
+def test_sigterm_ends_a_ranking_with_its_status_and_means_afterwards_what_it_meant(tmp_path: Path) -> None:
+    write_questions(generated_file(tmp_path), [Question("q", "bread", {})])
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            ranking_of_run(cast("VaultSelection", EndedSelection()), tmp_path)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended.value.code == 143

@@ -25,6 +25,8 @@ from vault_indexer.serve.api.endpoints import SEARCH, STATUS
         ("[vaults]\nwork = 'Work'\n", "", True),
         ("[vaults]\nwork = 'Work'\n", "Work/Plans", True),
         ("[vaults]\nwork = 'Work'\n", "Other/Plans", False),  # a vault that the table lacks
+        ("[vaults]\nother = 'Other'\n", "Work/Plans", False),
+        ("[vaults]\nother = 'Other'\nwork = 'Work'\n", "Work", True),
         ("", "", False),
         ("", "Other/Plans", False),
     ],

@@ -7,14 +7,14 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, cast
 
 import pytest
-from waiting import DEADLINE_S
+from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
@@ -33,6 +33,8 @@ from vault_indexer.model import (
     IndexCounts,
     IndexState,
     RebuildReport,
+    SearchAnswer,
+    SearchRequest,
     StatusReport,
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
@@ -126,10 +128,12 @@ async def exchange(
     """The answer of an application to a request; to one of a client that leaves as soon as it gets some text,
     what it got. `told` is set at the first content."""
     path, _, query = target.partition("?")
-    data = b"" if body is None else json.dumps(body).encode()
+    data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
     headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
-    headers += [(b"content-type", b"application/json"), (b"accept", b"application/json")] if data else []
+    headers += (
+        [(b"content-type", b"application/json"), (b"accept", b"application/json")] if body is not None else []
+    )
     scope = {
         "type": "http",
         "asgi": {"version": "3.0", "spec_version": "2.3"},
@@ -247,6 +251,65 @@ def test_requests_may_name_a_vault_where_there_are_or_can_be_several(
     assert "/metrics" not in document["paths"]
 
 
+def test_the_document_says_what_a_request_has_to_give_and_what_holds_without_it() -> None:
+    document = ask(OWN, "/openapi.json").json
+    bodies = document["components"]["schemas"]
+    question, pause = bodies["AskOrder"], bodies["PauseOrder"]
+    assert question["required"] == ["q"]
+    assert question["additionalProperties"] is False
+    assert question["properties"]["q"].keys() & {"default", "anyOf"} == set()
+    assert question["properties"]["stream"]["default"] is False
+    assert question["description"] == "`POST /v1/ask`."
+    seconds = pause["properties"]["seconds"]
+    assert "required" not in pause
+    assert [one["type"] for one in seconds["anyOf"]] == ["number", "null"]
+    assert seconds["description"] and "default" not in seconds
+    assert bodies["ResumeOrder"]["description"] == "`POST /v1/resume`: an empty object."
+    search = {one["name"]: one for one in document["paths"]["/v1/search"]["get"]["parameters"]}
+    assert (search["q"]["required"], search["limit"]["required"]) == (True, False)
+    assert "default" not in search["q"]["schema"]
+    assert search["limit"]["schema"]["default"] == 0
+    paths = document["paths"]
+    assert paths["/v1/proof"]["get"]["security"] == []
+    assert "security" not in paths["/v1/search"]["get"]
+    assert paths["/v1/search"]["get"]["operationId"] == "search_v1_search_get"
+    assert paths["/v1/search"]["get"]["summary"] == "Search"
+    assert list(paths["/v1/rebuild"]["post"]["responses"]) == ["200", "202", "default"]
+    assert paths["/v1/ask"]["post"]["requestBody"] == {
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/AskOrder"}}},
+        "required": True,
+    }
+
+
+@dataclass
+class SearchedService(Service):
+    """A search is given up when nobody waits for it any more; it remembers whether it was from the first."""
+
+    given_up: list[bool] = field(default_factory=list)
+
+    def search(self, request: SearchRequest, *, is_cancelled: Callable[[], bool]) -> SearchAnswer:
+        self.given_up.append(is_cancelled())
+        if request.query == "slow":
+            wait_until(is_cancelled)
+        return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), ())
+
+
+def test_a_search_that_is_answered_too_late_is_given_up() -> None:
+    options = ServerOptions(TOKEN, PORT, ServerSettings(timeout_s=0.2))
+    service = SearchedService(Path("/own"))
+    assert ask(service, "/v1/search?q=quick&limit=5&fresh=yes").status == 200
+    late = ask(service, "/v1/search?q=slow", options=options)
+    assert late.error == (504, "timeout", "no answer within 0.2 seconds")
+    assert service.given_up == [False, False]
+
+
+def test_a_search_is_given_up_where_the_server_stops() -> None:
+    service = SearchedService(Path("/own"))
+    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=lambda: True)
+    assert ask(service, "/v1/search?q=slow", options=options).status == 200
+    assert service.given_up == [True]
+
+
 def test_a_question_is_answered_whole_or_in_lines() -> None:
     whole = ask(OWN, "/v1/ask", "POST", {"q": "why?"})
     assert (whole.headers["content-type"], whole.json["model"]) == ("application/json", "m")
@@ -268,6 +331,24 @@ def test_an_error_before_the_first_line_has_a_status_and_a_later_one_is_a_line()
     events = [json.loads(line) for line in lines.body.splitlines()]
     assert (lines.status, [one["event"] for one in events]) == (200, ["passages", "error"])
     assert events[1]["data"] == {"kind": "query_timeout", "message": "too slow"}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"", "the body is missing: send a JSON object"),
+        (b"{", "body: Invalid JSON: "),
+        (b"\xff", "body: Invalid JSON: "),
+        (b"[]", "body: Input should be an object"),
+        (b'{"q": "why?", "colour": 1}', "unknown key 'colour'"),
+        (b"{}", "q: is required"),
+        (b'{"q": "why?", "limit": "5"}', 'limit = "5": '),
+    ],
+)
+def test_a_body_that_is_no_question_says_how(body: bytes, said: str) -> None:
+    status, kind, message = ask(OWN, "/v1/ask", "POST", body).error
+    assert (status, kind) == (422, "request")
+    assert message.startswith(said)
 
 
 @pytest.mark.parametrize("given", [{}, {"force": True}, {"better": True}])

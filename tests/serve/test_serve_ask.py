@@ -71,12 +71,3 @@ def test_bad_input_is_refused_before_a_stream_begins(api: Api, keys: dict[str, o
     answer = api.post("/v1/ask", json.dumps({**keys, "stream": stream}).encode())
     assert answer.status == 422
     assert answer.kind in ("usage", "query", "request")
-
-
-def test_a_question_is_read_only_though_it_is_posted() -> None:
-    from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PAUSE, VERIFY
-
-    assert ASK.is_read_only
-    assert not PAUSE.is_read_only
-    assert not VERIFY.is_read_only
-    assert [one.name for one in ENDPOINTS if one.is_question] == ["ask"]

@@ -23,6 +23,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
+    CHUNKS,
     ENDPOINTS,
     MENTIONS,
     ORPHANS,
@@ -112,6 +113,12 @@ def test_a_text_that_is_empty_or_too_long_is_refused_before_it_is_sent() -> None
     assert ALL_LINKS.arguments({"path": "", "view": "orphans"}) == {"view": "orphans"}
 
 
+def test_other_texts_are_left_to_the_endpoint() -> None:
+    given: dict[str, Value] = {"path": "Sky", "strategy": " " * 5000}
+    assert CHUNKS.arguments(given) == given
+    assert SEARCH.arguments({"q": "x", "fields": " "}) == {"q": "x", "fields": " "}
+
+
 def test_the_keys_of_a_hit_are_those_that_are_named() -> None:
     assert hit_keys("") is None
     assert hit_keys(" , ") is None
@@ -167,7 +174,7 @@ def test_the_share_of_words_is_relative_to_the_strongest_hit() -> None:
         Shares(words=1.0, meaning=0.0, links=0.75),
         Shares(words=0.0, meaning=0.0, links=0.0),
     ]
-    assert with_shares(replace(NOTHING_FOUND, results=(hit_of(0.0),))).results[0].shares == Shares(
-        0.0, 0.0, 0.0
-    )
+    for words, share in ((0.0, 0.0), (0.5, 1.0)):
+        (hit,) = with_shares(replace(NOTHING_FOUND, results=(hit_of(words),))).results
+        assert hit.shares == Shares(share, 0.0, 0.0)
     assert with_shares(NOTHING_FOUND) == NOTHING_FOUND

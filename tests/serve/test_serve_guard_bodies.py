@@ -110,8 +110,33 @@ def test_a_page_of_an_allowed_origin_may_reach_a_private_network(private: bytes)
         (b"access-control-request-method", b"POST"),
         (b"access-control-request-private-network", private),
     ]
-    start = ask(Echo(), headers=headers, method="OPTIONS")[0]
+    start, body = ask(Echo(), headers=headers, method="OPTIONS")
     granted = dict(start["headers"])
     assert start["status"] == 204
     assert granted[b"access-control-max-age"] == str(PREFLIGHT_SECONDS).encode()
+    assert (body["body"], granted.keys() & {b"content-type", b"content-length"}) == (b"", set())
     assert granted.get(b"access-control-allow-private-network") == (b"true" if private == b"true" else None)
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "token", "status", "may_read"),
+    [
+        (b"localhost:80", b"app://obsidian.md", b"secret", 200, True),
+        (b"localhost:80", b"http://localhost:80", b"secret", 200, True),
+        (b"localhost:80", b"app://obsidian.md", b"other", 401, True),
+        (b"localhost:80", b"http://evil.example", b"secret", 403, False),
+        (b"evil.example", b"app://obsidian.md", b"secret", 421, False),
+        (b"localhost:80", b"", b"secret", 200, False),
+    ],
+)
+def test_a_page_of_an_allowed_origin_may_read_what_it_is_answered(
+    host: bytes, origin: bytes, token: bytes, status: int, may_read: bool
+) -> None:
+    headers = [(b"host", host), (b"authorization", b"Bearer " + token)]
+    headers += [(b"origin", origin)] if origin else []
+    start = ask(Echo(), [part(b"")], headers, method="GET")[0]
+    said = dict(start["headers"])
+    assert start["status"] == status
+    assert said.get(b"access-control-allow-origin") == (origin if may_read else None)
+    assert said.get(b"vary") == (b"Origin" if may_read else None)
+    assert (said[b"cache-control"], said[b"x-content-type-options"]) == (b"no-store", b"nosniff")

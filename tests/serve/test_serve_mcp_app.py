@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from mcp_in_process import StrategyInMemory
 
 from vault_indexer.config import Settings
 from vault_indexer.contract.parameters import Parameter, Value
@@ -18,7 +19,7 @@ from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import Message
-from vault_indexer.serve.mcp.actions import NO_ACTIONS
+from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, RowTools, ToolSet, VaultTools
 from vault_indexer.serve.mcp.projection import keys
 from vault_indexer.serve.mcp.tools import Object, ToolContext, ToolRow
@@ -94,6 +95,28 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
         VaultTools(lambda: ToolContext(AnswerContext(vaults, DaemonState()), NO_ACTIONS), ENDPOINTS, 60.0),
         talk,
     )
+
+
+@pytest.mark.parametrize(
+    ("actions", "more"),
+    [
+        (NO_ACTIONS, set()),
+        (AgentActions(run_evals=lambda _: {}), {"run_eval"}),
+        (AgentActions(strategy=StrategyInMemory()), {"set_chunker"}),
+    ],
+    ids=["none", "evaluations", "strategy"],
+)
+def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]) -> None:
+    context = ToolContext(AnswerContext(Vaults(closed("garden")), DaemonState()), actions)
+
+    async def talk(ask: Ask) -> None:
+        _, found = await ask("tools/list")
+        tools = {one["name"]: one["inputSchema"]["properties"] for one in found["tools"]}
+        assert tools.keys() & {"run_eval", "set_chunker"} == more
+        if "set_chunker" in more:
+            assert tools["set_chunker"]["strategy"]["enum"] == ["paragraph", "word"]
+
+    conversation(VaultTools(lambda: context, ENDPOINTS, 60.0), talk)
 
 
 def rows(timeout_s: float = 60.0) -> RowTools:

@@ -133,6 +133,34 @@ def test_a_request_that_is_cancelled_leaves_the_daemon_and_gets_no_answer() -> N
     assert "Mcp-Name: =?base64?c8O8Y2h0?=" in head.decode()
 
 
+def test_a_request_that_is_cancelled_before_the_daemon_is_found_gets_no_answer() -> None:
+    daemon = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1})
+    found, out = threading.Event(), io.BytesIO()
+
+    def reach() -> DaemonInfo:
+        assert found.wait(DEADLINE_S)
+        return daemon.info
+
+    def lines() -> Iterator[bytes]:
+        yield modern(7, "tools/list")
+        yield b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}\n'
+        found.set()
+        yield modern(8, "tools/list")
+
+    try:
+        Bridge(reach, out, "1").run(lines())
+    finally:
+        daemon.server.shutdown()
+        daemon.server.server_close()
+    assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == [8]
+
+
+def test_what_the_daemon_answers_with_nothing_gets_no_line() -> None:
+    out = io.BytesIO()
+    ScriptedDaemon(lambda _: b"").bridge([modern(7, "tools/list")], out)
+    assert out.getvalue() == b""
+
+
 def test_the_handshake_does_not_wait_for_the_daemon() -> None:
     out, asked = io.BytesIO(), threading.Event()
 
@@ -515,6 +543,27 @@ def test_a_daemon_that_is_gone_is_looked_for_once_more() -> None:
         daemon.server.server_close()
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
     assert reached == [gone, daemon.info]
+
+
+def test_the_daemon_is_looked_for_once_while_it_answers() -> None:
+    daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
+    reached: list[DaemonInfo] = []
+
+    def reach() -> DaemonInfo:
+        reached.append(daemon.info)
+        return daemon.info
+
+    def lines() -> Iterator[bytes]:
+        yield from host.lines(modern(3, "tools/list"))
+        yield from host.lines(modern(4, "tools/list"))
+
+    try:
+        Bridge(reach, cast("BinaryIO", host), "1").run(lines())
+    finally:
+        daemon.server.shutdown()
+        daemon.server.server_close()
+    assert [one["id"] for one in host.results] == [3, 4]
+    assert reached == [daemon.info]
 
 
 def test_where_no_daemon_listens_its_address_is_said() -> None:

@@ -348,21 +348,25 @@ def test_a_user_of_an_earlier_client_is_asked_by_the_model(garden: Tools) -> Non
     assert found["message"].startswith("Ask the user: Split notes by paragraph instead of word?")
 
 
-def test_the_model_brings_the_word_of_the_user_with_the_code_of_the_call_before(garden: Tools) -> None:
+@pytest.mark.parametrize(("before", "after"), [("word", "paragraph"), ("paragraph", "word")])
+def test_the_model_brings_the_word_of_the_user_with_the_code_of_the_call_before(
+    garden: Tools, before: str, after: str
+) -> None:
     tools, setting = garden.with_strategy()
+    setting.strategy = before
 
     async def conversation(client: Client) -> None:
         async def choose(strategy: str, **given: object) -> str:
             result = await client.call_tool("set_chunker", {"strategy": strategy, **given})
             return str(structured(result)["message"])
 
-        assert await choose("word") == "The strategy is word already; nothing is changed."
-        code = (await choose("paragraph", confirm=True)).rpartition("code = ")[2].strip(".")
+        assert await choose(before) == f"The strategy is {before} already; nothing is changed."
+        code = (await choose(after, confirm=True)).rpartition("code = ")[2].strip(".")
         for given in ({"confirm": False, "code": code}, {"confirm": True, "code": "0"}, {"confirm": True}):
-            assert (await choose("paragraph", **given)).startswith("Ask the user: ")
-        assert setting.strategy == "word"
-        assert (await choose("paragraph", confirm=True, code=code)).startswith("The strategy is written")
-        assert setting.strategy == "paragraph"
+            assert (await choose(after, **given)).startswith("Ask the user: ")
+        assert setting.strategy == before
+        assert (await choose(after, confirm=True, code=code)).startswith("The strategy is written")
+        assert setting.strategy == after
 
     tools.talk(conversation)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from threading import Event
 from typing import cast
@@ -75,6 +76,8 @@ def test_one_runs_at_a_time_and_a_server_that_stops_does_not_wait_for_it() -> No
     for _ in range(2):
         rebuilds.start(RebuildOptions())
     assert rebuilds.wait(lambda: True).running
+    threads = [one.daemon for one in threading.enumerate() if one.name == "rebuild"]
+    assert threads and all(threads), "the process ends without waiting for it"
     service.released.set()
     rebuilds.wait(lambda: False)
     assert len(service.asked) == 1

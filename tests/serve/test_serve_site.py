@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,7 +16,18 @@ import pytest
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
-from vault_indexer.serve.server import Site, address_to_keep, bind, bind_again, daemon_info, run
+from vault_indexer.serve.http.guard import App, Message, Receive, Send
+from vault_indexer.serve.server import (
+    Site,
+    address_to_keep,
+    bind,
+    bind_again,
+    bind_unix,
+    daemon_info,
+    ended_by_signals,
+    run,
+    serve_app,
+)
 from vault_indexer.vaults import Vaults
 
 KEPT = "k" * 32
@@ -38,6 +54,33 @@ def test_the_port_of_the_settings_counts_else_that_of_the_last_server() -> None:
         assert own.getsockname()[1] == port
 
 
+def test_a_socket_of_a_file_takes_the_place_of_one_that_nobody_listens_on(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    bind_unix(path).close()
+    assert path.is_socket()
+    with bind_unix(path) as held:
+        assert path.stat().st_mode & 0o777 == 0o660
+        with pytest.raises(DaemonError) as refused:
+            bind_unix(path)
+        assert str(refused.value) == f"cannot listen on the socket {path}: Address already in use"
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            held.accept()[0].close()
+    file = tmp_path / "note.md"
+    file.write_text("Kept.")
+    with pytest.raises(DaemonError, match="cannot listen on the socket"):
+        bind_unix(file)
+    assert file.read_text() == "Kept."
+    with pytest.raises(DaemonError, match="No such file or directory"):
+        bind_unix(tmp_path / "missing" / "socket")
+
+
+def test_a_socket_listens_on_the_host_that_is_named() -> None:
+    with bind(0) as own, bind(0, "0.0.0.0") as every:
+        assert (own.getsockname()[0], every.getsockname()[0]) == ("127.0.0.1", "0.0.0.0")
+        assert own.getsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR)
+
+
 def test_the_token_is_kept_with_the_port_alone() -> None:
     with bind(0) as listener:
         port = listener.getsockname()[1]
@@ -46,13 +89,14 @@ def test_the_token_is_kept_with_the_port_alone() -> None:
             for name, kept in {
                 "same": KeptAddress(port, KEPT),
                 "other port": KeptAddress(port + 1, KEPT),
+                "lower port": KeptAddress(port - 1, KEPT),
                 "short": KeptAddress(port, "k" * 31),
                 "none": None,
             }.items()
         }
         info = daemon_info(listener, "/v", ServerSettings(), ["indexer", "serve"])
     assert tokens.pop("same") == KEPT
-    assert len({*tokens.values(), KEPT}) == 4
+    assert len({*tokens.values(), KEPT}) == 5
     assert all(len(one) >= 32 for one in tokens.values())
     assert (info.pid, info.url, info.vault) == (os.getpid(), f"http://127.0.0.1:{port}", "/v")
     assert info.command == ("indexer", "serve")
@@ -92,3 +136,74 @@ def test_a_site_that_fails_ends_its_server_with_its_failure(tmp_path: Path) -> N
             run(site, listener, ServerSettings(), is_ready)
     assert ready == [info]
     assert announced
+
+
+async def no_content(_scope: Message, _receive: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body"})
+
+
+def test_a_server_that_ends_answers_until_it_is_drained_and_hardly_works_meanwhile() -> None:
+    states: list[bool] = []
+    clients: list[str] = []
+    asked: list[Callable[[], bool]] = []
+
+    def make(stopping: Callable[[], bool]) -> App:
+        asked.append(stopping)
+        return answer
+
+    async def answer(scope: Message, receive: Receive, send: Send) -> None:
+        clients.append(scope["client"][0])
+        await no_content(scope, receive, send)
+
+    async def drained() -> None:
+        states.append(asked[0]())
+        reader, writer = await asyncio.open_connection(*listener.getsockname()[:2])
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 192.0.2.1\r\n")
+        writer.write(b"X-Long: %b" % (b"x" * (40 << 10)))
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.05):
+                assert await reader.read() == b"", "the server waits for the end of the head"
+        writer.write(b"\r\n\r\n")
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 204 No Content\r\n\r\n"
+        writer.close()
+        before, over = time.thread_time(), asyncio.Event()
+        asyncio.get_running_loop().call_later(0.3, over.set)
+        await over.wait()
+        states.append(time.thread_time() - before < 0.1)
+
+    with bind(0) as listener:
+        serve_app(make, listener, 4, lambda: states.append(asked[0]()), lambda: True, drained)
+    assert states == [False, True, True]
+    assert clients == ["127.0.0.1"], "whatever a header says"
+
+
+def test_an_interrupt_ends_a_server_that_is_not_drained_yet() -> None:
+    ended: list[str] = []
+
+    async def drained() -> None:
+        signal.raise_signal(signal.SIGINT)
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended.append("cancelled")
+            raise
+
+    with ended_by_signals(), bind(0) as listener:
+        serve_app(lambda _: no_content, listener, 4, lambda: None, lambda: True, drained)
+    assert ended == ["cancelled"]
+
+
+def test_whether_a_server_must_end_is_asked_at_once_and_then_every_second() -> None:
+    asked: list[bool] = []
+
+    def must_end() -> bool:
+        asked.append(True)
+        return False
+
+    def end_soon() -> None:
+        asyncio.get_running_loop().call_later(0.35, signal.raise_signal, signal.SIGTERM)
+
+    with ended_by_signals(), bind(0) as listener:
+        serve_app(lambda _: no_content, listener, 4, end_soon, must_end)
+    assert asked == [True]

@@ -92,7 +92,7 @@ class DaemonClient:
         except ConnectionRefusedError as error:
             raise NotListeningError(f"no daemon listens at {self._info.url}") from error
         except (OSError, HTTPException) as error:
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            reason = getattr(error, "strerror", None) or error
             raise DaemonError(
                 f"the daemon (process {self._info.pid}) at {self._info.url} does not answer: {reason}"
             ) from error

@@ -83,11 +83,12 @@ def _vault(selection: VaultSelection, folder: Path | None) -> Path:
     if folder is not None:
         return folder.expanduser()
     found = named_or_enclosing_vault(selection, os.environ)
+    if found is not None:
+        return found
     here = current_folder()
-    if found is None and (here is None or not any(here.rglob("*.md"))):
+    if here is None or not any(here.rglob("*.md")):
         raise UsageError("There are no Markdown notes here. Name a folder, as in: indexer init ~/Notes")
-    assert found is not None or here is not None
-    return found or here  # type: ignore[return-value] # one of them is there
+    return here
 
 
 def _register(selection: VaultSelection, vault: Path, name: str) -> None:

@@ -93,9 +93,6 @@ class Endpoint(Generic[Answer]):
     is_public: bool = False
     """Whether it needs no token."""
 
-    is_question: bool = False
-    """Whether a POST changes nothing: its parameters are in the body because they may be long or private."""
-
     vaults: Literal["one", "any", "none"] = "one"
     """Which vaults it asks where several are kept: one, which the request names; one or, without a name, all;
     none, because it is about the daemon."""
@@ -111,11 +108,6 @@ class Endpoint(Generic[Answer]):
     def parameter(self, name: str) -> Parameter:
         """The parameter of this name. Raises KeyError."""
         return {one.name: one for one in self.parameters}[name]
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether it changes nothing."""
-        return self.method == "GET" or self.is_question
 
     def view(self, answer: str, **fixed: Value) -> Endpoint[Any]:
         """This endpoint with some parameters fixed, whose answers are of one type then."""
@@ -185,7 +177,6 @@ ASK: Endpoint[shapes.AskAnswerJson] = Endpoint(
     answer_help="The answer.",
     line="AskLine",
     is_long_lived=True,
-    is_question=True,
     vaults="any",
 )
 

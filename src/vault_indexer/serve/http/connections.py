@@ -11,6 +11,7 @@ import asyncio
 import errno
 import json
 import logging
+import math
 import os
 import socket
 import sys
@@ -225,7 +226,7 @@ class Acceptor:
 
     def _say(self, message: str) -> None:
         now = time.monotonic()
-        if now - self._said.get(message, -_SAY_EVERY_S) >= _SAY_EVERY_S:
+        if now - self._said.get(message, -math.inf) >= _SAY_EVERY_S:
             self._said[message] = now
             _LOG.warning(message)
 

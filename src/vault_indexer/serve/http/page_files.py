@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -92,9 +93,10 @@ def _below(folder: Traversable, address: str) -> list[tuple[str, PageFile]]:
 
 def _mermaid() -> bytes:
     """Mermaid's code; empty if the extra `diagrams` is not installed."""
-    if find_spec("mermaidx") is None:
+    package = find_spec("mermaidx")
+    if package is None or package.origin is None:
         return b""
-    file = resources.files("mermaidx").joinpath(*_MERMAID)
+    file = Path(package.origin).parent.joinpath(*_MERMAID)
     return file.read_bytes() if file.is_file() else b""
 
 

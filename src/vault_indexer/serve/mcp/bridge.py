@@ -320,7 +320,7 @@ class _Daemon:
         except (OSError, HTTPException) as error:
             if call.is_cancelled:
                 return None
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            reason = getattr(error, "strerror", None) or error
             raise DaemonError(f"the daemon at {info.url} does not answer: {reason}") from error
         finally:
             connection.close()

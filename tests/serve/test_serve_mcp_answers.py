@@ -1,0 +1,406 @@
+"""What the tools ask of a vault, and what they make of its answers: a vault of a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from vault_indexer.errors import IndexUnusableError, UnknownNoteError, UsageError
+from vault_indexer.model import (
+    AskAnswer,
+    Backlink,
+    DaemonState,
+    Hit,
+    IndexCounts,
+    IndexState,
+    JsonValue,
+    LinksAnswer,
+    MentionsAnswer,
+    Orphan,
+    Progress,
+    SearchAnswer,
+    SearchRequest,
+    StatusReport,
+    UnresolvedTarget,
+    Why,
+)
+from vault_indexer.serve.api.endpoints import ENDPOINTS
+from vault_indexer.serve.api.respond import AnswerContext
+from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
+from vault_indexer.serve.mcp.budget import as_text, likely_tokens
+from vault_indexer.serve.mcp.tools import (
+    HIT_TOKENS,
+    ToolContext,
+    answer_of,
+    checked_arguments,
+    in_its_vault,
+    input_schema,
+    output_schema,
+)
+from vault_indexer.serve.mcp.views import ToolView, tool_views
+from vault_indexer.service import VaultService
+from vault_indexer.vaults import OpenVault, Vaults
+
+MANY = 205
+"""More than the largest limit."""
+
+VIEWS = {one.name: one for one in tool_views(ENDPOINTS, strategies=("word",), has_evals=True)}
+
+
+def hit_of(snippet: str, **fields: Any) -> Hit:
+    """A hit with this snippet."""
+    why = Why(vector=None, keyword=None, graph=None, recency=1.0)
+    hit = Hit(
+        path="Log/a b.md",
+        title="A",
+        header_path="",
+        chunk_id="c",
+        chunk_index=0,
+        start_pos=0,
+        end_pos=1,
+        start_line=3,
+        end_line=4,
+        score=1.0,
+        snippet=snippet,
+        content="whole",
+        modified_time="2026-01-02T03:04:05Z",
+        tags=(),
+        stale=False,
+        why=why,
+    )
+    return replace(hit, **fields)
+
+
+@dataclass
+class Service:
+    """The part of a service that these tools ask. It remembers the limits that it is asked for, and fails
+    with the next of `failures`, if there is one."""
+
+    hits: Sequence[Hit] = ()
+    answered: AskAnswer | None = None
+    failures: list[Exception] = field(default_factory=list)
+    states: list[str] = field(default_factory=lambda: ["ready"])
+    progress: Progress | None = None
+    limits: list[int | None] = field(default_factory=list)
+    vault: str = "/v"
+
+    def status(self) -> StatusReport:
+        state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
+        counts = IndexCounts(1, 1, 0, 0)
+        return StatusReport(self.vault, "/i", state, 1, 1, 0, counts, progress=self.progress)
+
+    def search(self, request: SearchRequest, *, is_cancelled: object) -> SearchAnswer:
+        assert is_cancelled
+        self.limits.append(request.limit)
+        if self.failures:
+            raise self.failures.pop(0)
+        return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), tuple(self.hits))
+
+    def ask_events(self, _request: object, *, is_cancelled: object) -> Sequence[object]:
+        assert is_cancelled
+        return [self.answered, self.answered]
+
+    def path_of(self, note: str) -> str:
+        return f"{note}.md"
+
+    def related(self, _note: str, limit: int) -> tuple[object, ...]:
+        self.limits.append(limit)
+        return ()
+
+    def mentions(self, note: str, limit: int) -> MentionsAnswer:
+        self.limits.append(limit)
+        return MentionsAnswer(f"{note}.md", (), (), more=False)
+
+    def orphans(self) -> Sequence[Orphan]:
+        return [Orphan(f"{number}.md", "") for number in range(MANY)]
+
+    def unresolved_links(self) -> Sequence[UnresolvedTarget]:
+        return [UnresolvedTarget(f"{number}", 1, ()) for number in range(MANY)]
+
+    def links(self, note: str) -> LinksAnswer:
+        links = tuple(Backlink(f"{number}.md", 1, "wikilink", "") for number in range(MANY))
+        return LinksAnswer(f"{note}.md", (), links, (), (), 0, MANY, 0)
+
+
+def context_of(*services: Service, vault: str = "", **options: Any) -> ToolContext:
+    """The context of a call to vaults that are named a, b and so on."""
+    held = [
+        OpenVault(name, Path("/v"), cast("VaultService", one))
+        for name, one in zip("abc", services, strict=False)
+    ]
+    answers = AnswerContext(Vaults(held), DaemonState(), vault=vault)
+    return replace(ToolContext(answers, NO_ACTIONS), **options)
+
+
+def ask(context: ToolContext, tool: str, **given: object) -> dict[str, Any]:
+    """The answer of a tool."""
+    view = VIEWS[tool]
+    return answer_of(view, context, checked_arguments(view, given))
+
+
+@pytest.mark.parametrize(
+    ("given", "entries"),
+    [({"path": "a"}, "backlinks"), ({"view": "unresolved"}, "unresolved"), ({"view": "orphans"}, "orphans")],
+)
+def test_a_list_of_links_has_pages_up_to_its_end(given: dict[str, object], entries: str) -> None:
+    service = Service()
+    for offset, count, following in ((0, 100, 100), (100, 100, 200), (200, 5, None), (205, 0, None)):
+        found = ask(context_of(service), "links", offset=offset, **given)
+        assert (len(found[entries]), found.get("next_offset")) == (count, following)
+    assert ask(context_of(service), "links", limit=2, offset=1, **given)["next_offset"] == 3
+    assert service.limits == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [("search", {"query": "x"}), ("related", {"path": "a"}), ("links", {"path": "a", "view": "mentions"})],
+)
+def test_pages_are_of_one_ranking_whatever_their_size(tool: str, given: dict[str, object]) -> None:
+    service = Service()
+    for limit in (1, 7):
+        ask(context_of(service), tool, limit=limit, **given)
+    assert service.limits == [200, 200]
+
+
+def test_a_call_waits_until_an_index_that_is_being_built_answers() -> None:
+    service = Service([hit_of("x")], failures=[IndexUnusableError("not yet")], states=["building"])
+    assert len(ask(context_of(service), "search", query="x")["results"]) == 1
+    assert service.limits == [200, 200]
+
+
+READ = "; 1,200 of 3,400 notes are read"
+AGAIN = "; call again in a few seconds (status shows the progress)"
+
+
+@pytest.mark.parametrize(
+    ("options", "state", "progress", "said", "looks"),
+    [
+        ({}, "ready", None, "not yet", 1),
+        ({"first_notes_s": -1.0}, "building", None, f"not yet{AGAIN}", 1),
+        (
+            {"first_notes_s": -1.0},
+            "building",
+            Progress("notes", 1200, 3400, 0, 1.0),
+            f"not yet{READ}{AGAIN}",
+            1,
+        ),
+        ({"first_notes_s": -1.0}, "building", Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
+        ({"first_notes_s": 0.1}, "building", None, f"not yet{AGAIN}", 2),
+    ],
+)
+def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
+    options: dict[str, Any], state: str, progress: Progress | None, said: str, looks: int
+) -> None:
+    failures: list[Exception] = [IndexUnusableError("not yet") for _ in range(9)]
+    service = Service(failures=failures, states=[state], progress=progress)
+    with pytest.raises(IndexUnusableError) as refused:
+        ask(context_of(service, **options), "search", query="x")
+    assert (str(refused.value), len(service.limits)) == (said, looks)
+
+
+def test_a_call_that_nobody_waits_for_does_not_wait_for_an_index() -> None:
+    service = Service(failures=[IndexUnusableError("not yet")] * 2, states=["building"])
+    context = context_of(service)
+    cancelled = replace(context, answers=replace(context.answers, is_cancelled=lambda: True))
+    with pytest.raises(IndexUnusableError, match="not yet; call again"):
+        ask(cancelled, "search", query="x")
+    assert len(service.limits) == 1
+
+
+def test_a_call_to_several_vaults_waits_for_the_one_that_it_names() -> None:
+    building = Service([hit_of("x")], failures=[IndexUnusableError("not yet")], states=["building"])
+    found = ask(context_of(building, Service(), vault="a"), "search", query="x")
+    assert len(found["results"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("hit", "address", "vault", "own_id"),
+    [
+        (hit_of("x"), "", "", "Log/a b.md"),
+        (hit_of("x"), "", "b", "b/Log/a b.md"),
+        (hit_of("x", vault="b"), "", "a", "b/Log/a b.md"),
+        (hit_of("x"), "b", "b", "Log/a b.md"),
+    ],
+)
+def test_a_hit_has_the_id_that_fetch_takes_and_its_url(
+    hit: Hit, address: str, vault: str, own_id: str
+) -> None:
+    services = [Service([hit]), Service([hit])] if vault else [Service([hit])]
+    (found,) = ask(context_of(*services, vault=vault, address=address), "search", query="x")["results"]
+    assert found["id"] == own_id
+    assert found["url"] == f"vault://{own_id.replace(' ', '%20')}"
+    assert (found["path"], found["start_line"], found["end_line"]) == ("Log/a b.md", 3, 4)
+
+
+WORDS = "pea bun cat red " * 40
+
+
+def test_a_hit_with_its_snippet_has_about_so_many_tokens() -> None:
+    short, long, marked = (
+        ask(context_of(Service([one])), "search", query="x")["results"][0]
+        for one in (hit_of("pea bun"), hit_of(WORDS), hit_of(WORDS, marks=((600, 603),)))
+    )
+    assert short["snippet"] == "pea bun"
+    assert HIT_TOKENS <= likely_tokens(as_text(long)) <= HIT_TOKENS + 5
+    assert long["snippet"].startswith("pea bun cat") and long["snippet"].endswith("…")
+    assert marked["snippet"].startswith("…") and marked["snippet"].endswith("pea bun cat red ")
+
+
+def test_a_hit_with_a_long_place_has_twelve_tokens_of_its_snippet_left() -> None:
+    (found,) = ask(context_of(Service([hit_of(WORDS, title="long " * 90)])), "search", query="x")["results"]
+    assert 9 <= likely_tokens(found["snippet"]) <= 13
+
+
+@pytest.mark.parametrize(
+    ("kind", "wanted", "texts"),
+    [
+        ("quotes", False, []),
+        ("quotes", True, [{"content"}]),
+        ("passages", False, [{"snippet"}]),
+        ("passages", True, [{"content"}]),
+    ],
+)
+def test_passages_are_places_where_they_are_the_answer_and_whole_where_they_are_wanted(
+    kind: Any, wanted: bool, texts: list[set[str]]
+) -> None:
+    passages = (hit_of("pea bun"),)
+    answered = AskAnswer("x?", kind, "strong", (), (), passages, (), "", 1.0, IndexState(1, 1, 0))
+    found = ask(context_of(Service(answered=answered)), "ask", query="x?", passages=wanted)
+    assert [set(one) & {"snippet", "content"} for one in found["passages"]] == texts
+    assert found["kind"] == kind
+
+
+def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
+    one, several = context_of(Service()), context_of(Service(), Service())
+    assert in_its_vault(one, "b/Note.md") == (one, "b/Note.md")
+    chosen = context_of(Service(), Service(), vault="a")
+    assert in_its_vault(chosen, "b/Note.md") == (chosen, "b/Note.md")
+    own, path = in_its_vault(several, "b/Log/Note.md")
+    assert (own.answers.vault, path) == ("b", "Log/Note.md")
+    with pytest.raises(UnknownNoteError) as refused:
+        in_its_vault(several, "x" * 61 + "/Note.md")
+    assert str(refused.value) == f"'{'x' * 60}' does not begin with the name of a vault: a, b"
+
+
+def test_a_call_has_the_actions_of_the_vault_that_it_is_about() -> None:
+    own = AgentActions(run_evals=lambda _: {})
+    asked: list[str] = []
+
+    def actions_of(vault: str) -> AgentActions:
+        asked.append(vault)
+        return own
+
+    context = context_of(Service(), Service(), actions_of=actions_of)
+    assert context.on("b", lambda: True).actions is own
+    assert context.on("", lambda: True).actions is NO_ACTIONS
+    assert replace(context, actions_of=None).on("b", lambda: True).actions is NO_ACTIONS
+    assert asked == ["b"]
+    assert context.on("b", lambda: True).answers.is_cancelled()
+
+
+def properties(view: ToolView) -> dict[str, dict[str, Any]]:
+    return cast("dict[str, dict[str, Any]]", input_schema(view)["properties"])
+
+
+def test_the_schema_of_arguments_says_what_an_agent_needs_and_no_more() -> None:
+    search = properties(VIEWS["search"])
+    assert search["query"].keys() == {"type", "description"}
+    assert search["by"]["enum"] == ["chunk", "note"]
+    assert (search["by"]["default"], search["limit"]) == (
+        "chunk",
+        {"type": "integer", "maximum": 200, "default": 10},
+    )
+    assert search["offset"] == {"type": "integer"}
+    assert search["fresh"] == {"type": "boolean", "description": "Index changes first."}
+    assert input_schema(VIEWS["search"])["required"] == ["query"]
+    assert "required" not in input_schema(VIEWS["status"])
+    assert properties(VIEWS["get_notes"]) == {"paths": {"type": "array", "items": {"type": "string"}}}
+    assert properties(VIEWS["run_eval"])["layers"] == {"type": "array", "items": {"enum": [1, 2, 3]}}
+    assert properties(VIEWS["set_chunker"])["strategy"]["enum"] == ["word"]
+
+
+def test_the_schema_of_an_answer_in_pages_has_the_offset_of_the_next_one() -> None:
+    for name, view in VIEWS.items():
+        shown = cast("dict[str, Any]", output_schema(view)["properties"])
+        is_paged = bool(view.lists) or name == "read_note"
+        assert ("next_offset" in shown) is is_paged, name
+    passages = cast("dict[str, Any]", output_schema(VIEWS["ask"])["properties"])["passages"]["items"]
+    assert passages["required"] == ["path", "start_line", "end_line"]
+    assert {"snippet", "content"} <= passages["properties"].keys()
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "name", "value"),
+    [
+        ("search", {"query": "x", "by": None}, "by", "chunk"),
+        ("search", {"query": "x", "limit": "7"}, "limit", 7),
+        ("get_notes", {"paths": ["a", "b c"]}, "paths", "a\nb c"),
+        ("get_notes", {"paths": "a"}, "paths", "a"),
+        ("run_eval", {"layers": [2, 1]}, "layers", "2,1"),
+        ("run_eval", {"layers": None}, "layers", "1,2"),
+    ],
+)
+def test_an_argument_is_the_value_that_is_meant(
+    tool: str, given: dict[str, object], name: str, value: object
+) -> None:
+    assert checked_arguments(VIEWS[tool], given)[name] == value
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("search", {"query": None}, "query: is required"),
+        ("search", {"query": "x", "size": 3}, "unknown key 'size'"),
+        ("set_chunker", {"strategy": "word", "confirm": "true"}, "confirm = "),
+    ],
+)
+def test_an_argument_that_is_wrong_is_told_in_the_words_of_the_api(
+    tool: str, given: dict[str, object], said: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        checked_arguments(VIEWS[tool], given)
+    assert str(refused.value).startswith(said)
+
+
+def run_eval(vault: Path, report: Mapping[str, JsonValue], **given: object) -> dict[str, Any]:
+    """The answer of `run_eval`, where the cases end with this report."""
+    actions = AgentActions(run_evals=lambda _: report)
+    return ask(context_of(Service(vault=str(vault)), actions=actions), "run_eval", **given)
+
+
+LAYERS = "allowed are 1, 2 and 3, separated by commas"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"layers": "1" * 41}, f"layers = '{'1' * 40}': {LAYERS}"),
+        ({"layers": "1,,2"}, f"layers = '1,,2': {LAYERS}"),
+        ({"layers": ",1"}, f"layers = ',1': {LAYERS}"),
+        ({"layers": "0, 1"}, f"layers = '0,1': {LAYERS}"),
+        ({"cases_root": "x" * 201}, f"cases_root = '{'x' * 200}': no such folder in the vault"),
+        ({"cases_root": "evals/a.md"}, "cases_root = 'evals/a.md': no such folder in the vault"),
+        ({"snapshots_root": "none"}, "snapshots_root = 'none': no such folder in the vault"),
+    ],
+)
+def test_layers_and_folders_that_there_are_not_are_named(
+    tmp_path: Path, given: dict[str, object], said: str
+) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "a.md").write_text("")
+    with pytest.raises(UsageError) as refused:
+        run_eval(tmp_path, {}, **given)
+    assert str(refused.value) == said
+
+
+def test_a_report_has_three_keys_and_those_that_are_there(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    whole: dict[str, JsonValue] = {"results": ["a", "b"], "more": 1, "summary": {}, "layers_run": [1]}
+    found = run_eval(tmp_path, whole, cases_root=" evals/ ", layers=" 3, 1 ")
+    assert found == {"layers_run": [1], "summary": {}, "results": ["a", "b"]}
+    assert list(found) == ["layers_run", "summary", "results"]
+    assert run_eval(tmp_path, {**whole, "summary": None}).keys() == {"layers_run", "results"}
