@@ -358,6 +358,7 @@ class Heard(Letters):
         ("Abcd. Defg hijk. Lmno pqrstuv.", ["Abcd. Defg hijk. Lmno pqrstuv."]),
         (f"Abc.\n\n{'d' * 24}.", ["Abc.", f"{'d' * 24}."]),
         (f"Abc.\n\n{'d' * 23}.", [f"Abc.\n\n{'d' * 23}."]),
+        ("Abcdefghijkl mnopqrs tuvwx. Abcd. Defg.", ["Abcdefghijkl mnopqrs tuvwx.", "Abcd. Defg."]),
     ],
 )
 def test_semantic_clusters_embed_sentences_of_a_paragraph_together(text: str, segments: list[str]) -> None:
@@ -518,6 +519,18 @@ def test_methods_of_a_class_that_is_too_long_begin_chunks_and_know_their_class()
     assert [chunk.context for chunk in methods] == ["class Greeter:"] * 2
     plain = cut("code", f"```python\n{PYTHON}```\n", max_chunk_size=100, include_class_context=False)
     assert not any(chunk.context for chunk in plain)
+
+
+def test_of_several_classes_a_method_knows_its_own_alone() -> None:
+    methods = "    def first(self):\n        return 'AAAAAAAAAAAAAAAA'\n\n    def second(self):\n        pass\n"
+    classes = [f"class {name}:\n{methods}" for name in "AB"]
+    functions = "def last(items):\n    def inner():\n        return [item + item for item in items]\n"
+    source = "\n\n".join([*classes, functions])
+    chunks = cut("code", f"```python\n{source}```\n", **FINE | {"max_chunk_size": 70})
+    contexts = {chunk.body.strip().partition("\n")[0]: chunk.context for chunk in chunks}
+    assert [contexts[name] for name in ("class A:", "class B:", "def last(items):")] == [""] * 3
+    found = [chunk.context for chunk in chunks if chunk.body.strip().startswith("def second")]
+    assert found == ["class A:", "class B:"]
 
 
 def test_code_options() -> None:

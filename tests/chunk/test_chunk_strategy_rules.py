@@ -145,6 +145,7 @@ CHILD = {"min_child_tokens": 10, "max_child_tokens": 50}
         ([said("a", 9), said("b", 42), said("c", 3)], [(9, [0]), (42, [1]), (3, [2])]),
         ([said("a", 10), said("b", 4), said("c", 3), said("d", 3)], [(10, [0]), (10, [1, 2, 3])]),
         ([said("a", 3), "# C", said("b", 3)], [(3, [0]), (5, [1])]),
+        ([said("a", 3), said("b", 3), "# C", said("c", 3)], [(6, [0, 1]), (5, [2])]),
     ],
 )
 def test_a_small_child_takes_in_the_next_paragraph_of_its_section(

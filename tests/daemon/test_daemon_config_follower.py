@@ -19,5 +19,8 @@ def test_a_file_that_is_touched_without_end_is_read() -> None:
     is_read = threading.Event()
     follower = ConfigFollower(cast("ConfigWatch", Restless()), is_read.set, "test")
     follower.start()
-    assert is_read.wait(30)
+    threads = [one.daemon for one in threading.enumerate() if one.name == "test"]
+    is_told = is_read.wait(30)
     follower.stop()
+    assert is_told
+    assert threads == [True], "a process does not wait for it"

@@ -148,6 +148,16 @@ def test_a_file_that_vanished_is_held_and_then_deleted(where: Place, live: Vault
     assert (notes_of(live), live.dirty.held) == (NOTES.keys() - {"Bread.md"}, 0)
 
 
+def test_a_file_that_vanished_is_held_though_folders_of_its_name_are_excluded(
+    where: Place, live: VaultSync
+) -> None:
+    where.write(".indexerignore", "Bread.md/\n")
+    assert live.reconfigure(live.assembly) is True
+    (where.vault / "Bread.md").unlink()
+    assert live.sync(EVERYTHING)[0].removed == ()
+    assert (live.dirty.held, notes_of(live)) == (1, NOTES.keys())
+
+
 def test_a_file_that_is_back_in_time_is_kept(where: Place, live: VaultSync, clock: Clock) -> None:
     (where.vault / "Bread.md").unlink()
     live.sync(EVERYTHING)

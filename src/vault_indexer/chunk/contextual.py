@@ -177,8 +177,9 @@ class ContextualChunker:
             try:
                 return _Preamble(self._asker.ask(self._question(prompt), _read))
             except ProviderError as error:
-                down.append(_failure(error))
-                return down[-1]
+                failure = _failure(error)
+                down.append(failure)
+                return failure
             except UnusableAnswerError as error:
                 return _failure(error)
 
