@@ -522,7 +522,7 @@ def test_methods_of_a_class_that_is_too_long_begin_chunks_and_know_their_class()
 
 
 def test_of_several_classes_a_method_knows_its_own_alone() -> None:
-    methods = "    def first(self):\n        return 'AAAAAAAAAAAAAAAA'\n\n    def second(self):\n        pass\n"
+    methods = "    def first(self):\n        return 'AAAAAAAAAAAAA'\n\n    def second(self):\n        pass\n"
     classes = [f"class {name}:\n{methods}" for name in "AB"]
     functions = "def last(items):\n    def inner():\n        return [item + item for item in items]\n"
     source = "\n\n".join([*classes, functions])
