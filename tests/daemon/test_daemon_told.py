@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -63,6 +64,17 @@ def test_a_pause_is_said_with_its_end_and_with_what_waits(where: Place) -> None:
         wait_for(lambda: is_up_to_date(service))
         assert holding(service, "scandium") == {"One.md"}
         assert (service.status().paused, notices(service)) == (False, ())
+
+
+def test_an_index_that_was_deleted_is_built_again_and_that_is_said(where: Place) -> None:
+    with daemon(where) as service:
+        wait_for(lambda: is_up_to_date(service))
+        shutil.rmtree(where.index_dir.rename(where.index_dir.with_name("deleted")))
+        wait_for(lambda: any(one.startswith("Index rebuilt") for one in notices(service)))
+        wait_for(lambda: is_up_to_date(service))
+        assert notices(service) == (f"Index rebuilt: the index folder {where.index_dir} was deleted",)
+        assert (service.status().detail, service.status().generation) == ("", 1)
+        assert holding(service, "dough") == {"Bread.md"}
 
 
 def test_changes_that_make_no_progress_for_a_minute_are_said_with_what_they_wait_for(where: Place) -> None:

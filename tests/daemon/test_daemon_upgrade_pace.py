@@ -10,6 +10,7 @@ from typing import cast
 import pytest
 from loop_by_hand import Clock
 
+from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.index.jobs import Embedded, EmbedJob
@@ -271,3 +272,9 @@ def test_an_index_with_the_best_model_has_nothing_to_say() -> None:
     assert one.begin(index) == ()
     assert not one.task.progress
     assert not one.task.fault
+
+
+@pytest.mark.parametrize(("hours", "on_battery", "most_s"), [(2.5, True, 9000.0), (0.0, False, 0.0)])
+def test_the_rules_are_those_of_the_configuration(hours: float, on_battery: bool, most_s: float) -> None:
+    settings = EmbeddingSettings(max_upgrade_hours=hours, upgrade_on_battery=on_battery)
+    assert UpgradeRules.of(settings) == UpgradeRules(most_s, on_battery)

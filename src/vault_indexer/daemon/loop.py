@@ -106,7 +106,9 @@ class IndexLoop:
         limits = upkeep_limits(assembly.settings.index)
         # Vectors may be missing for hours: a note that is to be read again comes first. Merge and compaction
         # take a core and much memory each.
-        self._upgrade = UpgradeTask(_upgrade_rules(assembly), self._build_upgraded, clock, budget.vectors)
+        self._upgrade = UpgradeTask(
+            UpgradeRules.of(assembly.settings.embedding), self._build_upgraded, clock, budget.vectors
+        )
         self._reading = Upkeep(
             vault_sync, [QuarantineRetry(vault_sync), self._rechunk, self._embedding, self._upgrade]
         )
@@ -506,7 +508,7 @@ class IndexLoop:
         patterns of the configuration, and then changes nothing."""
         if self._vault_sync.reconfigure(assembly):
             self._watcher.use_rules(self._vault_sync.rules)
-        self._upgrade.rules = _upgrade_rules(assembly)
+        self._upgrade.rules = UpgradeRules.of(assembly.settings.embedding)
         self._note_exclusions()
 
     def pause_upgrade(self, paused: bool) -> None:
@@ -551,8 +553,3 @@ class IndexLoop:
         current = self._vault_sync.current
         if current is not None and not self._index_deleted:
             self._rebuild.use_reasons(current.reasons)
-
-
-def _upgrade_rules(assembly: Assembly) -> UpgradeRules:
-    embedding = assembly.settings.embedding
-    return UpgradeRules(embedding.max_upgrade_hours * 3600, embedding.upgrade_on_battery)

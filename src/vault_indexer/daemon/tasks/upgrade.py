@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
+from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.portions import PortionTask
@@ -54,6 +55,11 @@ class UpgradeRules:
 
     most_s: float
     on_battery: bool
+
+    @classmethod
+    def of(cls, settings: EmbeddingSettings) -> UpgradeRules:
+        """Those of a configuration."""
+        return cls(settings.max_upgrade_hours * 3600, settings.upgrade_on_battery)
 
 
 class UpgradeTask(PortionTask):
