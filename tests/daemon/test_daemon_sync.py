@@ -155,7 +155,7 @@ def test_a_file_that_vanished_is_held_though_folders_of_its_name_are_excluded(
     assert live.reconfigure(live.assembly) is True
     (where.vault / "Bread.md").unlink()
     assert live.sync(EVERYTHING)[0].removed == ()
-    assert (live.dirty.held, notes_of(live)) == (1, NOTES.keys())
+    assert (live.dirty.held, notes_of(live)) == (1, set(NOTES))
 
 
 def test_a_file_that_is_back_in_time_is_kept(where: Place, live: VaultSync, clock: Clock) -> None:
