@@ -295,11 +295,11 @@ class SearchedService(Service):
 
 
 def test_a_search_that_is_answered_too_late_is_given_up() -> None:
-    options = ServerOptions(TOKEN, PORT, ServerSettings(timeout_s=0.2))
+    options = ServerOptions(TOKEN, PORT, ServerSettings(timeout_s=0.5))
     service = SearchedService(Path("/own"))
     assert ask(service, "/v1/search?q=quick&limit=5&fresh=yes").status == 200
     late = ask(service, "/v1/search?q=slow", options=options)
-    assert late.error == (504, "timeout", "no answer within 0.2 seconds")
+    assert late.error == (504, "timeout", "no answer within 0.5 seconds")
     assert service.given_up == [False, False]
 
 

@@ -177,28 +177,22 @@ AGAIN = "; call again in a few seconds (status shows the progress)"
 
 
 @pytest.mark.parametrize(
-    ("options", "state", "progress", "said", "looks"),
+    ("waits_s", "states", "progress", "said", "looks"),
     [
-        ({}, "ready", None, "not yet", 1),
-        ({"first_notes_s": -1.0}, "building", None, f"not yet{AGAIN}", 1),
-        (
-            {"first_notes_s": -1.0},
-            "building",
-            Progress("notes", 1200, 3400, 0, 1.0),
-            f"not yet{READ}{AGAIN}",
-            1,
-        ),
-        ({"first_notes_s": -1.0}, "building", Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
-        ({"first_notes_s": 0.1}, "building", None, f"not yet{AGAIN}", 2),
+        (20.0, ["ready"], None, "not yet", 1),
+        (20.0, ["building", "ready"], None, "not yet", 2),
+        (-1.0, ["building"], None, f"not yet{AGAIN}", 1),
+        (-1.0, ["building"], Progress("notes", 1200, 3400, 0, 1.0), f"not yet{READ}{AGAIN}", 1),
+        (-1.0, ["building"], Progress("scan", 0, 0, 0, 1.0), f"not yet{AGAIN}", 1),
     ],
 )
 def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
-    options: dict[str, Any], state: str, progress: Progress | None, said: str, looks: int
+    waits_s: float, states: list[str], progress: Progress | None, said: str, looks: int
 ) -> None:
     failures: list[Exception] = [IndexUnusableError("not yet") for _ in range(9)]
-    service = Service(failures=failures, states=[state], progress=progress)
+    service = Service(failures=failures, states=[*states], progress=progress)
     with pytest.raises(IndexUnusableError) as refused:
-        ask(context_of(service, **options), "search", query="x")
+        ask(context_of(service, first_notes_s=waits_s), "search", query="x")
     assert (str(refused.value), len(service.limits)) == (said, looks)
 
 
