@@ -111,9 +111,21 @@ def test_a_wrong_name_is_refused_with_those_that_exist(name: str, said: str) -> 
     assert said in str(refused.value)
 
 
-def test_values_that_disagree_are_refused_by_the_name_of_the_variant() -> None:
-    options = {"chunking.contextual.group_by": "section"}
-    with pytest.raises(UsageError, match=r"^variant x: .*group_by needs a granularity"):
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"index.backend": "milvus"}, "the URL of the server is needed"),
+        (
+            {"chunking.word.chunk_size": "80", "chunking.word.chunk_overlap": "90"},
+            r"chunking.word = \{.*\}: chunk_overlap must be smaller than chunk_size",
+        ),
+        ({"chunking.contextual.group_by": "section"}, r".*group_by needs a granularity.*"),
+    ],
+)
+def test_values_that_disagree_are_refused_by_the_name_of_the_variant(
+    options: dict[str, str], said: str
+) -> None:
+    with pytest.raises(UsageError, match=rf"^variant x: {said}$"):
         settings_with(Settings(), options, "variant x")
 
 

@@ -15,7 +15,7 @@ from vault_indexer.chunk import STRATEGIES
 from vault_indexer.config import LoadedConfig, Settings
 from vault_indexer.config.schema import ALL_KEYS, nearest
 from vault_indexer.config.settings import EmbeddingSettings
-from vault_indexer.config.values import RawValue, check
+from vault_indexer.config.values import RawValue, check, first_mistake
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import ConfigError, UsageError
 
@@ -93,7 +93,7 @@ def settings_with(settings: Settings, options: Options, origin: str) -> Settings
     try:
         replaced = Settings.model_validate(values)
     except ValidationError as error:
-        raise UsageError(f"{origin}: {error.errors(include_url=False)[0]['msg']}") from error
+        raise UsageError(f"{origin}: {first_mistake(Settings, error)}") from error
     files = replaced.files.with_vault(settings.files.of_vault)
     return replaced.model_copy(update={"files": files})
 
