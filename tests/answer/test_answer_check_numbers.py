@@ -181,6 +181,11 @@ def parts(**found: int) -> dict[str, int]:
                 ("Monday", parts(weekday=1)),
             ],
         ),
+        # a name is a word of its own, where words have blanks between them
+        ("Der Maimorgen im Mai", "de", [("Mai", {"month": 5})]),
+        ("Wintergarten, Winter, Midwinter", "de", [("Winter", {"season": 4})]),
+        ("我们冬天去", "zh", [("冬天", {"season": 4})]),
+        ("来週の月曜日に", "ja", [("月曜", {"weekday": 1})]),
     ],
 )
 def test_a_date_has_the_parts_that_are_stated(
