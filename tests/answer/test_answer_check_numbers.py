@@ -248,6 +248,10 @@ def test_a_date_is_stated_where_each_of_its_parts_is(
         ("in May 2021", "in May and in June 2021", (), ""),
         ("nothing", "in May", (), ""),
         ("in May", "nothing", (), "May"),
+        ("at 4:30", "at 16:30", (), ""),
+        ("at 4:30 pm", "at 4:30", (), ""),
+        ("at 4:30", "at 17:30", (), "4:30"),
+        ("at 4:30", "at 16:31", (), "4:30"),
     ],
 )
 def test_the_first_date_that_is_not_stated_is_named(

@@ -81,7 +81,7 @@ def test_the_least_limit_counts(
 @pytest.mark.parametrize(
     ("name", "text", "limit", "free"),
     [
-        ("memory.stat", "inactive_file\ninactive_file 5\n", 100, 55),
+        ("memory.stat", "inactive_file\n\ninactive_file 5\n", 100, 55),
         ("memory.stat", "", 100, 50),
         ("memory.stat", "other_inactive_file 7\ninactive_file 60\n", 100, 100),
         ("memory.current", "unknown\n", None, 900 * MB),
