@@ -4,7 +4,7 @@
 
 Modules are drawn by their size and in each a place; the same seed draws the same. cosmic-ray's operators say
 what can be changed at a place. First the suite runs once on the code as it is, and records which tests reach
-which place. Then each mutant meets the cheapest tests that reach it, those of its package first.
+which place. Then each mutant meets the cheapest tests that reach it, half of them of its own package.
 It is killed by a test that fails twice with it and passes without it, or that does not end.
 
 All limits are of processor time, so that no verdict depends on what else the machine does: `--minutes` are
@@ -105,15 +105,16 @@ class Reach:
                 self._scopes[int(what)].add(f"{file_of(name)}::")
 
     def choose_tests(self, number: int, mutant: Mutant) -> list[str]:
-        """The cheapest of those that reach it; where an import executes it, these take a third of the time,
-        the cheapest of its package another, and the cheapest of all the rest. The package's own come first,
-        of them the files that name the module."""
+        """The cheapest of its package that reach it, and the cheapest of all that do; where an import
+        executes it, also the cheapest of its package, and of all. Each group has as much time, and what the
+        one before leaves. The package's own come first, of them the files that name the module."""
         own, name = f"tests/{mutant.package}/", re.compile(rf"\b{mutant.module.stem}\b")
         reached, scopes = self._tests[number], tuple(self._scopes[number])
         fit = self.costs.keys() - self.unfit
-        groups = [{test for test in fit if test in reached or test.startswith(scopes)}]
+        reaching = {test for test in fit if test in reached or test.startswith(scopes)}
+        groups = [group_of(own, reaching), reaching]
         if not mutant.is_in_function:
-            groups += [{test for test in fit if test.startswith(own)}, fit]
+            groups += [group_of(own, fit), fit]
         chosen: list[str] = []
         left = 0.0
         for group in groups:
@@ -143,6 +144,11 @@ class Reach:
     def _entries(self) -> Mapping[str, float]:
         """What the first test of each file costs: it makes what the others share."""
         return {file_of(test): self.costs[test] for test in reversed(self.costs)}
+
+
+def group_of(folder: str, tests: Set[str]) -> Set[str]:
+    """Those of a folder."""
+    return {test for test in tests if test.startswith(folder)}
 
 
 def file_of(test: str) -> str:
