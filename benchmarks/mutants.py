@@ -146,7 +146,7 @@ class Reach:
         return {file_of(test): self.costs[test] for test in reversed(self.costs)}
 
 
-def group_of(folder: str, tests: Set[str]) -> Set[str]:
+def group_of(folder: str, tests: Set[str]) -> set[str]:
     """Those of a folder."""
     return {test for test in tests if test.startswith(folder)}
 
