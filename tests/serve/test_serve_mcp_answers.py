@@ -317,6 +317,17 @@ def test_the_schema_of_arguments_says_what_an_agent_needs_and_no_more() -> None:
     assert properties(VIEWS["set_chunker"])["strategy"]["enum"] == ["word"]
 
 
+def test_a_list_has_so_many_entries_where_no_limit_is_given() -> None:
+    limits = {name: properties(view).get("limit", {}).get("default") for name, view in VIEWS.items()}
+    assert {name: limit for name, limit in limits.items() if limit is not None} == {
+        "search": 10,
+        "list_notes": 50,
+        "recent_changes": 20,
+        "related": 10,
+        "links": 100,
+    }
+
+
 def test_the_schema_of_an_answer_in_pages_has_the_offset_of_the_next_one() -> None:
     for name, view in VIEWS.items():
         shown = cast("dict[str, Any]", output_schema(view)["properties"])

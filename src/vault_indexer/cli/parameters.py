@@ -79,7 +79,7 @@ class Output:
 
 Correct = Annotated[
     bool,
-    typer.Option(" /--no-correct", show_default=False, help="Do not correct spelling."),
+    typer.Option(" /--no-correct", help="Do not correct spelling."),
 ]
 """As data it is the parameter `correct`, which is true by default: so the option exists only with "no"."""
 
