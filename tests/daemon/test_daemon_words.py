@@ -15,6 +15,7 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.tasks.words import WordsTask
+from vault_indexer.search import load_words_in_background
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords import KeywordSnapshot
 
@@ -66,6 +67,14 @@ def test_the_words_of_a_new_segment_are_read_when_the_loop_is_idle(
     wait_for(lambda: not task.busy)
     assert not keywords(vault_sync).lexicon.is_partly_read
     assert [word.term for word in keywords(vault_sync).lexicon.near("compots")] == ["compost"]
+
+
+def test_a_process_that_ends_does_not_wait_for_words_to_be_read(vault_sync: VaultSync) -> None:
+    assert vault_sync.current is not None
+    thread = load_words_in_background(vault_sync.current.reader.holder)
+    is_daemon = thread.daemon
+    thread.join()
+    assert is_daemon
 
 
 def test_nothing_is_begun_before_anybody_has_read_words(

@@ -90,7 +90,8 @@ def test_a_worker_that_never_begins_ends_the_work_with_what_it_said(
 def test_a_worker_that_ends_without_a_word_does_not_wait_for_whoever_holds_its_standard_error() -> None:
     with pool_of(LeavesChildBeforeUnpickled()) as pool, pytest.raises(ProcessError) as raised:
         results(pool, "one")
-    assert str(raised.value).endswith("ended before they began: the process ended with status 5")
+    said = "5 worker processes in a row ended before they began: the process ended with status 5"
+    assert str(raised.value) == said
 
 
 def test_a_worker_that_never_begins_is_one_that_died_where_it_works_beside() -> None:
