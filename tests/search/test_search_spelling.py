@@ -76,6 +76,7 @@ def test_a_word_that_is_only_in_the_title_of_a_blank_note_has_no_correction(serv
     [
         ("recieves", "recieves", "receives", "Parcels.md"),
         ("obsidain", "obsidain", "obsidian", "Vault.md"),
+        ("zahk", "zahk", "zahl", "Zimmer.md"),
         ("charateristicly", "charateristicly", "characteristically", "Chords.md"),
         ("wachsen Kartofeln", "Kartofeln", "kartoffeln", "Garten.md"),
         ("картожка", "картожка", "картошка", "Дача.md"),
