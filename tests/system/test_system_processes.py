@@ -64,6 +64,14 @@ def test_a_process_in_the_background_says_why_it_ends(tmp_path: Path) -> None:
     assert child.returncode == 1
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no sessions of processes")
+def test_a_program_in_the_background_has_a_session_of_its_own(tmp_path: Path) -> None:
+    says_session = "import os, sys; sys.exit(f'{os.getsid(0) == os.getpid()}')"
+    with start_in_background([sys.executable, "-c", says_session], tmp_path) as child:
+        assert child.stderr is not None
+        assert child.stderr.read().strip() == b"True"
+
+
 def test_a_missing_stream_leads_nowhere() -> None:
     done = subprocess.run([sys.executable, "-c", SILENT], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "1")
