@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hit_maker import make_hit
+
 from vault_indexer.answer.extract import choose_quotes
 from vault_indexer.answer.prompt import within_budget
 from vault_indexer.answer.sentences import NoteText, Sentence
-from vault_indexer.model import Hit, NoteRow, Why
+from vault_indexer.model import NoteRow
 from vault_indexer.search import QuestionWord
 
 TEXT = "The stairs have steps. Gulls nest on the roof. The stairs are steep."
-HIT = Hit(
-    path="n.md",
-    title="Tower",
-    header_path="",
-    chunk_id="n_chunk_0",
-    chunk_index=0,
-    start_pos=0,
-    end_pos=len(TEXT),
-    start_line=1,
-    end_line=1,
-    score=1.0,
-    snippet="",
-    content=TEXT,
-    modified_time="",
-    tags=(),
-    stale=False,
-    why=Why(None, None, None, 1.0),
-)
+HIT = make_hit("n.md", title="Tower", chunk_id="n_chunk_0", end_pos=len(TEXT), content=TEXT)
 
 
 def sentences(hit: int = 0) -> list[Sentence]:

@@ -5,32 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hit_maker import make_hit
 
 from vault_indexer.answer.extract import choose_quotes, is_supported
 from vault_indexer.answer.quotable import LONGEST_CODE, LONGEST_LIST, quotable
 from vault_indexer.answer.sentences import NoteText, Sentence
-from vault_indexer.model import Hit, NoteRow, Why
+from vault_indexer.model import NoteRow
 from vault_indexer.search import QuestionWord
 
 ROW = NoteRow(1, "n.md", "Tower", "en", "{}", "[]", "[]", 0)
-HIT = Hit(
-    path="n.md",
-    title="Tower",
-    header_path="",
-    chunk_id="n_chunk_0",
-    chunk_index=0,
-    start_pos=0,
-    end_pos=10,
-    start_line=1,
-    end_line=1,
-    score=1.0,
-    snippet="",
-    content="",
-    modified_time="",
-    tags=(),
-    stale=False,
-    why=Why(None, None, None, 1.0),
-)
+HIT = make_hit("n.md", title="Tower", chunk_id="n_chunk_0", end_pos=10)
 
 
 def quoted(text: str, *parts: str, code: str = "") -> list[tuple[str, str]]:

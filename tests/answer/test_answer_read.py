@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from hit_maker import make_hit
 
 from vault_indexer.answer.check import Claim
 from vault_indexer.answer.claim_stream import ClaimStream
@@ -13,7 +14,7 @@ from vault_indexer.answer.events import AskEvent, whole_answer, with_notices
 from vault_indexer.answer.never_send import NeverSend
 from vault_indexer.answer.prompt import MOST_CLAIMS, judge_prompt, prompt_for, read_claims, read_judgement
 from vault_indexer.chunk import UnusableAnswerError
-from vault_indexer.model import AnswerSentence, AskAnswer, Hit, IndexState, JsonValue, Why
+from vault_indexer.model import AnswerSentence, AskAnswer, IndexState, JsonValue
 
 ONE = '{"text": "a", "ids": ["s1"], "quote": "q"}'
 CLAIM = Claim("a", ("s1",), "q")
@@ -94,24 +95,7 @@ def test_what_notes_and_questions_say_cannot_end_the_data() -> None:
     assert 'Evidence: ["\\u003ca", "b"]\nClaim: "c\\n"\n' in judge_prompt("c\n", ["<a", "b"])
 
 
-HIT = Hit(
-    path="a/n.md",
-    title="N",
-    header_path="",
-    chunk_id="n_chunk_0",
-    chunk_index=0,
-    start_pos=0,
-    end_pos=1,
-    start_line=1,
-    end_line=1,
-    score=1.0,
-    snippet="",
-    content="x",
-    modified_time="",
-    tags=(),
-    stale=False,
-    why=Why(None, None, None, 1.0),
-)
+HIT = make_hit("a/n.md", title="N", chunk_id="n_chunk_0", content="x")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 import pytest
+from hit_maker import make_hit
 
 from vault_indexer.answer.sentences import Sentence, SentenceReader
-from vault_indexer.model import Heading, Hit, NoteRow, Passage, Why
+from vault_indexer.model import Heading, NoteRow, Passage
 from vault_indexer.store.catalog import CatalogReader
 
 
@@ -48,25 +49,7 @@ class Catalog:
         return {1: [match.span() for match in re.finditer(r"[^\n]+", self.text_)]}
 
 
-HIT = Hit(
-    path="a/n.md",
-    title="Title",
-    header_path="",
-    chunk_id="n_chunk_0",
-    chunk_index=0,
-    start_pos=0,
-    end_pos=1,
-    start_line=1,
-    end_line=1,
-    score=1.0,
-    snippet="",
-    content="",
-    modified_time="",
-    tags=(),
-    stale=False,
-    why=Why(None, None, None, 1.0),
-    uri="file:///a/n.md",
-)
+HIT = make_hit("a/n.md", title="Title", chunk_id="n_chunk_0", uri="file:///a/n.md")
 
 
 def reader_of(text: str, vault: str = "") -> SentenceReader:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from answering_daemon import AnsweringDaemon, AskedFor
 from command_here import CommandHere
+from hit_maker import NO_REASON, make_hit
 
 from vault_indexer.model import (
     AnswerSentence,
@@ -44,26 +45,15 @@ from vault_indexer.serve.api.endpoints import ALL_LINKS, ASK, EXPLAIN, GRAPH, RE
 MARK = "\x1b[1;33m"
 END = "\x1b[0m"
 
-NO_REASON = Why(None, None, None, 1.0)
 WORDS = KeywordReason(1, 4.0, {"saturn": 3.0}, {"body": 4.0})
-HIT = Hit(
-    path="Sky/Night sky.md",
+HIT = make_hit(
+    "Sky/Night sky.md",
     title="Night sky",
-    header_path="",
-    chunk_id="c",
-    chunk_index=0,
-    start_pos=0,
     end_pos=9,
-    start_line=1,
     end_line=3,
     line=3,
-    score=1.0,
     snippet="The rings of Saturn.",
     marks=((13, 19),),
-    content="",
-    modified_time="",
-    tags=(),
-    stale=False,
     why=replace(NO_REASON, keyword=WORDS),
 )
 STATE = IndexState(1, 1, 0)

@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 from loop_by_hand import Clock, loop_by_hand
-from reliability_lab import InProcessPool, in_one_process
+from reliability_lab import InProcessPool, in_one_process, pools_of
 from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, place, silent
 
+from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, UnreadNotes, VaultSync, status_of
 from vault_indexer.errors import VaultError
-from vault_indexer.index import build as pools
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
-from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.workers.job import Died
 from vault_indexer.model import Problem, Progress, SkippedFile
@@ -121,10 +119,7 @@ def test_a_command_asks_the_language_model_and_an_edit_does_not_wait_for_it(
             asks.extend([job.ask] if isinstance(job, PrepareJob) else [])
             yield from super().each(job)
 
-    def make_pool(worker: WorkerSpec, _size: int) -> pools.Pool:
-        return cast("pools.Pool", Pool(lambda: start_worker(worker)))
-
-    assembly = replace(in_one_process(where.target()), make_pool=make_pool)
+    assembly = replace(Assembly.of(where.target()), make_pool=pools_of(Pool))
     with closing(VaultSync(assembly, live=is_live, clock=clock)) as source:
         assert source.open_current() == ()
         where.write("New.md", "Rye.\n")

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from hit_maker import make_hit
 
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UsageError
@@ -146,24 +147,7 @@ def hit_of(words: float | None, meaning: float = 0.0, links: float = 0.0) -> Hit
         graph=GraphReason(1, links, ()) if links else None,
         recency=1.0,
     )
-    return Hit(
-        path="a.md",
-        title="a",
-        header_path="",
-        chunk_id="a_1",
-        chunk_index=0,
-        start_pos=0,
-        end_pos=1,
-        start_line=1,
-        end_line=1,
-        score=1.0,
-        snippet="",
-        content="",
-        modified_time="",
-        tags=(),
-        stale=False,
-        why=why,
-    )
+    return make_hit("a.md", title="a", chunk_id="a_1", why=why)
 
 
 def test_the_share_of_words_is_relative_to_the_strongest_hit() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hit_maker import make_hit
 
 from vault_indexer.errors import IndexUnusableError, UnknownNoteError, UsageError
 from vault_indexer.model import (
@@ -26,7 +27,6 @@ from vault_indexer.model import (
     SearchRequest,
     StatusReport,
     UnresolvedTarget,
-    Why,
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
@@ -53,26 +53,8 @@ VIEWS = {one.name: one for one in tool_views(ENDPOINTS, strategies=("word",), ha
 
 def hit_of(snippet: str, **fields: Any) -> Hit:
     """A hit with this snippet."""
-    why = Why(vector=None, keyword=None, graph=None, recency=1.0)
-    hit = Hit(
-        path="Log/a b.md",
-        title="A",
-        header_path="",
-        chunk_id="c",
-        chunk_index=0,
-        start_pos=0,
-        end_pos=1,
-        start_line=3,
-        end_line=4,
-        score=1.0,
-        snippet=snippet,
-        content="whole",
-        modified_time="2026-01-02T03:04:05Z",
-        tags=(),
-        stale=False,
-        why=why,
-    )
-    return replace(hit, **fields)
+    plain = {"title": "A", "content": "whole", "start_line": 3, "end_line": 4}
+    return make_hit("Log/a b.md", snippet=snippet, **{**plain, **fields})
 
 
 @dataclass

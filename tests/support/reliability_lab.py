@@ -103,6 +103,11 @@ def in_process_pool(worker: WorkerSpec, size: int) -> Pool:
     return cast(Pool, InProcessPool(lambda: start_worker(worker)))
 
 
+def pools_of(kind: type[InProcessPool]) -> Callable[[WorkerSpec, int], Pool]:
+    """For `Assembly.make_pool`: pools of this kind."""
+    return lambda worker, _size: cast(Pool, kind(lambda: start_worker(worker)))
+
+
 def in_one_process(target: Target) -> Assembly:
     """The real composition, with all its work in this process."""
     return replace(Assembly.of(target), make_pool=in_process_pool)

@@ -86,10 +86,11 @@ class Situation:
     def pause_text(self) -> str:
         """When a pause ends, and what waits meanwhile."""
         until = iso_moment(self.paused_until) if self.paused_until else "`indexer resume`"
-        waiting = (
-            f"{quantity(self.pending, 'change')} {'is' if self.pending == 1 else 'are'} not searched yet"
-        )
-        return f"indexing is paused until {until}" + (f": {waiting}" if self.pending else "")
+        text = f"indexing is paused until {until}"
+        if not self.pending:
+            return text
+        verb = "is" if self.pending == 1 else "are"
+        return f"{text}: {quantity(self.pending, 'change')} {verb} not searched yet"
 
     @property
     def build_text(self) -> str:

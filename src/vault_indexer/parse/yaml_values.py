@@ -176,8 +176,9 @@ class _Builder:
         text = SURROGATE.sub("\ufffd", event.value.replace(self._question, "?"))
         kind = (event.tag or "").removeprefix(TAG)
         if event.tag is None and event.implicit[0]:
-            match = PLAIN.fullmatch(text)
-            kind = match.lastgroup or "" if match else ""
+            kind = _plain_kind(text)
+        elif kind == "timestamp" and _plain_kind(text) != kind:
+            return text  # PyYAML takes it for granted that it is a time
         convert = CONVERTERS.get(kind)
         try:
             return convert(text) if convert else text
@@ -209,6 +210,12 @@ def _height(value: JsonValue) -> int:
             return 0
 
 
+def _plain_kind(text: str) -> str:
+    """What a text without a tag is by its form; "" for a text."""
+    match = PLAIN.fullmatch(text)
+    return match.lastgroup or "" if match else ""
+
+
 def _key(key: JsonValue) -> str:
     return key if isinstance(key, str) else json.dumps(key, ensure_ascii=False)
 
@@ -233,9 +240,6 @@ def _float(text: str) -> float:
 def _timestamp(text: str) -> str:
     import yaml
 
-    match = PLAIN.fullmatch(text)
-    if match is None or match.lastgroup != "timestamp":
-        raise ValueError(text)
     found = yaml.constructor.SafeConstructor().construct_yaml_timestamp(yaml.ScalarNode("", text))
     return str(found.isoformat())
 
