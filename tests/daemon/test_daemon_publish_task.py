@@ -14,7 +14,7 @@ from typing import cast
 
 import pytest
 from loop_by_hand import Clock, LoopByHand, loop_by_hand
-from vault_at_work import Place, wait_for
+from vault_at_work import WORDLLAMA, Place, wait_for
 
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.publish import PublishTask
@@ -25,7 +25,10 @@ from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter
 
 FAILED = "publishing to Milvus failed and will be retried; local search is not affected: "
-MILVUS = '[index]\nworkers = 1\nbackend = "milvus"\n[milvus]\nuri = "http://127.0.0.1:1"\n'
+MILVUS = (
+    '[embedding]\nprovider = "wordllama"\n[index]\nworkers = 1\nbackend = "milvus"\n'
+    '[milvus]\nuri = "http://127.0.0.1:1"\n'
+)
 
 
 @dataclass
@@ -289,7 +292,7 @@ def test_the_loop_says_why_nothing_is_published_and_counts_it_as_pending(built: 
             assert (made.loop.pending(), made.loop.unpublished) == (1, 1)
             assert made.loop.wait_reason() == fault
     finally:
-        built.configure("[index]\nworkers = 1\n")
+        built.configure(WORDLLAMA)
 
 
 def test_an_index_is_published_under_one_id_if_the_settings_say_so(kept: LoopByHand) -> None:

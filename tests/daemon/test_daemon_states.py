@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, StartedProcesses, daemon, holding, opened, stop, wait_for
+from vault_at_work import WORDLLAMA, Place, StartedProcesses, copy_of, daemon, holding, opened, stop, wait_for
 
-from vault_indexer.bootstrap import open_daemon, resolve_target
+from vault_indexer.bootstrap import open_daemon
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.faults import ActiveFaults, Cause
@@ -33,12 +33,7 @@ needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there i
 
 @pytest.fixture
 def where(built: Place, tmp_path: Path) -> Place:
-    """A vault with its index: a copy, for a build takes seconds."""
-    made = Place(tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml")
-    shutil.copytree(built.vault, made.vault)
-    shutil.copytree(built.index_dir, made.index_dir)
-    shutil.copy(built.config, made.config)
-    return made
+    return copy_of(built, tmp_path)
 
 
 def notices(service: VaultService) -> str:
@@ -83,9 +78,8 @@ def is_told(service: VaultService, text: str) -> bool:
 @contextmanager
 def using_the_vaults_file(where: Place) -> Iterator[tuple[VaultService, Path]]:
     """A daemon without --config: it reads the vault's own file, too."""
-    environ = {"XDG_CONFIG_HOME": str(where.config.parent), "XDG_STATE_HOME": str(where.config.parent)}
-    target = resolve_target(where.vault, where.index_dir, None, environ=environ, options={"index.workers": 1})
-    service = open_daemon(target)
+    options = {"index.workers": "1", "embedding.provider": "wordllama"}
+    service = open_daemon(where.target(options, names_config=False))
     try:
         wait_for(lambda: service.status().state == "ready")
         yield service, where.vault / ".indexer.toml"
@@ -120,7 +114,7 @@ def test_a_named_configuration_that_disappears_is_said(where: Place) -> None:
         where.config.unlink()
         wait_for(lambda: str(where.config) in service.status().detail)
         assert "there is no such file" in notices(service)
-        where.configure("[index]\nworkers = 1\n")
+        where.configure(WORDLLAMA)
         wait_for(lambda: service.status().detail == "")
 
 
@@ -149,7 +143,7 @@ def test_a_full_disk_is_a_state_that_ends_by_itself(where: Place, monkeypatch: p
     with daemon(where) as service:
         where.write("Late.md", "Contains lanthanum.\n")
         wait_for(lambda: service.status().state == "degraded")
-        where.config.write_text("[search]\nlimit = 'many'\n")
+        where.configure(f"{WORDLLAMA}[search]\nlimit = 'many'\n")
         wait_for(lambda: "limit" in service.status().detail)
         for told in (service.status().detail, notices(service)):
             assert str(where.index_dir) in told

@@ -57,12 +57,14 @@ class Place:
         """Give tuning constants other values, which no configuration can."""
         self._tuning.write_text(toml, "utf-8")
 
-    def target(self, options: Mapping[str, str] | None = None) -> Target:
-        environ = {"XDG_CONFIG_HOME": str(self.config.parent), "XDG_STATE_HOME": str(self.config.parent)}
+    def target(self, options: Mapping[str, str] | None = None, *, names_config: bool = True) -> Target:
+        """With `names_config` as by --config; without it the vault's own file counts."""
+        environ = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_STATE_HOME"), str(self.index_dir.parent))
         if self._tuning.exists():
             environ["INDEXER_TUNING"] = self._tuning.read_text("utf-8")
+        config = self.config if names_config else None
         return resolve_target(
-            self.vault, self.index_dir, self.config, environ=environ, options=dict(options or {})
+            self.vault, self.index_dir, config, environ=environ, options=dict(options or {})
         )
 
 

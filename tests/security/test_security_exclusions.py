@@ -13,7 +13,6 @@ from cli_sandbox import make as make_sandbox
 from vault_at_work import Place, daemon, holding, opened, silent, wait_for
 from waiting import PROCESS_S, wait_until
 
-from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import ConfigError, ExclusionError, UnknownNoteError
 from vault_indexer.service import VaultService
@@ -41,12 +40,8 @@ BROKEN = {
 class SharedVault(Place):
     """A vault whose own `.indexer.toml` counts, beside the user's configuration."""
 
-    def target(self, options: Mapping[str, str] | None = None) -> Target:
-        environ = {
-            "XDG_CONFIG_HOME": str(self.index_dir.parent),
-            "XDG_STATE_HOME": str(self.index_dir.parent),
-        }
-        return resolve_target(self.vault, self.index_dir, None, environ=environ, options=dict(options or {}))
+    def target(self, options: Mapping[str, str] | None = None, *, names_config: bool = False) -> Target:
+        return super().target(options, names_config=names_config)
 
 
 @pytest.fixture
