@@ -98,12 +98,11 @@ def _positive(values: Floats) -> Floats:
 
 
 def _weight_of_vectors(table: Candidates, request: RankRequest) -> float:
-    """What the vectors count for this query. In a language that the model does not know, what its words find
-    or miss says nothing for the vectors."""
-    weights, known = request.settings.weights, request.queries[0].language_weight
-    if known < 1.0 or not (weights.vector and weights.keyword):
-        return known
-    query = request.queries[0]
+    """What the vectors count for this query, as the first vault knows it. In a language that the model
+    does not know, what its words find or miss says nothing for the vectors."""
+    weights, query = request.settings.weights, request.queries[0]
+    if query.language_weight < 1.0 or not (weights.vector and weights.keyword):
+        return query.language_weight
     share = query.statistics.language_share(query.language)
     lacking = lacking_weight(query.vault.embedder.model, share)
     best = np.flatnonzero(table.word_rank == 1)
