@@ -108,7 +108,11 @@ def test_a_rule_is_what_a_note_would_write() -> None:
         ({"rules": [{"paths": ["a"], "strategy": "word", "chunk_size": -1}]}, "greater than or equal to 1"),
         (
             {"strategy": "word", "rules": [{"paths": ["a"], "max_chars": 9}]},
-            "the rule for a without a strategy",
+            "the rule for a names no strategy, and the chosen one has no option max_chars",
+        ),
+        (
+            {"strategy": "paragraph", "rules": [{"paths": ["a"], "max_chars": "many"}]},
+            "the rule for a names no strategy, and the chosen one takes no 'many' as paragraph.max_chars",
         ),
         ({"contextual": {"group_by": "a:b"}}, "group_by needs a granularity other than none"),
         ({"contextual": {"user_template": "{chunk_text"}}, "a template whose braces match"),

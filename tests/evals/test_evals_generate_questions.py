@@ -199,16 +199,26 @@ def test_a_question_keeps_everything_in_its_file(questions: list[Question], tmp_
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"id": "a", "text": "x"}', "q.jsonl:1: grades"),
-        ('{"id": "a", "text": "x", "grades": {"n.md": -1}}', "q.jsonl:1: grades.n.md"),
-        ('{"id": "a", "text": "x", "grades": {}, "colour": 1}', "q.jsonl:1: colour"),
-        ("{", "q.jsonl:1"),
+        ('{"id": "a", "text": "x"}', "grades is missing"),
+        (
+            '{"id": "a", "text": "x", "grades": {"n.md": -1}}',
+            "grades.n.md = -1: paths of notes, each with a whole number from 0 to 100",
+        ),
+        ('{"id": "a", "text": "x", "grades": {}, "colour": 1}', "colour: unknown key"),
+        ('{"id": "a", "text": 5, "grades": {}}', "text = 5: a text"),
+        (
+            '{"id": "a", "text": "x", "grades": {}, "edits": [{"path": "n.md", "start": "b", "end": 1}]}',
+            'edits.0.start = "b": a list of {path, start, end, replacement}',
+        ),
+        ("{", 'wanted is {"id": TEXT, "text": TEXT, "grades": {PATH: NUMBER}}'),
     ],
 )
 def test_a_wrong_line_is_named(line: str, said: str, tmp_path: Path) -> None:
-    (tmp_path / "q.jsonl").write_text(line + "\n")
-    with pytest.raises(UsageError, match=said):
-        read_questions(tmp_path / "q.jsonl")
+    file = tmp_path / "q.jsonl"
+    file.write_text(f'{{"id": "right", "text": "x", "grades": {{}}}}\n{line}\n')
+    with pytest.raises(UsageError) as error:
+        read_questions(file)
+    assert str(error.value) == f"{file}:2: {said}"
 
 
 def test_clicks_are_questions_of_their_own_kind(tmp_path: Path) -> None:

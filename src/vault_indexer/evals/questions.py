@@ -13,11 +13,15 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_type_hints
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
+from pydantic_core import ErrorDetails
 
+from vault_indexer.config.fields import Allowed
+from vault_indexer.config.schema import describe
+from vault_indexer.config.values import printable
 from vault_indexer.errors import UsageError
 from vault_indexer.system import write_atomically
 from vault_indexer.text.control_characters import json_text
@@ -51,11 +55,11 @@ class Question:
 
     id: str
     text: str
-    grades: Mapping[str, Grade]
+    grades: Annotated[Mapping[str, Grade], Allowed("paths of notes, each with a whole number from 0 to 100")]
     kind: str = JUDGED
     language: str = ""
     excluded: tuple[str, ...] = ()
-    edits: tuple[Edit, ...] = ()
+    edits: Annotated[tuple[Edit, ...], Allowed("a list of {path, start, end, replacement}")] = ()
     sha256: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -100,14 +104,25 @@ def read_questions(file: Path) -> list[Question]:
         try:
             question = adapter.validate_json(line)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "the line"
-            raise UsageError(f"{file}:{number}: {where}: {first['msg']}") from error
+            raise UsageError(f"{file}:{number}: {_mistake(error.errors(include_url=False)[0])}") from error
         if question.id in seen:
             raise UsageError(f"{file}:{number}: id {question.id!r} stands in the file twice")
         seen.add(question.id)
         questions.append(question)
     return questions
+
+
+def _mistake(details: ErrorDetails) -> str:
+    """What pydantic found wrong in a line, in our words."""
+    key = ".".join(str(part) for part in details["loc"])
+    if not key:
+        return 'wanted is {"id": TEXT, "text": TEXT, "grades": {PATH: NUMBER}}'
+    if details["type"] == "missing":
+        return f"{key} is missing"
+    if details["type"] == "unexpected_keyword_argument":
+        return f"{key}: unknown key"
+    kind = get_type_hints(Question, include_extras=True)[str(details["loc"][0])]
+    return f"{key} = {printable(json_text(details['input']))}: {describe(kind)}"
 
 
 def read_clicks(*files: Path) -> list[Question]:

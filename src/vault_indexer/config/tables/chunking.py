@@ -165,7 +165,9 @@ class ChunkingSettings(StrategyTables):
                 except ValidationError as error:
                     found = error.errors(include_url=False)[0]
                     key = ".".join(str(part) for part in found["loc"])
-                    reason = f"the rule for {rule.paths[0]} without a strategy: {key}: {found['msg']}"
+                    is_unknown = found["type"] == "extra_forbidden"
+                    fault = f"has no option {key}" if is_unknown else f"takes no {found['input']!r} as {key}"
+                    reason = f"the rule for {rule.paths[0]} names no strategy, and the chosen one {fault}"
                     raise DisagreementError(reason, "rules", "strategy") from error
         return self
 
