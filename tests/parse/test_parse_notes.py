@@ -318,12 +318,15 @@ def test_a_section_begins_with_its_heading_and_its_body_on_the_next_line(end: st
         ("- > a ^x\n- b ^y\n", {"x": "- > a ^x", "y": "- b ^y"}),
         ("> # H ^x\n> b ^y", {"x": "# H ^x", "y": "> # H ^x\n> b ^y"}),
         ("> > a\n>\n> ^x\n\nb", {"x": "> > a\n>\n> ^x"}),
+        ("> > - a ^x\n> >\n> > b ^y\n>\n", {"x": "- a ^x", "y": "> > - a ^x\n> >\n> > b ^y"}),
+        ("> - a ^x\n>\n>   `c >`\n>\n> - d", {"x": "- a ^x\n>\n>   `c >`"}),
+        ("> a ^x\n>\n", {"x": "> a ^x"}),
         ("  a  \n  b ^x  \n\nc", {"x": "  a  \n  b ^x  "}),
     ],
 )
 def test_an_id_names_its_block_and_nothing_of_the_next(text: str, spans: dict[str, str]) -> None:
     blocks = parse_note("n.md", text.encode()).blocks
-    assert {one.id: text[one.start : one.end].rstrip("\n>") for one in blocks} == spans
+    assert {one.id: text[one.start : one.end] for one in blocks} == spans
 
 
 @pytest.mark.parametrize(

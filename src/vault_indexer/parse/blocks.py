@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 NOT_PLAIN_ASCII = re.compile(r"[^\t\n\r\x20-\x7e]+")
 REST_OF_LINE = re.compile(r"[^\r\n]*")
+QUOTE_PREFIX = " \t\r\n>"
 LINE_END = re.compile(r"\r\n?|\n")
 
 # tree-sitter-markdown writes its stack of open blocks (4 bytes each) unchecked into a buffer of 1,024
@@ -308,6 +309,7 @@ class _Walk:
         if start >= end or not self._has_room(start):
             return None
         kind = KINDS.get(node.type, ElementKind.OTHER)
+        owner = owner or (start, self._end_of_text(start, end))
         if kind is ElementKind.HEADING:
             self._heading(node, start, end, nested=nested)
         elif kind is ElementKind.LIST:
@@ -315,9 +317,9 @@ class _Walk:
         elif kind is ElementKind.CODE:
             return Element(kind, start, end, self._language(node))
         elif node.type == "link_reference_definition":
-            kind = self._definition(start, end, owner or (start, end))
+            kind = self._definition(start, end, owner)
         else:
-            self._inside(kind, node, (start, end), owner or (start, end))
+            self._inside(kind, node, (start, end), owner)
         return Element(kind, start, end)
 
     def _inside(self, kind: ElementKind, node: Node, span: tuple[int, int], owner: tuple[int, int]) -> None:
@@ -353,6 +355,15 @@ class _Walk:
                 rest = REST_OF_LINE.match(text, end, self.end)
                 end = rest.end() if rest and rest[0].isspace() else end
         return start, end
+
+    def _end_of_text(self, start: int, end: int) -> int:
+        """The end of the last line that is more than prefixes of quotes: behind an item in a quote stands
+        that of the next line."""
+        place = end
+        while place > start and self.text[place - 1] in QUOTE_PREFIX:
+            place -= 1
+        rest = REST_OF_LINE.match(self.text, place, end)
+        return rest.end() if rest else end
 
     def _leaf(self, kind: LeafKind, node: Node, owner: tuple[int, int]) -> None:
         for child in node.named_children:
@@ -402,7 +413,8 @@ class _Walk:
                 continue
             if not self._has_room(start):
                 break
-            inside = [self._block(block, nested=True, owner=(start, end)) for block in _flat(child)]
+            owner = start, self._end_of_text(start, end)
+            inside = [self._block(block, nested=True, owner=owner) for block in _flat(child)]
             parts = tuple(
                 part for block in inside if block and block.kind is ElementKind.LIST for part in block.parts
             )
