@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from asked_vault import ScriptedLlm
 
-from vault_indexer.chunk.llm_client import MODEL_UNREACHED
+from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.config import Settings
 from vault_indexer.config.manifest import Manifest, strategies_in
 from vault_indexer.errors import ProviderError
@@ -133,6 +134,26 @@ def test_a_note_that_its_model_did_not_reach_is_split_again_later(vault: Path, e
         "note",
         "split without its language model, which has not answered yet; it is asked again",
     )
+
+
+@pytest.mark.parametrize(("ask", "questions"), [(True, ["Who?", "Why?"]), (False, ["Why?"])])
+def test_a_language_model_is_asked_where_notes_may_wait_for_it(
+    vault: Path, embedder: Embedder, ask: bool, questions: list[str]
+) -> None:
+    (vault / "a.md").write_text(ONE)
+    model = ScriptedLlm(["Anna"])
+    llm = LlmSwitch(model)
+
+    class Asking(Lines):
+        def chunk(self, note: Note) -> list[Chunk]:
+            with suppress(ProviderError):
+                llm.complete("Who?", timeout_s=1.0)
+            return super().chunk(note)
+
+    preparer = Preparer(vault, 1000, lambda _: Asking(), embedder, llm=llm)
+    assert isinstance(preparer.parse("a.md", ask=ask), Parsed)
+    llm.complete("Why?", timeout_s=1.0)
+    assert model.prompts == questions
 
 
 @pytest.mark.parametrize("quarantine", [False, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -167,7 +168,9 @@ def test_what_is_found_and_skipped_is_sorted_and_timed(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(b"x")
     for name in ("z", "y"):
         (tmp_path / f"{name}.md").symlink_to("nowhere")
+    started = time.perf_counter()
     found = scan(tmp_path, IgnoreRules(), max_file_bytes=9)
+    took = time.perf_counter() - started
     assert [(file.path, file.kind) for file in found.files] == [
         ("a.md", FileKind.NOTE),
         ("b.md", FileKind.NOTE),
@@ -176,7 +179,7 @@ def test_what_is_found_and_skipped_is_sorted_and_timed(tmp_path: Path) -> None:
     ]
     assert found.skipped == (("y.md", "dangling symbolic link"), ("z.md", "dangling symbolic link"))
     assert found.within == {""}
-    assert 0 < found.seconds < 60
+    assert 0 < found.seconds <= took
     assert (found.evicted, found.unreadable_folders) == ((), frozenset())
 
 
