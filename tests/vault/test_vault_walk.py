@@ -23,6 +23,7 @@ from vault_indexer.vault import (
     is_sync_conflict,
     scan,
 )
+from vault_indexer.vault.exclusion_lists import compile_ignore_list
 from vault_indexer.vault.files import evicted_by_flags
 from vault_indexer.vault.listing import Entry, SystemFiles
 from vault_indexer.vault.walk import walk_folders
@@ -189,6 +190,12 @@ def test_evicted_files_are_known_but_not_gone(tmp_path: Path) -> None:
     assert evicted_by_flags(flags=0x40000020, attributes=0)
     assert evicted_by_flags(flags=0, attributes=0x00400020)
     assert not evicted_by_flags(flags=0x20, attributes=0x20)
+
+
+def test_rules_hold_for_the_file_that_a_placeholder_stands_for(tmp_path: Path) -> None:
+    put(tmp_path, ".left out.md.icloud", ".kept.md.icloud")
+    rules = IgnoreRules(exclude=(compile_ignore_list(["left*.md", "kept.md/"]),))
+    assert [file.path for file in scan(tmp_path, rules, max_file_bytes=LIMIT).evicted] == ["kept.md"]
 
 
 def test_deep_folders_do_not_exhaust_the_stack(tmp_path: Path) -> None:
