@@ -54,8 +54,10 @@ REQUESTS: dict[str, Callable[[VaultService], object]] = {
 
 
 def test_requests_after_close_are_refused_at_once(tmp_path: Path) -> None:
-    with daemon(place(tmp_path)) as service:
+    where = place(tmp_path)
+    with daemon(where) as service:
         service.close()
+        assert is_free(IndexLock(where.index_dir, "a test")), "a loop that has nothing to do ends at once"
         for request in REQUESTS.values():
             with pytest.raises(UnavailableError, match=r"^the daemon was stopped$"):
                 request(service)

@@ -114,6 +114,30 @@ def test_a_check_is_answered_between_two_steps(kept: LoopByHand) -> None:
     assert kept.holding("cerium") == {"Unseen.md"}
 
 
+def test_while_indexing_is_paused_nobody_waits_for_a_scan_nor_asks_for_one(kept: LoopByHand) -> None:
+    kept.where.write("Unseen.md", "Contains cerium.\n")
+    kept.loop.pause(None)
+    assert not kept.loop.wait_for_scan(0.0)
+    kept.loop.resume()
+    kept.run(1.0)
+    assert kept.holding("cerium") == set()
+    assert not kept.loop.wait_for_scan(0.0), "it takes longer than that"
+    kept.run(1.0)
+    assert kept.holding("cerium") == {"Unseen.md"}
+
+
+def test_of_many_saved_notes_the_last_ones_are_indexed_first(kept: LoopByHand) -> None:
+    seen: set[tuple[bool, bool]] = set()
+    kept.faults.meanwhile = lambda: seen.add(
+        (kept.indexed_text("0.md") is not None, kept.indexed_text("99.md") is not None)
+    )
+    for number in range(100):
+        kept.save(f"{number}.md", f"Number {number}.\n")
+    kept.run(1.0)
+    assert {(False, False), (False, True)} <= seen
+    assert kept.indexed_text("0.md") == "Number 0.\n"
+
+
 def test_what_is_asked_of_a_loop_that_ended_is_refused(kept: LoopByHand) -> None:
     kept.loop.stop()
     kept.loop.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from loop_by_hand import LoopByHand
 
-from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
+from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest, LoopRequest, RequestQueue
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import Progress
 
@@ -21,6 +21,14 @@ def test_a_check_that_ends_in_an_unforeseen_way_is_answered_and_so_is_the_next(k
     with pytest.raises(RuntimeError, match="unforeseen"):
         failing.answer.result(timeout=0)
     assert next_one.answer.result(timeout=0) == ()
+
+
+def test_requests_are_taken_in_the_order_in_which_they_came() -> None:
+    queue = RequestQueue()
+    requests: list[LoopRequest] = [CheckRequest(), BuildRequest(), CheckRequest()]
+    for request in requests:
+        queue.put(request)
+    assert [queue.take() for _ in range(4)] == [*requests, None]
 
 
 @pytest.mark.parametrize("request_type", [BuildRequest, CheckRequest])

@@ -20,7 +20,7 @@ from vault_indexer.errors import VaultError
 from vault_indexer.index.jobs import Job, Outcome, PrepareJob
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.workers.job import Died
-from vault_indexer.model import Problem, Progress, SkippedFile
+from vault_indexer.model import IndexCounts, Problem, Progress, SkippedFile
 
 BY_WORDS = "---\nchunking: word\n---\nquince jelly sets slowly now\n"
 OTHER_OPTIONS = ("chunking.word.chunk_size is now 80",)
@@ -79,7 +79,7 @@ def test_without_an_index_nothing_is_known(tmp_path: Path, clock: Clock) -> None
         status = status_of(source, "building", 3)
         assert (status.state, status.pending, status.generation, status.seq) == ("building", 3, 0, 0)
         assert (status.vault, status.index_dir) == (str(where.vault), str(where.index_dir))
-        assert (status.counts.notes, status.detail, status.manifest) == (0, "", {})
+        assert (status.counts, status.detail, status.manifest) == (IndexCounts(0, 0, 0, 0), "", {})
 
 
 def test_a_strategy_that_is_new_to_the_index_counts_from_then_on(where: Place, live: VaultSync) -> None:
@@ -381,6 +381,10 @@ def test_the_text_of_an_excluded_note_goes_when_no_search_needs_it_any_more(
         assert snapshot.catalog.note("Secret.md") is not None
     live.purge_if_needed()
     assert not is_written(folder, b"zirconium")
+    catalog = live.current.generation.catalog
+    purged = catalog.read_bytes()
+    live.purge_if_needed()
+    assert catalog.read_bytes() == purged, "what is clean is not written again"
 
 
 def test_a_first_part_answers_and_says_how_many_notes_it_lacks(tmp_path: Path, clock: Clock) -> None:
