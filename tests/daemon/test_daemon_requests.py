@@ -31,6 +31,15 @@ def test_requests_are_taken_in_the_order_in_which_they_came() -> None:
     assert [queue.take() for _ in range(4)] == [*requests, None]
 
 
+def test_a_check_behind_a_build_is_answered_before_it_is_done(kept: LoopByHand) -> None:
+    build, check = BuildRequest(), CheckRequest()
+    kept.loop.request(build)
+    kept.loop.request(check)
+    kept.loop.step()
+    assert check.answer.result(timeout=0) == ()
+    assert not build.answer.done()
+
+
 @pytest.mark.parametrize("request_type", [BuildRequest, CheckRequest])
 def test_a_request_is_refused_whether_it_comes_before_or_after_the_end(
     kept: LoopByHand, request_type: type[BuildRequest | CheckRequest]

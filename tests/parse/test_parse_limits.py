@@ -8,7 +8,7 @@ import pytest
 
 from vault_indexer.chunk import chunker_for
 from vault_indexer.config import Settings
-from vault_indexer.model import Element, ElementKind, Note
+from vault_indexer.model import Diagnostic, Element, ElementKind, Note
 from vault_indexer.parse import parse_canvas, parse_note
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, scan_blocks
 from vault_indexer.parse.inline import MAX_BRACKETS
@@ -280,4 +280,5 @@ def test_a_canvas_holds_so_many_links_to_files() -> None:
 def test_a_note_holds_so_many_different_tags() -> None:
     note = parse_note("n.md", " ".join(f"#t{n}" for n in range(MAX_TAGS + 10)).encode())
     assert (len(note.tags), note.tags[-1]) == (MAX_TAGS, f"t{MAX_TAGS - 1}")
-    assert limits(note) == [f"more than {MAX_TAGS:,} different tags: the rest is text"]
+    detail = f"more than {MAX_TAGS:,} different tags: the rest is text"
+    assert note.diagnostics == (Diagnostic("limit", detail, 1),)

@@ -400,22 +400,23 @@ def test_a_canvas_becomes_text_that_can_be_searched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "detail"),
+    ("source", "details"),
     [
-        (b"{", "not valid JSON"),
-        (b"[1]", "not a JSON object"),
-        (b"[" * 100_000, "not valid JSON"),
-        (b'{"nodes": 1, "edges": {"a": 2}}', None),
-        (b"", None),
-        (b'{"nodes": [{"type": "text", "text": "\\ud800\\u0000", "x": NaN, "y": 1e999}]}', None),
-        (b'{"nodes": [{"type": "text", "text": 5, "y": 1' + b"0" * 4000 + b"}]}", None),
+        (b"{\n\n", [("not valid JSON", 3)]),
+        (b"[1]", [("not a JSON object", 1)]),
+        (b"[" * 100_000, [("not valid JSON", 1)]),
+        (b'{"nodes": 1, "edges": {"a": 2}}', []),
+        (b"", []),
+        (b'{"nodes": [{"type": "text", "text": "\\ud800\\u0000", "x": NaN, "y": 1e999}]}', []),
+        (b'{"nodes": [{"type": "text", "text": 5, "y": 1' + b"0" * 4000 + b"}]}", []),
     ],
 )
-def test_a_broken_canvas_gives_a_diagnostic_and_never_an_exception(source: bytes, detail: str | None) -> None:
+def test_a_broken_canvas_gives_a_diagnostic_and_never_an_exception(
+    source: bytes, details: list[tuple[str, int]]
+) -> None:
     note = parse_canvas("x.canvas", source)
-    assert [problem.detail[: len(detail)] for problem in note.diagnostics if detail] == (
-        [detail] if detail else []
-    )
+    found = [(problem.detail, problem.line) for problem in note.diagnostics if "JSON" in problem.detail]
+    assert [(detail.partition(":")[0].partition(" with")[0], line) for detail, line in found] == details
     note.text.encode()
 
 

@@ -179,3 +179,4 @@ def test_a_destination_leads_into_the_vault_or_out_of_it(
 def test_a_definition_names_a_destination(definitions: str, found: dict[str, str]) -> None:
     assert link_definitions(definitions, [(0, len(definitions))]) == found
     assert link_definitions("[a]: x [a]: y", [(0, 6), (7, 13)]) == {"a": "x"}
+    assert link_definitions("[a] x [b]: y", [(0, 5), (6, 12)]) == {"b": "y"}
