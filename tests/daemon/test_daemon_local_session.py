@@ -9,15 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reliability_lab import InProcessPool, in_one_process, is_slow, pools_of
+from reliability_lab import ModelDownPool, in_one_process, is_slow, pools_of
 from vault_at_work import NOTES, WORDLLAMA, Place, built_by_wordllama, copy_of, opened, place, silent
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON, LocalSession, ReadOnlySession
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import DaemonError, IndexUnusableError, LockedError, VaultError, VaultIndexerError
-from vault_indexer.index.jobs import EmbedJob, Job, Outcome
-from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import Problem, Progress, SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.store import IndexDir
@@ -38,16 +36,6 @@ def where(built: Place, tmp_path: Path) -> Place:
 
 def session_of(where: Place) -> LocalSession:
     return LocalSession(in_one_process(where.target()))
-
-
-class FailingPool(InProcessPool):
-    """No vector can be made."""
-
-    def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
-        if isinstance(job, EmbedJob):
-            yield job, Failed("the model is down")
-        else:
-            yield from super().each(job)
 
 
 @pytest.fixture
@@ -174,7 +162,7 @@ def test_a_damaged_catalog_is_built_again_by_a_repair(where: Place) -> None:
 def test_vectors_that_cannot_be_made_are_no_reason_to_fail(where: Place) -> None:
     for number in range(40):  # so many are found before they have vectors
         where.write(f"Part {number}.md", f"Rye, spelt and sourdough of the day {number}.")
-    assembly = replace(in_one_process(where.target()), is_slow=is_slow, make_pool=pools_of(FailingPool))
+    assembly = replace(in_one_process(where.target()), is_slow=is_slow, make_pool=pools_of(ModelDownPool))
     with closing(LocalSession(assembly)) as session:
         session.open(silent, build=True)
         assert "vectors could not be made: the model is down" in session.notices()

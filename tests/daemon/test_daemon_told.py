@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 from loop_by_hand import Clock, Faults, FaultyPool
+from reliability_lab import ModelDownPool, in_one_process, is_slow, pools_of
 from vault_at_work import Place, built_by_wordllama, copy_of, daemon, holding, silent, stop, wait_for
 
 from vault_indexer.daemon.assembly import Assembly
@@ -109,4 +110,22 @@ def test_changes_that_make_no_progress_for_a_minute_are_said_with_what_they_wait
         assert (holding(service, "lutetium"), service.status().detail) == ({"Stuck.md"}, "")
     finally:
         released.set()
+        stop(service)
+
+
+def test_a_rebuild_that_was_asked_for_says_what_it_made(where: Place) -> None:
+    with daemon(where) as service:
+        report = service.rebuild(silent)
+        assert (report.generation, report.notes, report.skipped) == (2, 3, ())
+
+
+def test_chunks_without_vectors_are_said_as_long_as_there_are_any(where: Place) -> None:
+    for number in range(40):  # so many are found before they have vectors
+        where.write(f"Part {number}.md", f"Rye, spelt and sourdough of the day {number}.")
+    assembly = replace(in_one_process(where.target()), is_slow=is_slow, make_pool=pools_of(ModelDownPool))
+    service = VaultService(DaemonSession(assembly))
+    try:
+        wait_for(lambda: holding(service, "spelt"))
+        assert any(one.startswith("semantic search is incomplete: ") for one in notices(service))
+    finally:
         stop(service)

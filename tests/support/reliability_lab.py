@@ -22,9 +22,9 @@ from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.index.build import Pool
-from vault_indexer.index.jobs import Job, NoteWorker, Outcome
+from vault_indexer.index.jobs import EmbedJob, Job, NoteWorker, Outcome
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
-from vault_indexer.index.workers.job import Died
+from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.store.catalog.export import export_lines
@@ -97,6 +97,16 @@ class InProcessPool:
         self._begun = None
         self._worker = None
         gc.collect()  # as a process does that ends: what it has open is closed now
+
+
+class ModelDownPool(InProcessPool):
+    """No vector can be made."""
+
+    def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
+        if isinstance(job, EmbedJob):
+            yield job, Failed("the model is down")
+        else:
+            yield from super().each(job)
 
 
 def in_process_pool(worker: WorkerSpec, size: int) -> Pool:
