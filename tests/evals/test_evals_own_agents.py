@@ -162,6 +162,7 @@ def test_what_is_no_findings_is_refused(wrong: object) -> None:
     [
         ('search = "m:f"', "is none of search, related, links, ask"),
         ('"a b" = "m:f"', "'a b'"),
+        (f'"{"a " * 99}" = "m:f"', repr("a " * 30)),
         ('a = ""', "a: "),
     ],
 )
