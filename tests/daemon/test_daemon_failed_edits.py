@@ -29,11 +29,12 @@ def test_saves_that_failed_for_a_while_are_found_after_the_first_success(kept: L
         kept.save(f"Failed {n}.md", "Contains cerium.\n")
         kept.run(1.0)
     assert kept.loop.pending() >= 7
+    assert kept.loop.is_indexing
     assert list(kept.notices) == ["indexing failed: the model is down"]
     kept.faults.everything = False
     kept.run(SOON_S)
     assert kept.holding("cerium") == {f"Failed {n}.md" for n in range(7)}
-    assert kept.loop.pending() == 0
+    assert (kept.loop.pending(), kept.loop.is_indexing) == (0, False)
     assert not kept.notices
 
 
