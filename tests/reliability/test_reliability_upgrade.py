@@ -118,7 +118,8 @@ def test_a_daemon_that_is_killed_on_the_way_goes_on_where_it_was(tmp_path: Path)
 
     for number in range(KILLS):
         keeper.start()
-        wait_until(partial(has_more, kept), DEADLINE_S, f"more is made than before kill {number}")
+        # Made with the lowest priority: other tests leave little of a processor for it.
+        wait_until(partial(has_more, kept), 600, f"more is made than before kill {number}")
         kept = max(kept, keeper.made())
         keeper.end(signal.SIGKILL)
     keeper.start()
