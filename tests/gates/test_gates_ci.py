@@ -2,76 +2,62 @@
 
 from __future__ import annotations
 
+import os
 import re
-import shlex
-from itertools import chain
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from _pytest.mark.expression import Expression
 from python_source import ROOT
 
-WITH_EXTRA = re.compile(
-    r"importorskip\((?!\"(?:pytrec_eval|scipy\.stats|tiktoken|wordllama|prometheus_client|pty)\b)"
-)
-"""A package that neither the product, the extra dev nor POSIX brings along."""
+RUN = (ROOT / ".ci" / "run").read_text("utf-8")
 
-BRACES = re.compile(r"\{([^{}]+)\}")
-
-
-def commands(script: str) -> list[list[str]]:
-    """The words of each call of pytest."""
-    whole = script.replace("\\\n", " ")
-    return [shlex.split(line) for line in whole.splitlines() if " -m pytest " in line]
+PROJECT = """
+import os, pytest
+if "EXTRA" not in os.environ:
+    pytest.importorskip("the_extra")
+def test_all(): pass
+"""
 
 
-def expanded(word: str) -> list[str]:
-    """As bash does for one group in braces."""
-    found = BRACES.search(word)
-    if found is None:
-        return [word]
-    return [word[: found.start()] + one + word[found.end() :] for one in found[1].split(",")]
+def test_what_lacks_an_extra_runs_once_it_is_installed() -> None:
+    steps = r"locked models milvus api|make test\S*|-m pytest|make hunt"
+    runs = re.findall(rf"^.*?({steps})", RUN, re.MULTILINE)
+    assert runs[:4] == ["make test", "locked models milvus api", "make test-skipped", "make test-all"]
 
 
-def runs(words: list[str], path: str, marks: set[str]) -> bool:
-    """Whether a call runs a test file whose tests have these marks."""
-    named = chain.from_iterable(expanded(word) for word in words if word.startswith("tests/"))
-    if not any(path == one or path.startswith(f"{one}/") for one in named):
-        return False
-    chosen = [words[at + 1] for at, word in enumerate(words) if word == "-m" and words[at + 1] != "pytest"]
-
-    def has_mark(name: str, /, **_options: str | int | bool | None) -> bool:
-        return name in marks
-
-    return all(Expression.compile(one).evaluate(has_mark) for one in chosen)
-
-
-def marks_of(text: str) -> set[str]:
-    return set(re.findall(r"^pytestmark = .*\bmark\.(\w+)", text, re.MULTILINE))
-
-
-def skipping(tests: Path) -> list[Path]:
-    files = (path for path in sorted(tests.rglob("test_*.py")) if path.parent != Path(__file__).parent)
-    return [path for path in files if WITH_EXTRA.search(path.read_text("utf-8"))]
-
-
-@pytest.mark.parametrize("path", skipping(ROOT / "tests"), ids=lambda path: path.stem)
-def test_each_file_that_needs_an_extra_is_run_with_it(path: Path) -> None:
-    relative = path.relative_to(ROOT).as_posix()
-    after_extras = (ROOT / ".ci" / "run").read_text("utf-8").partition('section "extras')[2]
-    assert "make torture" in after_extras  # it runs all that is slow
-    marks = marks_of(path.read_text("utf-8"))
-    assert "slow" in marks or any(runs(words, relative, marks) for words in commands(after_extras)), (
-        f"{relative} (marks: {', '.join(sorted(marks)) or 'none'}) is run by no line of .ci/run with extras"
+def test_what_was_skipped_runs_again_and_nothing_else(tmp_path: Path) -> None:
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    (tests / "conftest.py").write_bytes((ROOT / "tests" / "conftest.py").read_bytes())
+    (tests / "test_extra.py").write_text(PROJECT)
+    (tests / "test_mixed.py").write_text(
+        "import os, pytest\n"
+        "def test_passes(): pass\n"
+        "@pytest.mark.parametrize('n', [1, 2])\n"
+        "def test_some(n):\n"
+        "    if n == 2 and 'EXTRA' not in os.environ: pytest.skip('needs it')\n"
     )
 
+    def run(*options: str, **environ: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", *options, "-v", "tests"],
+            cwd=tmp_path,
+            env={**os.environ, **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
 
-def test_a_line_runs_what_it_names_and_does_not_deselect() -> None:
-    words = shlex.split('bounded 9 python -m pytest -m "not long and not slow" tests/a tests/b/test_{c,d}.py')
-    assert runs(words, "tests/a/test_x.py", set())
-    assert runs(words, "tests/b/test_d.py", set())
-    assert not runs(words, "tests/b/test_e.py", set())
-    assert not runs(words, "tests/a/test_x.py", {"long"})
+    assert "2 passed, 2 skipped" in run()
+    again = run("--skipped", EXTRA="1")
+    assert "2 passed" in again
+    assert "test_extra.py::test_all" in again
+    assert "test_mixed.py::test_some[2]" in again
 
 
 def test_a_release_has_the_files_that_obsidian_loads_from_a_tag_that_is_the_version() -> None:

@@ -17,13 +17,13 @@ from waiting import DEADLINE_S, PROCESS_S
 
 pytestmark = pytest.mark.slow
 
-NOTES = sized(260, 1_000)
+NOTES = sized(80, 1_000)
 KILLS = sized(2, 20)
 _WORDS_A_NOTE = 700
 
 
 def make_large_vault(folder: Path, rng: random.Random) -> None:
-    """More than a megabyte, so that it is built with the static model first."""
+    """More than 200 kB, so that it is built with the static model first."""
     folder.mkdir()
     for number in range(NOTES):
         body = " ".join(

@@ -138,4 +138,5 @@ def test_without_mermaid_the_document_has_its_own_script_alone(monkeypatch: pyte
 def test_a_folder_that_is_no_package_has_no_mermaid(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     install(monkeypatch, tmp_path, b"draw()")
     (tmp_path / "mermaidx" / "__init__.py").unlink()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])  # not the real package, where it is installed
     assert b"<body><script></script><script>" in page_files()[DIAGRAMS].content

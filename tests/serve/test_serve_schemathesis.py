@@ -16,7 +16,7 @@ pytest.importorskip("schemathesis", reason="the extra test-api")
 pytestmark = pytest.mark.long
 
 HERE = Path(__file__).parent
-MAX_EXAMPLES = 20
+MAX_EXAMPLES = 10
 
 
 def test_the_api_is_what_its_description_says(tmp_path: Path) -> None:
