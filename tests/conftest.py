@@ -1,6 +1,6 @@
 """How the suite is divided, and how property tests run.
 
-- `make test` runs what takes little processor time: some ten minutes in all on two cores.
+- `make test` runs what takes little processor time: some twenty minutes in all on two cores.
 - `make check` runs `tests/gates`; the others leave them out.
 - `long` marks what does not fit into that, or repeats with more input what a short test shows already.
   `make test-all` runs it.
