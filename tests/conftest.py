@@ -77,9 +77,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.portable)
     if config.getoption("skipped") and config.cache is not None:
         wanted = set(config.cache.get(SKIPPED, []))
-        left = [item for item in items if wanted.isdisjoint((item.nodeid, item.nodeid.partition("::")[0]))]
+        kept: list[pytest.Item] = []
+        left: list[pytest.Item] = []
+        for item in items:
+            path = item.nodeid.partition("::")[0]
+            (left if wanted.isdisjoint((item.nodeid, path)) else kept).append(item)
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        items[:] = kept
 
 
 def pytest_collection_finish() -> None:
