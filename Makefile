@@ -64,6 +64,8 @@ demo: $(STAMP)
 	find 'By meaning: no word of the question stands in any note.' 'unwell kitten'; \
 	find 'By word: an error code means little to a model, and finds its row all the same.' 'F52'; \
 	find 'By link: another note calls the tea by this word; its own text never uses it.' 'antifreeze'; \
+	printf '\nIts links, both ways:\n$$ indexer links "Flask tea"\n\n'; \
+	$(BIN)/indexer links "Flask tea" $$at >"$$tmp/links"; cat "$$tmp/links"; grep -q 'Journal/2026-08-12' "$$tmp/links"; \
 	printf '\nYour own notes:\n  $(BIN)/indexer init ~/Notes\n  $(BIN)/indexer search a few words\n'
 
 # Bounded at 90 seconds, all in a temporary folder.

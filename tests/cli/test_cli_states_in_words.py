@@ -258,6 +258,25 @@ def test_check_says_that_all_is_well(
     ]
 
 
+def test_check_fails_if_the_parser_misses_what_the_sample_contains(
+    here: CommandHere,
+    daemon: AnsweringDaemon,
+    report: StatusReport,
+    health: VaultHealth,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    daemon.answer(STATUS, report)
+    daemon.answer(VERIFY, Verification(True, ()))
+    daemon.answer(HEALTH, health)
+    monkeypatch.setattr("vault_indexer.parse.sample._SAMPLE", "# Beds\n\n#summer/july\n")
+    told = here.indexer("check", "--json")
+    assert (told.code, told.data["ok"]) == (1, False)
+    assert told.data["parser_misses"] == ["links", "tags", "tasks", "properties"]
+    assert checked(here, 1)[-1].startswith(
+        "! | parser | finds no links, tags, tasks, properties with Python 3."
+    )
+
+
 def test_check_names_left_over_indices_beside_the_vault_that_is_meant(
     here: CommandHere, daemon: AnsweringDaemon, report: StatusReport, health: VaultHealth
 ) -> None:

@@ -42,12 +42,12 @@ SMALL_TREES = frozenset({"html_block", "pipe_table"})
 MAX_BLOCKS = 100_000
 """Blocks, items and rows of a note. Each takes about 1 KB until the note is stored."""
 
-BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){15,}+")
+BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){15,}")
 FENCE_OPENING = re.compile(r"\s*+(`{3,}+|~{3,}+)")
 
 # What throws the grammar off; see `_repair`.
-DELIMITER_CELL = r"[ \t]*:?-++:?[ \t]*"
-DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*+\|?[ \t\r]*$"
+DELIMITER_CELL = r"[ \t]*+:?-++:?[ \t]*+"
+DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*\|?[ \t\r]*$"
 FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})(?=[^|\r\n]*+\|)[|:\- \t\r]*+$", re.MULTILINE)
 UNDERLINED_ROW = re.compile(r"^([^\r\n|]*\|[^\r\n]*)(\r?\n[ \t>]*:?-+:?[ \t\r]*)$", re.MULTILINE)
 ITEM_OPENING = re.compile(r"^((?:[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]+|[ \t]+))(?:<|\[(?=\\))", re.MULTILINE)

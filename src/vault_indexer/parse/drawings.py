@@ -6,9 +6,9 @@ import re
 
 _DRAWING = re.compile(
     r"""
-    ^(?:%%[ \t]*\r?\n)?+ (?:\#{1,6}[ \t]+Drawing[ \t]*\r?\n)?+ (?:[ \t]*\r?\n){0,3}+
+    ^(?:%%[ \t]*\r?\n)? (?:\#{1,6}[ \t]+Drawing[ \t]*\r?\n)? (?:[ \t]*\r?\n){0,3}
     (?P<fence>`{3,})(?:compressed-json[ \t]*\r?\n | json[ \t]*\r?\n\s*+\{\s*+"type"\s*+:\s*+"excalidraw")
-    .*? (?:^(?P=fence)`*[ \t]*\r?$(?:\s*+%%)?+ | \Z)
+    .*? (?:^(?P=fence)`*[ \t]*\r?$(?:\s*+%%)? | \Z)
     """,
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )

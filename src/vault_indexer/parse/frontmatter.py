@@ -10,8 +10,9 @@ from vault_indexer.model import Diagnostic, JsonValue
 from vault_indexer.parse.inline import WHOLE_TAG, tag_name
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 
-END = r"(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)"
-_BLOCK = re.compile(rf"---[ \t]*(?:\r\n?|\n)((?:(?!{END})[^\r\n]*(?:\r\n?|\n))*+){END}")
+LINE_BREAK = r"(?:\r\n|\r(?!\n)|\n)"
+END = rf"(?:---|\.\.\.)[ \t]*(?:{LINE_BREAK}|\Z)"
+_BLOCK = re.compile(rf"---[ \t]*{LINE_BREAK}((?:(?!{END})[^\r\n]*+{LINE_BREAK})*){END}")
 NESTED_NUMBERS = re.compile(r"#\d+(?:/\d+)+")
 """A tag in the properties, though none in the text: there it is a fraction or a number of something."""
 

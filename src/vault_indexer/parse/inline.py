@@ -21,11 +21,11 @@ TOKEN = re.compile(
     rf"""
       (?P<escape>\\[{PUNCTUATION}])
     | (?P<ticks>`++)
-    | (?P<wiki>!?\[\[(?!\[)(?:(?!\[\[|\]\])[^\r\n])++\]\])
+    | (?P<wiki>!?\[\[(?!\[)(?:(?!\[\[|\]\])[^\r\n])+\]\])
     | (?P<open>!?\[)
     | (?P<close>\])
     | (?P<auto><[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^\s<>]*+>)
-    | (?P<html></?[A-Za-z][A-Za-z0-9-]*+(?:{ATTRIBUTE})*+\s*+/?>)
+    | (?P<html></?[A-Za-z][A-Za-z0-9-]*+(?:{ATTRIBUTE})*\s*+/?>)
     | (?P<comment><!--)
     | (?P<math>\$\$|\$(?=[^\s$]))
     | (?P<tag>{TAG})
@@ -43,7 +43,7 @@ COMMENT_END = re.compile(r"-->")
 MATH_BLOCK_END = re.compile(r"\$\$")
 LINE_END = re.compile(r"[\r\n]")
 DESTINATION_MARK = re.compile(rf"[()\x00-\x20\x7f]|\\[{PUNCTUATION}]")
-ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]|\\[{PUNCTUATION}]|\\)*+)>")
+ANGLE_DESTINATION = re.compile(rf"<((?:[^<>\\\r\n]++|\\[{PUNCTUATION}]|\\(?![{PUNCTUATION}]))*)>")
 SPACE = re.compile(r"[ \t\r\n]*")
 TITLE = re.compile(
     r""""(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\((?:[^()\\]|\\.)*\)""",

@@ -26,7 +26,7 @@ from vault_indexer.parse.inline import (
 from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.plain import plain, unescape_destination, wikilink_parts
 
-WIKILINK = re.compile(r"!?\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n])++)\]\]")
+WIKILINK = re.compile(r"!?\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n])+)\]\]")
 BLOCK_ID = re.compile(r"(?:^|(?<=\s)|(?<=\]\]))\^([A-Za-z0-9-]+)[ \t]*\Z")
 OWN_LINE_ID = re.compile(r"\s*+\^[A-Za-z0-9-]++\s*+")
 BLOCK_ID_TAIL = 200

@@ -26,11 +26,11 @@ ANALYZER = "terms-3"
 LONGEST_TERM = 64
 
 _LETTER = rf"[^\W{SPACELESS}{MARKS}]"
-_REST = rf"(?:{_LETTER}|[{MARKS}])"
+_REST = rf"(?:{_LETTER}++|[{MARKS}]++)"
 _SUFFIX = r"(?:\+\+|#(?!\w))?"
-WORD = re.compile(rf"{_LETTER}{_REST}*+(?:[-./:\\@'’&+#]{{1,2}}{_REST}++)*+{_SUFFIX}")
-RUN = re.compile(rf"[{SPACELESS}](?:[{SPACELESS}{MARKS}])*+")
-_ASCII_WORD = re.compile(rf"\w++(?:[-./:\\@'&+#]{{1,2}}\w++)*+{_SUFFIX}", re.ASCII)
+WORD = re.compile(rf"{_LETTER}{_REST}*(?:[-./:\\@'’&+#]{{1,2}}{_REST}+)*{_SUFFIX}")
+RUN = re.compile(rf"[{SPACELESS}][{SPACELESS}{MARKS}]*+")
+_ASCII_WORD = re.compile(rf"\w++(?:[-./:\\@'&+#]{{1,2}}\w++)*{_SUFFIX}", re.ASCII)
 _CLUSTER = re.compile(rf".[{CLUSTER_MARKS}]*+", re.DOTALL)
 _PARTS = re.compile(r"[^-./:\\@'’&+#_]+")
 _NON_JOINER = "\u200c"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -20,6 +21,7 @@ from vault_indexer.cli.output.columns import from_home, print_row
 from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_to_choose
+from vault_indexer.parse.sample import missing_from_sample
 from vault_indexer.serve.api.endpoints import HEALTH, ORPHANS, STATUS, VERIFY
 from vault_indexer.text.phrases import quantity
 
@@ -63,16 +65,22 @@ def check(
     places = _places(selection) if _is_there_a_vault(selection) or not left_over_indices() else {}
     reports = {name: _check_one(one, repair=repair) for name, one in places.items()}
     unused = left_over_indices()  # what was checked is in use again
-    left_over = [Line(_BAD, "left-over index", _left_over(one)) for one in unused]
-    lines = [line for report in reports.values() for line in report.lines] + left_over
+    unread = missing_from_sample()
+    general = [*_parser_lines(unread), *(Line(_BAD, "left-over index", _left_over(one)) for one in unused)]
+    lines = [line for report in reports.values() for line in report.lines] + general
     if output.json:
-        found: dict[str, object] = {"ok": all(line.mark != _BAD for line in lines)}
+        found: dict[str, object] = {"ok": all(line.mark != _BAD for line in lines), "parser_misses": unread}
         entries = [{"name": name, **report.data} for name, report in reports.items()]
         found |= {"vaults": entries, "left_over": [asdict(one) for one in unused]}
         print_json(found)
     else:
-        _print(reports, left_over)
+        _print(reports, general)
     return PROBLEMS if any(line.mark == _BAD for line in lines) else 0
+
+
+def _parser_lines(unread: Sequence[str]) -> Iterator[Line]:
+    if unread:
+        yield Line(_BAD, "parser", f"finds no {', '.join(unread)} with Python {platform.python_version()}")
 
 
 def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
@@ -186,14 +194,14 @@ def _left_over(known: KnownVault) -> str:
     return f"{from_home(known.index_dir)}: {known.vault} {why} ({remedy})"
 
 
-def _print(reports: dict[str, _Report], left_over: Sequence[Line]) -> None:
+def _print(reports: dict[str, _Report], general: Sequence[Line]) -> None:
     console = out()
     for name, report in reports.items():
         if name:
             console.print(text((name, "bold")))
         for line in report.lines:
             _print_line(line)
-    for line in left_over:
+    for line in general:
         _print_line(line)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LETTER = SPACED_LETTER_OR_DIGIT
 _PIECE = re.compile(
-    rf"(?P<word>{_LETTER}(?:{_LETTER}|[{MARKS}])*+)|(?P<run>[{SPACELESS}][{SPACELESS}{MARKS}]*+)"
+    rf"(?P<word>{_LETTER}(?:{_LETTER}|[{MARKS}])*)|(?P<run>[{SPACELESS}][{SPACELESS}{MARKS}]*+)"
 )
 _GAP = r"(?:(?!\n[ \t]*\n)[\W_]){1,16}?"
 _SPACE = r"\s++"

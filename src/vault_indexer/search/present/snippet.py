@@ -27,7 +27,7 @@ from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.stem import stem
 
 _ELLIPSIS = "…"
-_TOKEN = re.compile(rf"[{SPACELESS}][{SPACELESS}{MARKS}]*+|[^\W{SPACELESS}](?:[^\W{SPACELESS}]|[{MARKS}])*+")
+_TOKEN = re.compile(rf"[{SPACELESS}][{SPACELESS}{MARKS}]*+|[^\W{SPACELESS}](?:[^\W{SPACELESS}]|[{MARKS}])*")
 _RUN = re.compile(rf"[{SPACELESS}]")
 _INSIDE = re.compile(r"(?<=\w)")
 _SIGN = re.compile(r"\W")
