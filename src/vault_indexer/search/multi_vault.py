@@ -276,7 +276,7 @@ def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: Search
 
 def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
     """The words of the query that no vault has. The vaults of a group share their words."""
-    first, *others = (missing_words(group[0]) for group in groups)
+    first, *others = map(missing_words, groups)
     return tuple(word for word in first if all(word in other for other in others))
 
 

@@ -31,6 +31,7 @@ from vault_indexer.search.terms import (
     with_corrections,
     with_synonyms,
 )
+from vault_indexer.search.typed_words import TypedWords
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
 from vault_indexer.text.terms import QueryTerm
@@ -59,8 +60,8 @@ class PreparedQuery:
     where there are only filters. `words` are its words. `terms` are these, their `corrections` and
     `synonyms`, each with its weight. `language` is the query's, "" if unknown. `vector` is its embedding, and
     `language_weight`, in (0, 1], what the vectors count in that language. `chosen` are the chunks that the
-    conditions leave; None: nothing is filtered. `word_vectors` compare words of its language; None: nothing
-    does.
+    conditions leave; None: nothing is filtered. `typed_words` looks for words in the vault's texts.
+    `word_vectors` compare words of its language; None: nothing does.
     """
 
     vault: SearchedVault
@@ -76,6 +77,7 @@ class PreparedQuery:
     corrections: tuple[Correction, ...]
     notices: tuple[str, ...]
     deadline: QueryDeadline
+    typed_words: TypedWords
     word_vectors: WordVectors | None = None
     synonyms: tuple[Synonym, ...] = ()
 
@@ -176,6 +178,7 @@ def _prepare(
         corrections=corrections,
         notices=(*notices, *fault),
         deadline=deadline,
+        typed_words=TypedWords(snapshot, deadline),
         word_vectors=word_vectors() if language in WORD_LANGUAGES else None,
         synonyms=synonyms,
     )
