@@ -34,6 +34,7 @@ from vault_indexer.search.terms import (
 from vault_indexer.search.typed_words import TypedWords
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
+from vault_indexer.text.fold import has_words
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -197,7 +198,11 @@ def _correction_notice(correction: Correction) -> str:
 
 
 def _no_match_notice(filters: Sequence[str]) -> str:
-    return f"no note matches the filter {' '.join(filters)}; to search for it as text, put it in quotes"
+    said = f"no note matches the filter {' '.join(filters)}"
+    if not any('"' in one for one in filters):
+        return f"{said}; to search for it as text, put it in quotes"
+    is_phrase = all(one.startswith('"') for one in filters) and any(map(has_words, filters))
+    return f"{said}; in quotes, only whole words match" if is_phrase else said
 
 
 def _unchecked_notice(chosen: ChunkFilter, filters: Sequence[str]) -> str:
