@@ -101,7 +101,7 @@ def unknown_words(words: Sequence[QuestionWord]) -> tuple[str, ...]:
         if one.word in pairs:
             found.update(dict.fromkeys(_unknown_stretches(one.written or one.word, pairs)))
         elif not one.is_known:
-            found[one.word] = None
+            found[one.written or one.word] = None
     return tuple(found)
 
 

@@ -60,10 +60,12 @@ class TypedWords:
     found by then may be there or not. Of a snapshot with a part of its vault only nothing is certain.
     """
 
-    def __init__(self, snapshot: Snapshot, deadline: QueryDeadline) -> None:
+    def __init__(
+        self, snapshot: Snapshot, deadline: QueryDeadline, budget: WorkBudget | None = None
+    ) -> None:
         self._snapshot = snapshot
         self._deadline = deadline
-        self._budget = WorkBudget(WORK_NS)
+        self._budget = budget or WorkBudget(WORK_NS)
         self._filters: dict[str, ChunkFilter | None] = {}
 
     def may_be_there(self, word: str) -> bool:

@@ -80,8 +80,9 @@ def _candidates(snapshot: Snapshot, name: str) -> list[int]:
     needs: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
     needs += [(pair,) for pair in pattern.pairs]
     needs = needs or [(normalize(word),) for word in WORD.findall(name)]
-    if not needs:
-        return []
+    if not needs:  # signs alone, which the index does not have
+        sql = "SELECT note_id FROM notes WHERE instr(title, ?1) OR instr(aliases, ?1) OR instr(path, ?1)"
+        return [note_id for (note_id,) in snapshot.catalog.rows(sql, [name])]
     # The rarest first: after a word or two nothing is left of most queries.
     rarity = {terms: snapshot.keywords.largest_document_frequency(terms) for terms in needs}
     ordered = sorted(rarity, key=lambda terms: rarity[terms])
