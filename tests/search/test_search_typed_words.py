@@ -1,7 +1,6 @@
 """What a note holds letter for letter is never said to be in no note, and is found before pieces of it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from indexed_vault import indexed_vault, write_notes
@@ -13,7 +12,7 @@ from vault_indexer.search.typed_words import TypedWords, only_typed_word
 from vault_indexer.service import VaultService
 
 NOTES = {
-    "Server.md": "Copy /srv/conf.d/site-7.yaml first. Then set app.cache.max_age_s, または lang_codeを変える.\n\n"
+    "Server.md": "Copy /srv/conf.d/site-7.yaml first. Then set app.cache.max_age_s, または lang_codeを.\n\n"
     "Write to lena.m.orr+bills@post.example.com. The invoice is QX-77/2024-B, see "
     "[the paper](https://doi.org/10.5555/tide-88.v2) and [the list][l].\n\n[l]: https://lists.example.net/p4-q9\n",
     "Figures.md": "Rent 2,450.75, deposit 3.200.100,50, a lakh 12,34,567, fees 1 999,95 and Fr. 8'120.40.\n\n"
@@ -218,7 +217,7 @@ def test_the_advice_on_a_filter_that_no_note_meets(signs: VaultService, query: s
 
 @pytest.mark.parametrize(
     "query",
-    ['"the"', "line:(is on)", "content:7", '"parseFileName" OR "nothing here"', "section:20", 'match-case:"D++"'],
+    ['"the"', "line:(is on)", "content:7", '"parseFileName" OR "not here"', "section:20", 'match-case:"D++"'],
 )
 def test_a_query_of_filters_that_a_note_meets_is_not_none(service: VaultService, query: str) -> None:
     assert service.search(SearchRequest(query)).verdict == "strong"

@@ -140,29 +140,25 @@ def _weighed_words(prepared: PreparedQuery, texts: Sequence[TypedWords]) -> tupl
 def _claims(
     prepared: PreparedQuery, texts: Sequence[TypedWords], weights: Sequence[float]
 ) -> Iterator[str | None]:
-    """For each word of the query what is said to be in no note: the word, or the number or run that it is of,
-    as written. None: that is not so, not certain, or the word says nothing by itself."""
+    """For each word of the query what no note has: the word, or the number or run that it is part of, as
+    written. None: a note has or may have it, or the word says nothing by itself."""
     weight_of = {term.word: weight for term, weight in zip(prepared.words, weights, strict=True)}
     whole, is_held = prepared.words[0], True
     for number, term in enumerate(prepared.words):
-        if not number or not whole.start <= term.start < term.end <= whole.end:
+        if not number or RUN.match(term.word) or not whole.start <= term.start < term.end <= whole.end:
             whole, is_held = term, _is_held(prepared, texts, term)
         main = part_at_apostrophe(whole.word, prepared.language)
         says = weight_of[main] if main in weight_of else weight_of[term.word]
-        if RUN.match(term.word) and not (prepared.statistics.knows(term) or not says):
-            yield prepared.text[term.start : term.end]
-        elif is_held or not says or not _is_told_by(whole, term, main, prepared.language):
-            yield None
-        elif term is not whole and prepared.statistics.knows(term):
-            yield None
+        is_part_held = term is not whole and prepared.statistics.knows(term)
+        if says and not is_held and not is_part_held and _is_reported(term, whole, main, prepared.language):
+            yield typed_word(prepared.text, term) or prepared.text[term.start : term.end].strip("_")
         else:
-            yield typed_word(prepared.text, term) or term.word
+            yield None
 
 
-def _is_told_by(whole: QueryTerm, piece: QueryTerm, main: str, language: str) -> bool:
-    """Whether a word of the query that no note has is told by this piece of it: by itself, one with hyphens by
-    its parts as well, and one with an ending behind an apostrophe by its `main` part alone. A word such as
-    `don't` is not told."""
+def _is_reported(piece: QueryTerm, whole: QueryTerm, main: str, language: str) -> bool:
+    """Whether a piece of a word, or the word itself, is reported where no note has the word. Parts between
+    hyphens are, and instead of a word with an ending behind an apostrophe its `main` part; `don't` is not."""
     if not main:
         return piece is whole or is_hyphenated(whole.word)
     ending = whole.word[len(main) + 1 :].lower() if whole.word.startswith(main) else ""
@@ -171,8 +167,8 @@ def _is_told_by(whole: QueryTerm, piece: QueryTerm, main: str, language: str) ->
 
 
 def _is_held(prepared: PreparedQuery, texts: Sequence[TypedWords], term: QueryTerm) -> bool:
-    """Whether a note has or may have the word: by the index in any form, a hyphenated one by all of its parts,
-    one with an apostrophe by the part that says what it is about; else as it was typed."""
+    """Whether a note has or may have the word: in any form that is in the index, with all its parts between
+    hyphens or the main one at an apostrophe, or as it was typed."""
     statistics = prepared.statistics
     if statistics.knows(term):
         return True

@@ -1,8 +1,8 @@
 """Words as they were typed, looked for in the texts of notes: what the index does not hold as one word.
 
-The index has `/etc/nginx/nginx.conf` as a whole and in parts, so it does not know `nginx.conf`, which the note
-holds letter for letter. Before anything is said of such a word, the source of the notes that hold its parts
-is looked through (links with their addresses are there), and what a reader sees of it.
+The index has `/etc/nginx/nginx.conf` as a whole and in parts, so `nginx.conf` is missing there,
+though the note has it letter for letter. Before anything is said of such a word, the notes with its parts are
+looked through: their source, where the addresses of links are, and what a reader sees of it.
 """
 
 from __future__ import annotations
@@ -60,9 +60,7 @@ class TypedWords:
     found by then may be there or not. Of a snapshot with a part of its vault only nothing is certain.
     """
 
-    def __init__(
-        self, snapshot: Snapshot, deadline: QueryDeadline, budget: WorkBudget | None = None
-    ) -> None:
+    def __init__(self, snapshot: Snapshot, deadline: QueryDeadline, budget: WorkBudget | None = None) -> None:
         self._snapshot = snapshot
         self._deadline = deadline
         self._budget = budget or WorkBudget(WORK_NS)
@@ -96,8 +94,8 @@ class TypedWords:
 
 
 def typed_word(text: str, term: QueryTerm) -> str:
-    """The word of a query's text that is to be looked for, as typed: of a number with signs between its digits
-    the whole. "": the index has all such words."""
+    """The word of a query's text to look for, as typed, of a part of a number the whole number. "": the
+    index has all such words."""
     if RUN.match(term.word) or (term.word.isalpha() and len(term.word) > 1):
         return ""
     for found in _NUMBER.finditer(text):
@@ -107,8 +105,8 @@ def typed_word(text: str, term: QueryTerm) -> str:
 
 
 def only_typed_word(text: str) -> str:
-    """The only word of a query if signs are part of it, as `12:30` and `.NET`; else "". One with hyphens or an
-    apostrophe between its letters is also written otherwise."""
+    """The only word of a query if signs are part of it, as `12:30` and `.NET`; else "". Hyphens and
+    apostrophes between letters do not count: such words have other spellings."""
     word = text.strip().lstrip(_OPENING).rstrip(_CLOSING)
     is_one = bool(word) and not any(map(str.isspace, word)) and any(map(str.isalnum, word))
     is_plain = word.isalnum() or is_hyphenated(re.sub("['’]", "-", word))

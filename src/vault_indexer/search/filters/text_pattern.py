@@ -1,9 +1,9 @@
 """Words and phrases as regular expressions over the text as it is: positions need no translation.
 
-Case, accents and the encoding of letters do not matter, whole words do. A sign is found as it is written: `①` is
-not `1`, and `x²` is not `x2`, though `x2` finds both, as `cafe` finds `café`. What stands between two words (white
-space, punctuation, markup, but no blank line) does not matter either, unless the phrase itself has
-punctuation there: then that is wanted.
+Case, accents and the encoding of letters do not matter, whole words do. A sign is found as it is written:
+`①` is not `1`, and `x²` is not `x2`, though `x2` finds both, as `cafe` finds `café`. What stands between two
+words (white space, punctuation, markup, but no blank line) does not matter either, unless the phrase itself
+has punctuation there: then that is wanted.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 
 _TYPED = 2.0
-"""What it counts beside all evidence that a row holds the whole of such a word: more than all else and age."""
+"""What it counts that a row holds the whole of such a word, relative to all evidence: more than that and age
+together."""
 
 
 class Evidence(NamedTuple):

@@ -59,7 +59,8 @@ def find_corrections(
     language, and no filter of the query asks for it as written. Its likely spelling is the nearest word of
     the vault that is frequent there: one edit away, two from eight letters on, three from 15. A rare word
     will do if the written one has eight letters for each edit, or if it is a common word in an English query.
-    No model has a part in it. A query in a language that the vault does not know has no corrections. `terms` are the words of the query.
+    No model has a part in it. A query in a language that the vault does not know has no corrections. `terms`
+    are the words of the query.
     """
     unknown = [term for term in terms if _is_unknown(statistics, term)]
     language = detect(query.text) if unknown else ""
