@@ -146,7 +146,9 @@ def table_of(*keys: int) -> Candidates:
 
 def request_for(settings: SearchSettings, *, limit: int = 1, by_note: bool = False) -> RankRequest:
     """A request over two vaults, in a language that counts half for the vectors of the first."""
-    queries = [cast("PreparedQuery", SimpleNamespace(language_weight=weight)) for weight in (0.5, 0.25)]
+    queries = [
+        cast("PreparedQuery", SimpleNamespace(text="", language_weight=weight)) for weight in (0.5, 0.25)
+    ]
     return RankRequest(queries, settings, limit, by_note)
 
 

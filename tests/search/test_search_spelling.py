@@ -30,6 +30,7 @@ NOTES = {
     "Plugins.md": "# Plugins\n\nObsidian loads them when it starts..\n",
     "Zimmer.md": "# Zimmer\n\nDer Schlüssel zum Zimmer liegt auf dem Tisch, und die Zahl steht an der Tür.\n",
     "Garten.md": "# Garten\n\nIm Garten wachsen Kartoffeln, und der Zaun ist nicht sehr hoch.\n",
+    "Komposthaufen.md": "# Wanderung\n\nEine Komposthaufenwanderung führt an der Mauer entlang.\n",
     "Дача.md": "# Дача\n\nНа даче растёт картошка, а за домом стоит старый сарай и колодец.\n",
 }
 
@@ -79,6 +80,7 @@ def test_a_word_that_is_only_in_the_title_of_a_blank_note_has_no_correction(serv
         ("zahk", "zahk", "zahl", "Zimmer.md"),
         ("charateristicly", "charateristicly", "characteristically", "Chords.md"),
         ("wachsen Kartofeln", "Kartofeln", "kartoffeln", "Garten.md"),
+        ("Komposthaufnwandrung", "Komposthaufnwandrung", "komposthaufenwanderung", "Komposthaufen.md"),
         ("картожка", "картожка", "картошка", "Дача.md"),
     ],
 )

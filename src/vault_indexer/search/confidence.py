@@ -26,6 +26,7 @@ from vault_indexer.search.present import function_words
 from vault_indexer.search.query import Either, Node, ranking_words
 from vault_indexer.search.rank import Candidates
 from vault_indexer.search.terms import is_common, weight_by_idf
+from vault_indexer.search.typed_words import typed_word
 from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
 from vault_indexer.store import row_products
 from vault_indexer.store.keywords import FIELD_WEIGHTS
@@ -379,7 +380,19 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         if (number := numbers.get(word)) is not None:
             for share, other in zip((of_chunk, of_note), held(terms), strict=True):
                 share[:, number] = np.maximum(share[:, number], worth * other.all(axis=1))
+    required = _required(prepared)
+    for number, term in enumerate(prepared.words):
+        typed = typed_word(prepared.text, term)
+        if typed == term.word and snapshot.keywords.knows(term, FIELD_WEIGHTS):
+            typed = ""
+        found = prepared.typed_words.chunks_with(typed, keys) | (term.word in required)
+        of_chunk[found, number] = of_note[found, number] = 1.0
     return of_chunk, of_note
+
+
+def _required(prepared: PreparedQuery) -> frozenset[str]:
+    """The words that every hit holds, since a condition of the query asks for them."""
+    return frozenset[str]().union(*(_words_of(prepared, one.node) for one in prepared.conditions))
 
 
 def _above_background(prepared: PreparedQuery, keys: Keys) -> list[float]:

@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
-from vault_indexer.model import Correction, Hit, SearchRequest, Verdict, Why, first_per_note
+from vault_indexer.model import (
+    Correction,
+    Hit,
+    SearchRequest,
+    Verdict,
+    Why,
+    first_per_note,
+    note_id_of,
+)
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import relevance_of, verdict_of
@@ -23,6 +31,7 @@ from vault_indexer.search.rank import (
     LISTED,
     Candidates,
     list_by_time,
+    match_titles,
     rank,
     reasons_of,
 )
@@ -258,25 +267,30 @@ def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: Sea
     """The answer to a query of filters alone: nothing ranks, so the notes changed last come first."""
     limits = AnswerLimits.of(request, settings)
     hits = [hit for group in groups for one in group for hit in _newest_of(one, request, settings)]
-    newest = tuple(sorted(hits, key=lambda hit: hit.modified_time, reverse=True)[: limits.hits])
+    newest_first = sorted(hits, key=lambda hit: (hit.why.title, hit.modified_time), reverse=True)
+    newest = tuple(newest_first[: limits.hits])
     notices = _notices(groups, found=bool(newest))
     return SearchResult(newest, (*notices, LISTED), verdict="strong") if newest else SearchResult((), notices)
 
 
 def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> tuple[Hit, ...]:
-    """The notes of one vault that changed last, and the attachments that meet the filters."""
+    """The notes of one vault that meet the filters: those that have them as their name (`🐘`), those that
+    changed last, and the attachments."""
     assert prepared.chosen is not None
     limits = AnswerLimits.of(request, settings)
-    shown = list_by_time(prepared.snapshot, prepared.chosen, limits.hits, limits.per_note)
+    named = match_titles(prepared.snapshot, " ".join(prepared.filters))
+    shown = list_by_time(prepared.snapshot, prepared.chosen, limits.hits, limits.per_note, named)
     why = Why(None, None, None, recency=1.0, filters=prepared.filters)
     builder = _builder(prepared, replace(request, expand=""), settings)
-    notes = builder.build(RankedChunk(key, 1.0, why, 1.0) for key in shown)
+    notes = builder.build(
+        RankedChunk(key, 1.0, replace(why, title=float(note_id_of(key) in named)), 1.0) for key in shown
+    )
     return (*notes.values(), *_files(prepared, builder, limits.hits))
 
 
 def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
     """The words of the query that no vault has. The vaults of a group share their words."""
-    first, *others = (missing_words(group[0]) for group in groups)
+    first, *others = map(missing_words, groups)
     return tuple(word for word in first if all(word in other for other in others))
 
 

@@ -31,8 +31,10 @@ from vault_indexer.search.terms import (
     with_corrections,
     with_synonyms,
 )
+from vault_indexer.search.typed_words import TypedWords
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
+from vault_indexer.text.fold import has_words
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -59,8 +61,8 @@ class PreparedQuery:
     where there are only filters. `words` are its words. `terms` are these, their `corrections` and
     `synonyms`, each with its weight. `language` is the query's, "" if unknown. `vector` is its embedding, and
     `language_weight`, in (0, 1], what the vectors count in that language. `chosen` are the chunks that the
-    conditions leave; None: nothing is filtered. `word_vectors` compare words of its language; None: nothing
-    does.
+    conditions leave; None: nothing is filtered. `typed_words` looks for words in the vault's texts.
+    `word_vectors` compare words of its language; None: nothing does.
     """
 
     vault: SearchedVault
@@ -76,6 +78,7 @@ class PreparedQuery:
     corrections: tuple[Correction, ...]
     notices: tuple[str, ...]
     deadline: QueryDeadline
+    typed_words: TypedWords
     word_vectors: WordVectors | None = None
     synonyms: tuple[Synonym, ...] = ()
 
@@ -176,6 +179,7 @@ def _prepare(
         corrections=corrections,
         notices=(*notices, *fault),
         deadline=deadline,
+        typed_words=TypedWords(snapshot, deadline),
         word_vectors=word_vectors() if language in WORD_LANGUAGES else None,
         synonyms=synonyms,
     )
@@ -194,7 +198,11 @@ def _correction_notice(correction: Correction) -> str:
 
 
 def _no_match_notice(filters: Sequence[str]) -> str:
-    return f"no note matches the filter {' '.join(filters)}; to search for it as text, put it in quotes"
+    said = f"no note matches the filter {' '.join(filters)}"
+    if not any('"' in one for one in filters):
+        return f"{said}; to search for it as text, put it in quotes"
+    is_phrase = all(one.startswith('"') for one in filters) and any(map(has_words, filters))
+    return f"{said}; in quotes, only whole words match" if is_phrase else said
 
 
 def _unchecked_notice(chosen: ChunkFilter, filters: Sequence[str]) -> str:

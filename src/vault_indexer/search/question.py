@@ -14,8 +14,15 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault
 from vault_indexer.search.query import parse_query
 from vault_indexer.search.terms import Groups, find_synonyms, language_of, query_words
+from vault_indexer.search.typed_words import TypedWords, typed_word
 from vault_indexer.search.word_statistics import WordStatistics
-from vault_indexer.text.query import analyze_query, hyphenated_parts, is_hyphenated
+from vault_indexer.text.query import (
+    ENDS_AFTER_APOSTROPHE,
+    analyze_query,
+    hyphenated_parts,
+    is_hyphenated,
+    part_at_apostrophe,
+)
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN, clusters
 
@@ -29,9 +36,9 @@ _PUNCTUATION = re.compile(r":(?=\s|$)")
 @dataclass(frozen=True, slots=True)
 class QuestionWord:
     """A word of a question. `weight` is its rarity in the vault, 0 for function and question words; `terms`
-    are the index terms that stand for it, those of its synonyms of one word too; `is_known` says whether any
-    note holds it in any form. `written` is the word, or the run without spaces that a pair of characters is
-    of, as written."""
+    are the index terms that stand for it, those of its synonyms of one word too; `is_known` is False if it is
+    certain that no note holds it in any form. `written` is the word, or the run without spaces that a pair of
+    characters is of, as written. A piece of a word counts as known: the word itself is looked for."""
 
     word: str
     weight: float
@@ -55,6 +62,7 @@ def question_words(
     words = tuple(query_words(statistics, query.text))
     if not words:
         return ()
+    deadline = QueryDeadline(_NO_LIMIT_S)
     prepared = PreparedQuery(
         vault=vaults[0],
         statistics=statistics,
@@ -68,17 +76,20 @@ def question_words(
         chosen=None,
         corrections=(),
         notices=(),
-        deadline=QueryDeadline(_NO_LIMIT_S),
+        deadline=deadline,
+        typed_words=TypedWords(vaults[0].snapshot, deadline),
         synonyms=find_synonyms(synonym_groups, statistics.languages, words),
     )
-    return _weighed_words(prepared)
+    others = [TypedWords(one.snapshot, deadline) for one in vaults[1:]]
+    return _weighed_words(prepared, [prepared.typed_words, *others])
 
 
-def missing_words(prepared: PreparedQuery) -> tuple[str, ...]:
-    """The words of a query that say something and that no note has, each once, as written."""
-    if not prepared.words:
+def missing_words(group: Sequence[PreparedQuery]) -> tuple[str, ...]:
+    """The words of a query, prepared for some vaults, that say something and that no note of these has, each
+    once, as written."""
+    if not group[0].words:
         return ()
-    return unknown_words(_weighed_words(prepared))
+    return unknown_words(_weighed_words(group[0], [one.typed_words for one in group]))
 
 
 def unknown_words(words: Sequence[QuestionWord]) -> tuple[str, ...]:
@@ -89,8 +100,8 @@ def unknown_words(words: Sequence[QuestionWord]) -> tuple[str, ...]:
     for one in words:
         if one.word in pairs:
             found.update(dict.fromkeys(_unknown_stretches(one.written or one.word, pairs)))
-        elif one.weight and not one.is_known:
-            found[one.word] = None
+        elif not one.is_known:
+            found[one.written or one.word] = None
     return tuple(found)
 
 
@@ -107,14 +118,9 @@ def _unknown_stretches(run: str, is_known: Mapping[str, bool]) -> Iterator[str]:
             yield "".join(stretch)
 
 
-def _weighed_words(prepared: PreparedQuery) -> tuple[QuestionWord, ...]:
+def _weighed_words(prepared: PreparedQuery, texts: Sequence[TypedWords]) -> tuple[QuestionWord, ...]:
     weights = word_weights(prepared).tolist()
-    known = [_is_known(prepared.statistics, term) for term in prepared.words]
-    wholes = [
-        (term.start, term.end)
-        for term, is_known in zip(prepared.words, known, strict=True)
-        if is_known and is_hyphenated(term.word)
-    ]
+    claims = list(_claims(prepared, texts, weights))
     synonyms: dict[str, frozenset[str]] = {}
     for one in prepared.synonyms:
         for word in one.written_words if len(one.searched_words) == 1 else ():
@@ -124,21 +130,56 @@ def _weighed_words(prepared: PreparedQuery) -> tuple[QuestionWord, ...]:
             term.word,
             weight,
             term.forms | synonyms.get(term.word, frozenset()),
-            is_known or any(start <= term.start and term.end <= end for start, end in wholes),
-            prepared.text[term.start : term.end],
+            claim is None,
+            claim or prepared.text[term.start : term.end],
         )
-        for term, weight, is_known in zip(prepared.words, weights, known, strict=True)
+        for term, weight, claim in zip(prepared.words, weights, claims, strict=True)
     )
 
 
-def _is_known(statistics: WordStatistics, term: QueryTerm) -> bool:
-    """Whether a note holds the word, or, of a hyphenated one, each of its parts."""
+def _claims(
+    prepared: PreparedQuery, texts: Sequence[TypedWords], weights: Sequence[float]
+) -> Iterator[str | None]:
+    """For each word of the query what no note has: the word, or the number or run that it is part of, as
+    written. None: a note has or may have it, or the word says nothing by itself."""
+    weight_of = {term.word: weight for term, weight in zip(prepared.words, weights, strict=True)}
+    whole, is_held = prepared.words[0], True
+    for number, term in enumerate(prepared.words):
+        if not number or RUN.match(term.word) or not whole.start <= term.start < term.end <= whole.end:
+            whole, is_held = term, _is_held(prepared, texts, term)
+        main = part_at_apostrophe(whole.word, prepared.language)
+        says = weight_of[main] if main in weight_of else weight_of[term.word]
+        is_part_held = term is not whole and prepared.statistics.knows(term)
+        if says and not is_held and not is_part_held and _is_reported(term, whole, main, prepared.language):
+            yield typed_word(prepared.text, term) or prepared.text[term.start : term.end].strip("_")
+        else:
+            yield None
+
+
+def _is_reported(piece: QueryTerm, whole: QueryTerm, main: str, language: str) -> bool:
+    """Whether a piece of a word, or the word itself, is reported where no note has the word. Parts between
+    hyphens are, and instead of a word with an ending behind an apostrophe its `main` part; `don't` is not."""
+    if not main:
+        return piece is whole or is_hyphenated(whole.word)
+    ending = whole.word[len(main) + 1 :].lower() if whole.word.startswith(main) else ""
+    has_ending = language in ENDS_AFTER_APOSTROPHE or ending == "s"
+    return ending != "t" and piece.word == (main if has_ending else whole.word)
+
+
+def _is_held(prepared: PreparedQuery, texts: Sequence[TypedWords], term: QueryTerm) -> bool:
+    """Whether a note has or may have the word: in any form that is in the index, with all its parts between
+    hyphens or the main one at an apostrophe, or as it was typed."""
+    statistics = prepared.statistics
     if statistics.knows(term):
         return True
-    parts = hyphenated_parts(term.word) if is_hyphenated(term.word) else []
-    return bool(parts) and all(
+    main = part_at_apostrophe(term.word, prepared.language)
+    parts = hyphenated_parts(term.word) if is_hyphenated(term.word) else [main] if main else []
+    if parts and all(
         statistics.knows(one) for part in parts for one in analyze_query(part, statistics.languages)
-    )
+    ):
+        return True
+    word = typed_word(prepared.text, term)
+    return bool(word) and any(one.may_be_there(word) for one in texts)
 
 
 def share_held(words: Collection[QuestionWord], terms: Collection[str]) -> float:

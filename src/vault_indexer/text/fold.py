@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
+from itertools import groupby
 
 _LETTERS = str.maketrans("øłđðıħŋёґٱىةہە’ʼ", "olddihnегايههه''", "ـ") | str.maketrans(
     {"æ": "ae", "œ": "oe", "þ": "th"}
@@ -19,6 +21,9 @@ _NEEDS_CARE = re.compile(f"[{''.join(map(chr, _ENCODINGS))}\u0307]")
 NUKTAS = "\u093c\u09bc\u0a3c\u0abc\u0b3c"
 """The dot below that Indic scripts put to a letter of another language, and that is often left out."""
 
+_SIGN_FORMS = frozenset({"<circle", "<super", "<sub", "<square", "<fraction"})
+_LETTER_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl"})
+
 _POINTS_OF_LETTERS = "\u0306\u0308"  # breve and diaeresis: in Cyrillic they make another letter (й, ї)
 
 
@@ -33,6 +38,37 @@ def normalize(word: str) -> str:
     if _NEEDS_CARE.search(folded):  # seldom, and faster to look for than to translate
         folded = folded.replace("i\u0307", "i").translate(_ENCODINGS) or folded
     return unicodedata.normalize("NFKC", folded)
+
+
+def normalize_letters(text: str) -> str:
+    """As `normalize`, but signs made of letters or digits stay as they are written: ①, ½, ², ™, №."""
+    if text.isascii():
+        return text.lower()
+    stretches = ((kept, "".join(own)) for kept, own in groupby(text, is_made_sign))
+    return "".join(own if kept else normalize(own) for kept, own in stretches)
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has a letter or digit, other than in signs."""
+    return any(char.isalnum() and not is_made_sign(char) for char in text)
+
+
+@lru_cache(maxsize=4096)
+def is_made_sign(char: str) -> bool:
+    """Whether a character is a sign that Unicode makes of other characters.
+
+    Of its compatibility forms some are the same character in another width, font or place of a word (`ｆ`,
+    `ﬁ`, `ﻊ`, `Ⅳ`). The others say something else: circled, raised, lowered and squared characters, fractions,
+    and what is made of characters and is no letter (`№`, `℃`, `…`).
+    """
+    if char.isascii():
+        return False
+    form, _, letters = unicodedata.decomposition(char).rpartition(">")
+    if form in _SIGN_FORMS:
+        return True
+    if form == "<compat" and unicodedata.category(char) not in _LETTER_CATEGORIES:
+        return " " in letters.strip() or not chr(int(letters, 16)).isalnum()
+    return False
 
 
 def fold(word: str) -> str:

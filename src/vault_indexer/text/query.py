@@ -46,7 +46,7 @@ scripts (nukta). There a form without marks is as good as an inflected one."""
 _HYPHENATED = re.compile(f"{LETTER}+(?:-{LETTER}+)+")
 
 _APOSTROPHE = re.compile(f"({LETTER}+)['’]({LETTER}+)")
-_ENDS_AFTER_APOSTROPHE = frozenset({"tr", "az"})
+ENDS_AFTER_APOSTROPHE = frozenset({"tr", "az"})
 """Languages that put the endings of a name behind an apostrophe."""
 
 _OTHER_ENCODING = str.maketrans("șțşţ", "şţșț")
@@ -94,7 +94,7 @@ def part_at_apostrophe(word: str, language: str) -> str:
     if not (found := _APOSTROPHE.fullmatch(word)):
         return ""
     first, second = found.groups()
-    return first if language in _ENDS_AFTER_APOSTROPHE or len(first) >= len(second) else second
+    return first if language in ENDS_AFTER_APOSTROPHE or len(first) >= len(second) else second
 
 
 def _language_among(text: str, languages: Sequence[str]) -> str:

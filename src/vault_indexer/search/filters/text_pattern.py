@@ -1,8 +1,9 @@
 """Words and phrases as regular expressions over the text as it is: positions need no translation.
 
-Case, accents and compatibility forms do not matter, whole words do. What stands between two words (white
-space, punctuation, markup, but no blank line) does not matter either, unless the phrase itself has
-punctuation there: then that is wanted.
+Case, accents and the encoding of letters do not matter, whole words do. A sign is found as it is written:
+`①` is not `1`, and `x²` is not `x2`, though `x2` finds both, as `cafe` finds `café`. What stands between two
+words (white space, punctuation, markup, but no blank line) does not matter either, unless the phrase itself
+has punctuation there: then that is wanted.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from unicodedata import normalize as unicode_form
 import numpy as np
 
 from vault_indexer.search.query import ByteScanner, byte_scanner, encode
-from vault_indexer.text.fold import NUKTAS, fold, normalize
+from vault_indexer.text.fold import NUKTAS, fold, is_made_sign, normalize, normalize_letters
 from vault_indexer.text.scripts import MARKS, SPACED_LETTER_OR_DIGIT, SPACELESS
 from vault_indexer.text.tokens import LONGEST_TERM, WORD, run_terms
 
@@ -44,6 +45,13 @@ of thumb."""
 
 _ACCENTS = "\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200d\u2060"
 _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
+_WIDE = 0xFEE0
+"""From a sign of ASCII to the same in full width."""
+
+_SELECTORS = dict.fromkeys((0xFE0E, 0xFE0F))
+_INVISIBLE = "\u200d\ufe0e\ufe0f"
+"""What may stand behind a sign: the joiner of a sequence, and which of its pictures is meant."""
+
 _CYRILLIC = range(0x0400, 0x0530)
 _ACCENTED_SCRIPTS = 0x0700
 _INDIC = range(0x0900, 0x0C00)
@@ -54,6 +62,7 @@ _FOLDED_BLOCKS = (
     (0x2070, 0x2190),
     (0xFB00, 0xFE00),
     (0xFE70, 0xFFF0),
+    (0x1D400, 0x1D800),
 )
 
 
@@ -197,9 +206,10 @@ class SearchedText:
 @lru_cache(maxsize=512)
 def text_pattern(words: str, *, match_case: bool = False) -> TextPattern:
     """The pattern of a word or phrase; a text without letter or digit is wanted as it is."""
-    source = normalize(words.strip())
+    source = normalize_letters(words.strip().translate(_SELECTORS))
     found = list(_PIECE.finditer(source))
-    folded = [fold(match[0]) for match in found if match.lastgroup == "word"]
+    written = [match[0] for match in found if match.lastgroup == "word"]
+    folded = [fold(word) for word in written if not any(map(is_made_sign, word))]
     runs = [run_terms(match[0]) for match in found if match.lastgroup == "run"]
     known = tuple(dict.fromkeys(word[:LONGEST_TERM] for word in folded if len(word) > 1))
     return TextPattern(
@@ -207,7 +217,9 @@ def text_pattern(words: str, *, match_case: bool = False) -> TextPattern:
         words=known,
         pairs=tuple(dict.fromkeys(pair for run in runs for pair in run[:-1])),
         begins=tuple(run[0] for run in runs if len(run) == 1),
-        pieces=() if known or runs else tuple(word for word in WORD.findall(source) if len(word) > 1),
+        pieces=()
+        if known or runs
+        else tuple(piece for piece in map(normalize, WORD.findall(source)) if len(piece) > 1),
         cased=_letters_of(words) if match_case else None,
     )
 
@@ -268,8 +280,8 @@ def _scanner(source: str, cased: str | None) -> ByteScanner | None:
     words = [match.span() for match in found if match.lastgroup == "word"]
     return byte_scanner(
         "".join(parts),
-        starts_word=bool(words) and words[0][0] == 0,
-        ends_word=bool(words) and words[-1][1] == len(source) and is_whole,
+        starts_word=bool(words) and words[0][0] == 0 and not is_made_sign(source[0]),
+        ends_word=bool(words) and words[-1][1] == len(source) and is_whole and not is_made_sign(source[-1]),
     )
 
 
@@ -319,14 +331,18 @@ def _scanned_literal(char: str) -> str:
 def _literal(char: str) -> str:
     if char.isspace():
         return _SPACE
-    known = _PUNCTUATION.get(char)
-    return f"[{re.escape(known)}]" if known else re.escape(char)
+    if not char.isascii():
+        return f"{re.escape(char)}[{_INVISIBLE}]*"
+    wide = chr(ord(char) + _WIDE) if char.isprintable() else ""
+    return f"[{re.escape(_PUNCTUATION.get(char, char) + wide)}]"
 
 
 def _word(folded: str, letters: Callable[[str], str]) -> str:
     if letters is re.escape:  # the look-behind comes second: an expression that begins with letters is fast
         return rf"{re.escape(folded)}(?<!{_LETTER}{re.escape(folded)})(?!{_LETTER})"
-    return rf"(?<!{_LETTER}){''.join(map(letters, _letters_in(folded)))}(?!{_LETTER})"
+    before = "" if is_made_sign(folded[0]) else rf"(?<!{_LETTER})"
+    behind = "" if is_made_sign(folded[-1]) else rf"(?!{_LETTER})"
+    return f"{before}{''.join(map(letters, _letters_in(folded)))}{behind}"
 
 
 def _letters_in(folded: str) -> Iterator[str]:

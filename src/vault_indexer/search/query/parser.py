@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -43,10 +43,12 @@ from vault_indexer.search.query.ast import (
     leaves,
     level_of,
     ranking_words,
+    replace_leaves,
     with_case,
 )
 from vault_indexer.search.query.regex import compile_regex, looks_unfinished, regex_end
 from vault_indexer.search.query.values import MOMENTS, is_moment, is_tag, iso_date, number
+from vault_indexer.text.fold import has_words, is_made_sign
 
 MAX_DEPTH = 32
 MAX_TERMS = 128
@@ -113,6 +115,8 @@ def parse_query(text: str) -> Query:
         words.extend(ranking_words(part.node))
         if not _is_plain(part.node):
             conditions.append(Condition(part.node, source))
+    if not has_words(" ".join(words)) and (conditions or any(_has_telling_sign(part.node) for part in parts)):
+        words, conditions = [], list(_conditions_on_signs(text, parts))
     _check_levels(conditions)
     conditions = list({condition.node: condition for condition in reversed(conditions)}.values())[::-1]
     _check_size(conditions)
@@ -123,6 +127,30 @@ def parse_query(text: str) -> Query:
         open_end=isinstance(last, Word) and not text[-1:].isspace(),
         notices=tuple(dict.fromkeys(parser.notices)),
     )
+
+
+def _conditions_on_signs(text: str, parts: Iterable[_Part]) -> Iterator[Condition]:
+    """The conditions of a query without words. By a sign nothing ranks, so it must be there: in the note, or
+    in its name."""
+    for part in parts:
+        node = part.node
+        if not _is_plain(node):
+            yield Condition(node, text[part.start : part.end].strip())
+        elif _has_telling_sign(node):
+            yield Condition(replace_leaves(node, _in_note_or_name), text[part.start : part.end].strip())
+
+
+def _has_telling_sign(node: Node) -> bool:
+    """Whether there is a sign that few notes have, or two of them: `?` is in most notes."""
+    return any(len(sign) > 1 or not sign.isascii() for sign in ranking_words(node))
+
+
+def _in_note_or_name(leaf: Node) -> Node:
+    assert isinstance(leaf, Word)
+    phrase = Phrase(leaf.text, leaf.column)
+    if any(map(is_made_sign, leaf.text)):
+        return phrase  # names are compared by the letters that it is made of
+    return Either((phrase, Within(Scope.FILE, phrase, leaf.column)))
 
 
 def _no_operator(name: str) -> str:

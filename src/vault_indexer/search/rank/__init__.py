@@ -8,6 +8,7 @@ from vault_indexer.search.rank.listing import LISTED, list_by_time
 from vault_indexer.search.rank.rank import depth_of, rank
 from vault_indexer.search.rank.reasons import reasons_of
 from vault_indexer.search.rank.repeated import RepeatedRank
+from vault_indexer.search.rank.titles import match_titles
 
 __all__ = [
     "LISTED",
@@ -15,6 +16,7 @@ __all__ = [
     "RepeatedRank",
     "depth_of",
     "list_by_time",
+    "match_titles",
     "rank",
     "reasons_of",
     "reciprocal_rank_fusion",

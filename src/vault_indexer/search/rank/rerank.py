@@ -11,12 +11,18 @@ import numpy as np
 from vault_indexer.search.rank.candidates import Candidates, RankRequest
 from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
 from vault_indexer.search.terms import lacking_weight, vector_weight
+from vault_indexer.search.typed_words import only_typed_word
 from vault_indexer.store.keywords import held_weight
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
+
+
+_TYPED = 2.0
+"""What it counts that a row holds the whole of such a word, relative to all evidence: more than that and age
+together."""
 
 
 class Evidence(NamedTuple):
@@ -35,9 +41,21 @@ def rerank(table: Candidates, request: RankRequest) -> None:
         table.score = table.fused
         return
     parts = {name: read(table, request) for name, read in EVIDENCE.items()}
-    table.score = weighted_mean(list(parts.values()), len(table))
+    mean = weighted_mean(list(parts.values()), len(table))
+    table.score = (mean + _TYPED * typed) / (1 + _TYPED) if (typed := _typed(table, request)).any() else mean
     known = {name: part.values for name, part in parts.items() if part is not None}
     table.evidence = known | {"evidence": table.score}
+
+
+def _typed(table: Candidates, request: RankRequest) -> Floats:
+    """1 for the rows that hold the whole of a query that is one word with signs in it, as `12:30` or `.NET`,
+    else 0: a title with a piece of it says nothing."""
+    typed = np.zeros(len(table))
+    for number, query in enumerate(request.queries):
+        if word := only_typed_word(query.text):
+            rows = table.rows_of_vault(number)
+            typed[rows] = query.typed_words.chunks_with(word, table.local_key[rows])
+    return typed
 
 
 def weighted_mean(parts: Sequence[Evidence | None], size: int) -> Floats:

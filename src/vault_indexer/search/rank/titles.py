@@ -1,4 +1,4 @@
-"""Name: notes whose title, alias or file name is the query come first."""
+"""Name: notes whose title, alias or file name is the query, as written or as likely spelt, come first."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from vault_indexer.model import CHUNK_KEY_BITS, doc_id_of, note_id_of
 from vault_indexer.search.filters import plain, text_pattern
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates, RankRequest, global_keys
+from vault_indexer.search.terms import as_spelt
 from vault_indexer.store import Snapshot
 from vault_indexer.text.fold import normalize
 from vault_indexer.text.terms import VARIANT_MARK
@@ -38,7 +39,10 @@ def first_chunks_by_name(queries: Sequence[PreparedQuery]) -> dict[int, int]:
 
 def _first_chunks(query: PreparedQuery) -> list[int]:
     catalog = query.snapshot.catalog
-    named = catalog.notes(sorted(match_titles(query.snapshot, query.text)))
+    matches = match_titles(query.snapshot, query.text)
+    if query.corrections and not matches:
+        matches = match_titles(query.snapshot, as_spelt(query.text, query.corrections))
+    named = catalog.notes(sorted(matches))
     chunks = catalog.chunk_keys_at([note.path for note in named.values()])
     found = []
     for _, note in sorted(named.items()):
@@ -76,8 +80,9 @@ def _candidates(snapshot: Snapshot, name: str) -> list[int]:
     needs: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
     needs += [(pair,) for pair in pattern.pairs]
     needs = needs or [(normalize(word),) for word in WORD.findall(name)]
-    if not needs:
-        return []
+    if not needs:  # signs alone, which the index does not have
+        sql = "SELECT note_id FROM notes WHERE instr(title, ?1) OR instr(aliases, ?1) OR instr(path, ?1)"
+        return [note_id for (note_id,) in snapshot.catalog.rows(sql, [name])]
     # The rarest first: after a word or two nothing is left of most queries.
     rarity = {terms: snapshot.keywords.largest_document_frequency(terms) for terms in needs}
     ordered = sorted(rarity, key=lambda terms: rarity[terms])

@@ -58,8 +58,9 @@ def find_corrections(
     A word is probably misspelt if no note holds any form of it, it is no common word of any
     language, and no filter of the query asks for it as written. Its likely spelling is the nearest word of
     the vault that is frequent there: one edit away, two from eight letters on, three from 15. A rare word
-    will do if it is one edit from a word of eight letters, or a common word in an English query. A query in
-    a language that the vault does not know has no corrections. `terms` are the words of the query.
+    will do if the written one has eight letters for each edit, or if it is a common word in an English query.
+    No model has a part in it. A query in a language that the vault does not know has no corrections. `terms`
+    are the words of the query.
     """
     unknown = [term for term in terms if _is_unknown(statistics, term)]
     language = detect(query.text) if unknown else ""
@@ -115,7 +116,8 @@ def _likely(snapshot: Snapshot, word: str, is_english: bool) -> str | None:
     for one, edits in zip(near, apart, strict=True):
         if edits > 1 and not is_long:
             continue
-        if one.frequency >= _FREQUENT or (is_long and edits == 1) or (is_english and is_common(one.term)):
+        is_near = edits * _LONG <= len(exact)
+        if one.frequency >= _FREQUENT or is_near or (is_english and is_common(one.term)):
             return one.term
     return None
 
