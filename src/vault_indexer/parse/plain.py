@@ -15,6 +15,12 @@ MARKUP = re.compile(r"[*_~=`\[\]<>\\&%\r\n]")
 DELIMITER_SIGN = re.compile(r"[*_~=]")
 DELIMITERS = re.compile(r"\*+|_+|(?<!~)~~(?!~)|(?<!=)==(?!=)")
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+CODE_OR_ENTITY = re.compile(
+    rf"^[ \t>]*(?P<fence>`{{3,}}|~{{3,}}).*?(?:^[ \t>]*(?P=fence)|\Z)"
+    rf"|(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)"
+    rf"|(?P<entity>{ENTITY.pattern})",
+    re.DOTALL | re.MULTILINE,
+)
 COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 ESCAPABLE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -139,6 +145,15 @@ def unescape_entities(text: str) -> str:
     if "&" not in text:
         return text
     return ENTITY.sub(lambda match: unescape(match[0]), text)
+
+
+def unescape_prose(markdown: str) -> str:
+    """The Markdown with the entities decoded that do not stand in code between fences or backticks."""
+    if "&" not in markdown:
+        return markdown
+    return CODE_OR_ENTITY.sub(
+        lambda match: unescape(match[0]) if match["entity"] else match[0], markdown
+    )
 
 
 def unescape_destination(text: str) -> str:
