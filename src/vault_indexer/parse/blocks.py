@@ -225,7 +225,7 @@ def _false_marks(source: str, root: Node) -> Iterator[int]:
         for child in stack.pop().named_children:
             if before == "paragraph" and child.type == "list":
                 yield from _marks_in_paragraph(source, child)
-            elif child.type in CONTAINERS:
+            if child.type in CONTAINERS:
                 stack.append(child)
             if child.type not in MARKS:
                 before = child.type

@@ -38,7 +38,9 @@ def recover_properties(source: str, name: re.Pattern[str], load: Load) -> dict[s
     found: dict[str, JsonValue] = {}
     for first, (start, end) in zip(names, pairwise(borders), strict=True):
         value = source[first.end() : end]
-        found |= next(_readings(source[start:end], value, load), {first["name"].strip("\"'"): _as_text(value)})
+        found |= next(
+            _readings(source[start:end], value, load), {first["name"].strip("\"'"): _as_text(value)}
+        )
     return found
 
 

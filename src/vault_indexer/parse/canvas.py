@@ -134,7 +134,7 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
 
 
 def _words(card: Mapping[str, JsonValue]) -> str:
-    """What a card without a file shows: its text, the label of a group, or title and address of a web page."""
+    """What a card without a file shows: its text, a group's label, or title and address of a web page."""
     text = _text(card, "text")
     return text or "\n".join(filter(None, (_text(card, key) for key in ("label", "title", "url"))))
 

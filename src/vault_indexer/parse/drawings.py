@@ -1,4 +1,4 @@
-"""Data inside a note that is no text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs."""
+"""Data in a note that is no text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs."""
 
 from __future__ import annotations
 

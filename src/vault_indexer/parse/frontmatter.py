@@ -17,7 +17,8 @@ from vault_indexer.parse.yaml_values import MAX_BYTES, YamlRefusedError, load_ma
 END = r"(?:---|\.\.\.)[ \t]*(?:\r\n?|\n|\Z)"
 _BLOCK = re.compile(rf"---[ \t]*(?:\r\n?|\n)((?:(?!{END})[^\r\n]*(?:\r\n?|\n))*+){END}")
 _TOML_BLOCK = re.compile(
-    r"\+\+\+[ \t]*(?:\r\n?|\n)((?:(?!\+\+\+[ \t]*(?:[\r\n]|\Z))[^\r\n]*(?:\r\n?|\n))*)\+\+\+[ \t]*(?:\r\n?|\n|\Z)"
+    r"\+\+\+[ \t]*(?:\r\n?|\n)((?:(?!\+\+\+[ \t]*(?:[\r\n]|\Z))[^\r\n]*(?:\r\n?|\n))*)"
+    r"\+\+\+[ \t]*(?:\r\n?|\n|\Z)"
 )
 _NO_PROPERTIES = "no properties (`name: value`) stand between the first two rules: they are read as text"
 NESTED_NUMBERS = re.compile(r"#\d+(?:/\d+)+")

@@ -37,7 +37,7 @@ from vault_indexer.parse.plain import plain
 BOM = b"\xef\xbb\xbf"
 SNIFFED = 8192
 MOST_REPLACED = 4
-"""A text of which more than a fourth is replaced was written in another encoding. A rule of thumb: of German in
+"""A text of which more than a fourth is replaced is in another encoding. A rule of thumb: of German in
 Latin-1 it is a fiftieth, of Russian in Windows-1251 nearly all."""
 
 NOT_UTF8 = "some bytes are not UTF-8: they are read as replacement characters"
@@ -65,8 +65,8 @@ CONTINUED_QUOTE = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t>]*")
 
 
 def decode(path: str, data: bytes) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The text of a file: a BOM is dropped, line breaks stay as they are. A few bytes that are no UTF-8 become
-    replacement characters, with a diagnostic. Raises NoteError if it is not text in UTF-8."""
+    """The text of a file: a BOM is dropped, line breaks stay as they are. A few bytes that are not UTF-8
+    become replacement characters, with a diagnostic. Raises NoteError if it is not text in UTF-8."""
     data = data.removeprefix(BOM)
     if b"\x00" in data[:SNIFFED]:
         raise NoteError(f"{path}: binary (a NUL byte at offset {data.index(0)})")
@@ -250,14 +250,20 @@ def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str,
 
 
 def _title(path: str, declared: str, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
-    """The property `title`, else a heading of level 1 that the body begins with and that is the only one, else
-    the file name."""
+    """The property `title`, else the only heading of level 1 if the body begins with it, else the file
+    name."""
     if declared:
         return declared
     outline = [heading for heading in headings if not heading.nested]
     first = outline[0] if outline else None
     is_only_one = sum(heading.level == 1 for heading in outline) == 1
-    if first and is_only_one and first.level == 1 and first.text and not text[body_start : first.start].strip():
+    if (
+        first
+        and is_only_one
+        and first.level == 1
+        and first.text
+        and not text[body_start : first.start].strip()
+    ):
         return first.text
     return stem(path)
 

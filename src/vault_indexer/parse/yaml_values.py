@@ -7,7 +7,7 @@ the value of a tag that nobody knows is what stands behind it.
 
 A number whose digits are written in another way than JSON writes them (`007`, `1.10`, `0x1F`) is read as the
 text that was written, on demand: it may be the number of a house or of a version. So is a date without its
-zeros (`2024-2-3`), and a template in braces (`{{date}}`), which YAML takes for a mapping with a mapping as key.
+zeros (`2024-2-3`), and a template in braces (`{{date}}`), in YAML a mapping with a mapping as its key.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FULL_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?:\D+\d\d:.*)?")
 
 
 class YamlRefusedError(Exception):
-    """The YAML (or TOML) is broken or beyond the limits; `line` counts from 1 within it, 0 if it is not known."""
+    """The YAML or TOML is broken or beyond the limits; `line` counts from 1 within it, 0 if not known."""
 
     def __init__(self, detail: str, line: int) -> None:
         super().__init__(detail)
@@ -185,7 +185,8 @@ class _Builder:
 
     def _source_of(self, event: yaml.Event) -> str:
         """What is written from the start of a collection, which has just ended, to its end."""
-        written = self._source[event.start_mark.index : self._end.end_mark.index]
+        first, last = event.start_mark, self._end.end_mark
+        written = self._source[first.index : last.index] if first and last else ""
         return SURROGATE.sub("\ufffd", written.replace(self._question, "?"))
 
     def _until_end(self) -> Iterator[yaml.Event]:

@@ -4,7 +4,8 @@ Each word gives its normalized form, as written. Where they differ it also gives
 else the word should be found by: its folded stem, the parts of camelCase, a version's beginnings. A compound
 (`snake_case`, `src/main.rs`, `TS-999`) gives the whole and each part. Scripts without spaces give overlapping
 pairs of characters, and the last character of each run alone (so that every single character begins a term).
-Nothing is dropped for being frequent, but data that is no text is. Terms come without positions, so their order says nothing.
+Nothing is dropped for being frequent, but data that is no text is. Terms come without positions, so their
+order says nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ANALYZER = "terms-4"
 LONGEST_TERM = 64
 LONGEST_WORD = 200
 _DATA = re.compile(rf"[^\W_]{{{LONGEST_WORD + 1}}}|[A-Za-z0-9+/]{{{LONGEST_WORD + 1}}}")
-"""More letters and digits without a break, or with those signs alone that base64 has, are no word but data."""
+"""More letters and digits without a break, or with the signs of base64 alone, are data and no word."""
 
 _LETTER = rf"[^\W{SPACELESS}{MARKS}]"
 _REST = rf"(?:{_LETTER}|[{MARKS}])"
