@@ -216,7 +216,7 @@ def test_a_build_says_what_it_has_made_and_what_it_left_out(tmp_path: Path) -> N
     assert (report.embedded, report.reused, report.left_out) == (3, 3, 0)
     assert report.skipped == (
         SkippedFile("a.md", "too deep"),
-        SkippedFile("b.md", "no model"),
+        SkippedFile("b.md", "no model", is_indexed=True),
         SkippedFile("odd", "not a file"),
     )
     assert 0 < report.seconds < 600

@@ -31,7 +31,7 @@ from vault_indexer.index.plan import Applied, Plan
 from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.index.writer import AT_ONCE, IndexWriter
-from vault_indexer.model import FileRow, Problem, chunk_key
+from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, Problem, chunk_key
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote
 
@@ -134,9 +134,10 @@ def test_an_empty_plan_changes_nothing(writer: IndexWriter, desk: Desk) -> None:
         ("d", "note", "", "", True),
         ("other", "note", "", "", False),
         ("d", "linked", "", "", False),
-        ("d", "note", "no model", "no model", True),
-        ("d", "note", "no model", "", False),
-        ("d", "note", "", "no model", True),
+        ("d", "note", SPLIT_WITHOUT_MODEL, SPLIT_WITHOUT_MODEL, True),
+        ("d", "note", f"line 2: x; {SPLIT_WITHOUT_MODEL}", "line 2: x", False),
+        ("d", "note", "", SPLIT_WITHOUT_MODEL, True),
+        ("d", "note", "line 2: x", "line 2: x", True),
     ],
 )
 def test_a_note_of_the_same_text_is_only_touched(

@@ -47,7 +47,8 @@ def test_cards_stand_from_top_to_bottom_and_from_left_to_right(nodes: Objects, t
         ({"text": "words", "file": "a.md"}, "a.md\n\n"),
         ({"text": "words", "file": ""}, "words\n\n"),
         ({"text": "\n"}, ""),
-        ({"url": "https://example.org"}, ""),
+        ({"url": "https://example.org/Pangolin"}, "https://example.org/Pangolin\n\n"),
+        ({"url": "https://x.org", "title": "A page"}, "A page\nhttps://x.org\n\n"),
         ({"text": "a\0b"}, "a\ufffdb\n\n"),
     ],
 )

@@ -16,9 +16,6 @@ from vault_indexer.parse import parse_note
 from vault_indexer.parse.link_syntax import markdown_target
 
 SPEC = json.loads((FIXTURES / "commonmark-0.31.2.json").read_text(encoding="utf-8"))
-EXCEPTIONS = {
-    96: "begins with `---`, text and `---`: the frontmatter of a note",
-}
 LINK_EXCEPTIONS = {
     559: "`[[…]]` is a wikilink",
 }
@@ -37,10 +34,7 @@ def headings(text: str) -> list[list[Any]]:
 
 @pytest.mark.parametrize("case", SPEC["examples"], ids=lambda case: f"example-{case['example']}")
 def test_headings_agree_with_the_specification(case: dict[str, Any]) -> None:
-    if case["example"] in EXCEPTIONS:
-        assert headings(case["markdown"]) != case["headings"], "no exception any more: take it off the list"
-    else:
-        assert headings(case["markdown"]) == case["headings"]
+    assert headings(case["markdown"]) == case["headings"]
 
 
 def markdown_links(text: str) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import pytest
 from vault_indexer.chunk import chunker_for, chunks_of
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import Note
-from vault_indexer.parse import parse_any
+from vault_indexer.parse import parse_any, parse_note
 
 BANNER = "==⚠  Switch to EXCALIDRAW VIEW in the MORE OPTIONS menu of this document. ⚠== You can decompress it"
 TEXTS = "# Excalidraw Data\n## Text Elements\nThe boiler feeds the radiator ^a1b2c3d4\n"
@@ -65,3 +65,30 @@ def test_a_drawing_that_is_not_closed_ends_with_the_note() -> None:
     note = drawing(COMPRESSED.removesuffix("```"))
     assert "hADTgQ" not in note.text
     assert "radiator" in note.text
+
+
+DATA = "QUJDZGVmZ2hpamts" * 200
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("a ![p](data:image/png;base64,%s) b", "a ![p](//) b"),
+        ("a ![p](data:image/png;base64,%s 'title') b", "a ![p](// 'title') b"),
+        ('<img src="data:image/jpeg;base64,%s" alt="p"> b', '<img src="//" alt="p"> b'),
+        ("<img src='data:image/gif;charset=x;base64,\n%s\n%s\nQUJD'> b", "<img src='//'> b"),
+        ("![p][r]\n\n[r]: data:image/webp;base64,%s\n", "![p][r] [r]: //"),
+        ("![p](data:image/svg+xml;utf8,%%3Csvg%%20width%%3D1%%3E) b", "![p](//) b"),
+        ("data:image/png;base64,QUJD is short", "data:image/png;base64,QUJD is short"),
+        ("data:text is text, metadata: too", "data:text is text, metadata: too"),
+    ],
+)
+def test_an_inlined_image_is_no_content_and_the_rest_stays_at_its_place(written: str, text: str) -> None:
+    source = "[[before]]\n\n" + written.replace("%s", DATA).replace("%%", "%") + "\n\nAfter. [[after]]"
+    note = parse_note("n.md", source.encode())
+    assert " ".join(note.text.split()) == f"[[before]] {text} After. [[after]]"
+    assert len(note.text) == len(source)
+    assert [(link.target, link.start) for link in note.links] == [
+        ("before", 0),
+        ("after", source.index("[[after]]")),
+    ]

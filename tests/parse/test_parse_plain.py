@@ -10,6 +10,7 @@ from vault_indexer.parse.plain import (
     markup_spans,
     plain,
     unescape_destination,
+    unescape_prose,
     wikilink_parts,
     wikilink_text,
 )
@@ -180,3 +181,17 @@ def test_a_definition_names_a_destination(definitions: str, found: dict[str, str
     assert link_definitions(definitions, [(0, len(definitions))]) == found
     assert link_definitions("[a]: x [a]: y", [(0, 6), (7, 13)]) == {"a": "x"}
     assert link_definitions("[a] x [b]: y", [(0, 5), (6, 12)]) == {"b": "y"}
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("M&uuml;nchen &amp; Z&#252;rich&nbsp;&#x41;", "München & Zürich\xa0A"),
+        ("`&uuml;` &uuml; ``&lt;`&gt;`` &lt;", "`&uuml;` ü ``&lt;`&gt;`` <"),
+        ("&auml;\n\n```html\n&nbsp;\n```\n\n&ouml;", "ä\n\n```html\n&nbsp;\n```\n\nö"),
+        ("~~~\n&nbsp;", "~~~\n&nbsp;"),
+        ("&uuml &nothing; a & b;", "&uuml &nothing; a & b;"),
+    ],
+)
+def test_entities_are_decoded_but_not_in_code(markdown: str, text: str) -> None:
+    assert unescape_prose(markdown) == text

@@ -183,3 +183,19 @@ def test_a_file_behind_the_last_hit_says_how_to_see_it(service: VaultService) ->
         "its name holds what the query asks for",
         "the answer is full of hits that come before it: ask for more, or add file: to the query",
     )
+
+
+def test_a_note_that_cannot_be_read_is_found_by_name_and_one_with_a_mistake_is_named(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Marmalade.md").write_bytes("Рецепт".encode("cp1251"))
+    (vault / "Jam.md").write_bytes(b"---\ntitle: Re: jam\n---\nQuince \x93jelly\x94.\n")
+    target = resolve_target(vault, tmp_path / "index", None, environ={}, options={"index.workers": 1})
+    with closing(open_index(target, lambda _: None)) as opened:
+        answer = opened.search(SearchRequest("Marmalade"))
+        skipped = opened.status().skipped
+    assert (answer.results[0].path, answer.missing_words) == ("Marmalade.md", ())
+    assert answer.results[0].snippet.startswith("not read: not UTF-8")
+    assert [(one.path, one.is_indexed) for one in skipped] == [("Jam.md", True), ("Marmalade.md", False)]
+    assert "line 4: some bytes" in skipped[0].reason
+    assert "line 2: not valid YAML" in skipped[0].reason

@@ -15,6 +15,7 @@ import pytest
 from vault_indexer.errors import DamagedError, IndexUnusableError
 from vault_indexer.model import (
     QUARANTINED,
+    SPLIT_WITHOUT_MODEL,
     Chunk,
     ChunkRow,
     FileRow,
@@ -116,7 +117,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
             vectors={b"g1": ONE, b"g2": ZERO},
             language="en",
         )
-        pond = file("b/Pond.md", 6, reason="no model")
+        pond = file("b/Pond.md", 6, reason=SPLIT_WITHOUT_MODEL)
         put(writer, pond, POND, POND_CHUNKS, hashes=[b"p0", b"p1"], vectors={b"p0": ONE})
         put(writer, file("c/Pond.md", 7), LAST, LAST_CHUNKS, hashes=[b"l0"])
         with writer.commit():
@@ -195,22 +196,19 @@ def test_files_are_as_last_seen(catalog: CatalogReader) -> None:
     ]
     found = catalog.files_at(["z/pic.png", "none", "a/pic.png"])
     assert found == {"z/pic.png": file("z/pic.png", 2, "linked"), "a/pic.png": file("a/pic.png", 3, "linked")}
-    assert catalog.attachments().paths == ("a/pic.png", "z/pic.png")
-    assert list(catalog.attachments().times) == [3, 2]
+    assert catalog.attachments().paths == ("z/big.md", "z/slow.md", "a/pic.png", "z/pic.png")
+    assert list(catalog.attachments().times) == [9, 8, 3, 2]
 
 
 def test_files_with_a_reason_are_told_apart_by_their_state(catalog: CatalogReader) -> None:
     assert catalog.skipped_files() == (
-        SkippedFile("b/Pond.md", "no model"),
-        SkippedFile("z/Set aside.md", f"{QUARANTINED}but read"),
+        SkippedFile("b/Pond.md", SPLIT_WITHOUT_MODEL, is_indexed=True),
+        SkippedFile("z/Set aside.md", f"{QUARANTINED}but read", is_indexed=True),
         SkippedFile("z/big.md", "too large"),
         SkippedFile("z/slow.md", f"{QUARANTINED}it took too long"),
     )
     assert catalog.skipped_files() is catalog.skipped_files()
-    assert catalog.notes_without_model() == {
-        "b/Pond.md": "digest of b/Pond.md",
-        "z/Set aside.md": "digest of z/Set aside.md",
-    }
+    assert catalog.notes_without_model() == {"b/Pond.md": "digest of b/Pond.md"}
     assert catalog.quarantine() == {"z/slow.md": (8, "digest of z/slow.md")}
 
 

@@ -147,3 +147,17 @@ def test_composed_and_decomposed_text_are_alike(text: str, language: str) -> Non
 @given(st.text(max_size=200), st.sampled_from(["", "en", "ar"]))
 def test_terms_are_never_empty_nor_endless(text: str, language: str) -> None:
     assert all(0 < len(term) <= LONGEST_TERM + 1 for term in analyze(text, language))
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("a " + "x" * 200 + " b", 3),
+        ("a " + "x" * 201 + " b", 2),
+        ("a " + "Ab3+Zoe/" * 30 + " b", 2),
+        ("ж " + "0f" * 150 + " b", 2),
+        ("a " + "word-" * 60 + "end b", 5),
+    ],
+)
+def test_data_is_no_word(text: str, terms: int) -> None:
+    assert len(set(analyze(text, ""))) == terms

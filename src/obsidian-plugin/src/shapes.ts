@@ -190,10 +190,11 @@ export interface Explanation {
   reasons: string[];
 }
 
-/** A file that is not in the index, and the reason. */
+/** A file that is not in the index, and the reason. A note with `is_indexed` is there, and the reason says what could not be read as it was meant: its properties, some of its bytes. */
 export interface SkippedFile {
   path: string;
   reason: string;
+  is_indexed: boolean;
 }
 
 /** How far a build is; counts are notes and chunks done, of `total` notes. */

@@ -189,7 +189,7 @@ class _Builder:
             self._embedded += prepared.embedded
             self._reused += prepared.reused
             if prepared.file.reason:
-                self._skipped.append(SkippedFile(prepared.file.path, prepared.file.reason))
+                self._skipped.append(SkippedFile(prepared.file.path, prepared.file.reason, is_indexed=True))
         self._tell("notes")
 
     def _skip(self, row: FileRow, writer: CatalogWriter, linker: Linker) -> None:

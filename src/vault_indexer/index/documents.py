@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_indexer.chunk import PROPERTIES
-from vault_indexer.model import Chunk, JsonValue, Note, NoteRow, note_id_of
-from vault_indexer.parse import property_lines
+from vault_indexer.model import Chunk, JsonValue, Note, NoteRow, language_of_path, note_id_of
+from vault_indexer.parse import property_lines, unescape_prose
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordDocument
 from vault_indexer.system import batches
@@ -44,11 +44,12 @@ def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> 
     aliases = analyze("\n".join(words.aliases), words.language)
     tags = analyze("\n".join(words.tags), words.language)
     path = analyze(words.path, words.language)
+    is_code = bool(language_of_path(words.path))
     for key, chunk in chunks:
         if chunk.is_context:
             continue
         shared = None if _is_first(chunk) else SHARED_TERMS
-        content = analyze(chunk.content, words.language)
+        content = analyze(chunk.content if is_code else unescape_prose(chunk.content), words.language)
         yield KeywordDocument(
             key=key,
             title=title[:shared],

@@ -16,7 +16,7 @@ from vault_indexer.index.opening import IndexPrefetch
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.model import FileRow, Problem
+from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, Problem
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogWriter, PreparedNote
 from vault_indexer.system import batches
@@ -315,4 +315,5 @@ def _same(prepared: PreparedNote, known: FileRow | None) -> bool:
     """Whether the note is indexed as it is: only its times have changed."""
     if known is None or known.state != "note" or known.digest != prepared.file.digest:
         return False
-    return not known.reason or bool(prepared.file.reason)  # else a model that was down has answered now
+    waited = SPLIT_WITHOUT_MODEL in known.reason
+    return not waited or SPLIT_WITHOUT_MODEL in prepared.file.reason  # else the model has answered now

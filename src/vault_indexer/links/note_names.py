@@ -9,7 +9,7 @@ from pathlib import Path
 from vault_indexer.contract.bounds import check_note_name
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import NoteRow, doc_id_of
-from vault_indexer.parse.frontmatter import read_frontmatter
+from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkPlaces
 
@@ -60,7 +60,7 @@ def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int
     Raises UnknownNoteError.
     """
     if not part:
-        return (read_frontmatter(text).body_start if row.path.lower().endswith(".md") else 0), len(text)
+        return (body_start(text) if row.path.lower().endswith(".md") else 0), len(text)
     place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
     if place.start is None or place.end is None:
         raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")

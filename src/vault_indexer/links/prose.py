@@ -55,7 +55,7 @@ class Prose:
         number = bisect_right(self._headings, position)
         if number not in self._sections:
             after = self._headings[number : number + 1]
-            start = self._headings[number - 1] if number else read_frontmatter(self._text).body_start
+            start = self._headings[number - 1] if number else read_frontmatter(self._text).block_end
             leaves = scan_blocks(self._text, start, after[0] if after else len(self._text)).leaves
             self._sections[number] = _Section(
                 sorted(leaf for leaf in leaves if leaf.kind is not LeafKind.HTML)

@@ -127,6 +127,7 @@ from vault_indexer.model.overview import (
 from vault_indexer.model.records import (
     CHUNK_KEY_BITS,
     QUARANTINED,
+    SPLIT_WITHOUT_MODEL,
     ChunkRow,
     FileRow,
     LinkRow,
@@ -143,6 +144,7 @@ __all__ = [
     "HEADER_SEPARATOR",
     "QUARANTINED",
     "SOURCE_SUFFIXES",
+    "SPLIT_WITHOUT_MODEL",
     "AnswerKind",
     "AnswerSentence",
     "AskAnswer",

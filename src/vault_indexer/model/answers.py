@@ -152,6 +152,7 @@ class Hit:
     index, with all that its strategy says of it; `shares` and `chunk` are there only if a request names them.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
+    So has a note that could not be read; its snippet says why.
     """
 
     path: str
@@ -455,10 +456,12 @@ class NoteText:
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file that is not in the index, and the reason."""
+    """A file that is not in the index, and the reason. A note with `is_indexed` is there, and the reason says
+    what could not be read as it was meant: its properties, some of its bytes."""
 
     path: str
     reason: str
+    is_indexed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vault_indexer.contract.json_value import JsonValue
 
 HEADER_SEPARATOR = " > "
+
+_GAP = " " * 200
+_BLANKS = re.compile(f"{_GAP} *")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,10 @@ class Chunk:
 
     @property
     def content(self) -> str:
-        """What is shown and keyword-indexed: context line, overlap, body."""
-        return join_context(self.context, self.overlap + self.body)
+        """What is shown and keyword-indexed: context line, overlap, body. Of the blanks in the place of data,
+        such as an inlined image, one is left."""
+        text = join_context(self.context, self.overlap + self.body)
+        return _BLANKS.sub(" ", text) if _GAP in text else text
 
     @property
     def word_count(self) -> int:

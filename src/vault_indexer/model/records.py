@@ -35,13 +35,19 @@ def first_per_note(items: Iterable[T], note_of: Callable[[T], Hashable], limit: 
             yield one
 
 
+SPLIT_WITHOUT_MODEL = "split without its language model"
+"""Begins what is said of a note whose language model has not answered; see `FileRow.reason`."""
+
 QUARANTINED = "set aside: "
 """So begins the reason of a note that ended the process that read it, or took more than it may."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRow:
-    """A file of the vault as last seen. `state` is "note", "linked" (only a link target) or "skipped"."""
+    """A file of the vault as last seen. `state` is "note", "linked" (only a link target) or "skipped".
+
+    `reason` says why a file is no note of the index, or of a note what could not be read as it was meant.
+    """
 
     path: str
     size: int

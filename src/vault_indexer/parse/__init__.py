@@ -10,6 +10,7 @@ from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.dispatch import PARSERS, parse_any
 from vault_indexer.parse.frontmatter import property_text
 from vault_indexer.parse.notes import decode, parse_note, sections, stem
+from vault_indexer.parse.plain import unescape_prose
 from vault_indexer.parse.properties import property_lines
 from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
 from vault_indexer.parse.subpath import Anchors, Subpath
@@ -33,4 +34,5 @@ __all__ = [
     "resolve",
     "sections",
     "stem",
+    "unescape_prose",
 ]

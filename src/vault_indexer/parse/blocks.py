@@ -51,6 +51,17 @@ DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*\|?[ \t\r]*$"
 FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})(?=[^|\r\n]*+\|)[|:\- \t\r]*+$", re.MULTILINE)
 UNDERLINED_ROW = re.compile(r"^([^\r\n|]*\|[^\r\n]*)(\r?\n[ \t>]*:?-+:?[ \t\r]*)$", re.MULTILINE)
 ITEM_OPENING = re.compile(r"^((?:[ \t>]*(?:[-+*]|\d{1,9}[.)])[ \t]+|[ \t]+))(?:<|\[(?=\\))", re.MULTILINE)
+ITEM_MARK = r"(?:[-+*]|\d{1,9}[.)])[ \t]"
+LATER_NUMBER = re.compile(
+    rf"^(?:(?![ \t>]*{ITEM_MARK})[ \t>]*[^\s>][^\n]*\n|([ \t>]*){ITEM_MARK}[^\n]*\n(?=\1[ \t>]{{2}}))"
+    r"[ \t>]*(?!1[.)])\d{1,9}[.)][ \t]",
+    re.MULTILINE,
+)
+"""A line that may go on with a paragraph, and may look like an item: what the grammar must be asked about."""
+
+MAX_REPAIRS = 20
+"""Times that a body is read again because of lists that are none. Each deals with at least one of them."""
+
 NOT_A_DEFINITION = re.compile(r"[ \t]*+\[(?:\^|\s*+\])")
 TEXT_AREA = re.compile(r"(</?)textarea(?![\w-])(>?)", re.IGNORECASE)
 LONE_RETURN = re.compile(r"\r(?!\n)")
@@ -115,6 +126,8 @@ MARKS = frozenset(
     {"block_continuation", "block_quote_marker", "task_list_marker_checked", "task_list_marker_unchecked"}
     | {f"list_marker_{name}" for name in ("minus", "plus", "star", "dot", "parenthesis")}
 )
+NUMBERS = frozenset({"list_marker_dot", "list_marker_parenthesis"})
+CONTAINERS = frozenset({"section", "block_quote", "list", "list_item", "ERROR"})
 LEVELS = {f"atx_h{level}_marker": level for level in range(1, 7)} | {
     "setext_h1_underline": 1,
     "setext_h2_underline": 2,
@@ -183,7 +196,55 @@ def _tree_of(shadow: str) -> Tree:
     # one at the end is what the grammar needs to close a heading, rule or fence there.
     source = "\n" + shadow + "\n"
     tree = _parse(source)
-    return _parse(_repair(source)) if tree.root_node.has_error else tree
+    if tree.root_node.has_error:
+        source = _repair(source)
+        tree = _parse(source)
+    return _without_false_lists(source, tree) if LATER_NUMBER.search(source) else tree
+
+
+def _without_false_lists(source: str, tree: Tree) -> Tree:
+    """The tree with lists as CommonMark has them: one that does not begin with 1 interrupts no paragraph. The
+    grammar lets any list do so, so the numbers of such lines become words."""
+    for _ in range(MAX_REPAIRS):
+        marks = list(_false_marks(source, tree.root_node))
+        if not marks:
+            break
+        letters = list(source)
+        for mark in marks:
+            letters[mark] = "x"
+        source = "".join(letters)
+        tree = _parse(source)
+    return tree
+
+
+def _false_marks(source: str, root: Node) -> Iterator[int]:
+    """Where the dots and parentheses of items stand that go on with the paragraph above their list."""
+    stack = [root]
+    while stack:
+        before = ""
+        for child in stack.pop().named_children:
+            if before == "paragraph" and child.type == "list":
+                yield from _marks_in_paragraph(source, child)
+            if child.type in CONTAINERS:
+                stack.append(child)
+            if child.type not in MARKS:
+                before = child.type
+
+
+def _marks_in_paragraph(source: str, items: Node) -> Iterator[int]:
+    for number, item in enumerate(items.named_children):
+        mark = next((child for child in item.named_children if child.type in NUMBERS), None)
+        line = source.rfind("\n", 0, item.start_byte)
+        above = source[source.rfind("\n", 0, line) + 1 : line]
+        if mark is None or not above.strip(QUOTE_PREFIX):
+            return
+        written = source[mark.start_byte : mark.end_byte]
+        if number == 0 and int(written.strip()[:-1]) == 1:
+            return
+        yield mark.start_byte + len(written.rstrip()) - 1
+        blocks = [child.type for child in item.named_children if child.type not in MARKS]
+        if blocks != ["paragraph"]:
+            return
 
 
 def _repair(source: str) -> str:

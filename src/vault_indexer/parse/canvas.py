@@ -86,21 +86,21 @@ class _Sheet:
 
 def parse_canvas(path: str, data: bytes) -> Note:
     """Parses a `.canvas` file. Raises NoteError if it is not text; broken JSON gives a diagnostic."""
-    source = decode(path, data)
+    source, encoding = decode(path, data)
     try:
         canvas: JsonValue = json.loads(source) if source.strip() else {}
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         problem = Diagnostic("canvas", f"not valid JSON: {error}", line)
-        return Note(path=path, text="", title=stem(path), diagnostics=(problem,))
+        return Note(path=path, text="", title=stem(path), diagnostics=(*encoding, problem))
     if not isinstance(canvas, dict):
         problem = Diagnostic("canvas", "not a JSON object with nodes and edges", 1)
-        return Note(path=path, text="", title=stem(path), diagnostics=(problem,))
+        return Note(path=path, text="", title=stem(path), diagnostics=(*encoding, problem))
     for_ends = max(len(source), LEAST_FOR_ENDS)
     del source
     sheet = _lay_out(_objects(canvas, "nodes"), _objects(canvas, "edges"), for_ends)
     del canvas
-    return _note(path, "".join(sheet.parts), sheet)
+    return _note(path, "".join(sheet.parts), sheet, encoding)
 
 
 def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]], for_ends: int) -> _Sheet:
@@ -111,7 +111,7 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
         if _text(card, "file"):
             sheet.write_file(LinkKind.EMBED, card, None)
         else:
-            sheet.write((_text(card, "text") or _text(card, "label")).strip("\r\n"))
+            sheet.write(_words(card).strip("\r\n"))
         sheet.close_block(start)
     by_id = {_text(card, "id"): card for card in nodes}
     nowhere: dict[str, JsonValue] = {}
@@ -133,6 +133,12 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
     return sheet
 
 
+def _words(card: Mapping[str, JsonValue]) -> str:
+    """What a card without a file shows: its text, a group's label, or title and address of a web page."""
+    text = _text(card, "text")
+    return text or "\n".join(filter(None, (_text(card, key) for key in ("label", "title", "url"))))
+
+
 def _is_file(card: Mapping[str, JsonValue]) -> bool:
     return isinstance(card.get("file"), str) and card["file"] != ""
 
@@ -141,7 +147,7 @@ def _name(card: Mapping[str, JsonValue]) -> str:
     """What an edge shows of a card at its end."""
     if _is_file(card):
         return _text(card, "file")
-    words = (_text(card, "text") or _text(card, "label")).strip()
+    words = _words(card).strip()
     return words.splitlines()[0] if words else ""
 
 
@@ -171,7 +177,7 @@ def _plain_body(text: str, start: int, end: int, limits: ParseLimits) -> Body | 
     return Body((), (), (), (), (paragraph,), ())
 
 
-def _note(path: str, text: str, sheet: _Sheet) -> Note:
+def _note(path: str, text: str, sheet: _Sheet, encoding: tuple[Diagnostic, ...]) -> Note:
     lines = Lines(text)
     bodies: list[Body] = []
     outline: list[Section] = []
@@ -195,7 +201,7 @@ def _note(path: str, text: str, sheet: _Sheet) -> Note:
         blocks=tuple(block for body in bodies for block in body.blocks),
         sections=tuple(outline),
         elements=tuple(element for body in bodies for element in body.elements),
-        diagnostics=(*sheet.problems.values(), *_first_of_each(bodies), *tags_problem(tags)),
+        diagnostics=(*encoding, *sheet.problems.values(), *_first_of_each(bodies), *tags_problem(tags)),
     )
 
 

@@ -20,7 +20,7 @@ from vault_indexer.model import (
     doc_id_of,
 )
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, Leaf, LeafKind, RawHeading, scan_blocks
-from vault_indexer.parse.drawings import without_drawings
+from vault_indexer.parse.drawings import without_data
 from vault_indexer.parse.elements import finish_elements
 from vault_indexer.parse.frontmatter import property_aliases, property_tags, property_text, read_frontmatter
 from vault_indexer.parse.lines import Lines
@@ -36,6 +36,11 @@ from vault_indexer.parse.plain import plain
 
 BOM = b"\xef\xbb\xbf"
 SNIFFED = 8192
+MOST_REPLACED = 4
+"""A text of which more than a fourth is replaced is in another encoding. A rule of thumb: of German in
+Latin-1 it is a fiftieth, of Russian in Windows-1251 nearly all."""
+
+NOT_UTF8 = "some bytes are not UTF-8: they are read as replacement characters"
 TOO_DEEP = "quotes or lists nested too deep are read as text"
 UNREAD = "Markdown that the grammar cannot read is taken as text"
 TOO_MANY = f"more than {MAX_BLOCKS:,} blocks: the rest is read as text"
@@ -59,15 +64,20 @@ CONTINUED = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t]*")
 CONTINUED_QUOTE = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t>]*")
 
 
-def decode(path: str, data: bytes) -> str:
-    """The text of a file: a BOM is dropped, line breaks stay as they are. Raises NoteError."""
+def decode(path: str, data: bytes) -> tuple[str, tuple[Diagnostic, ...]]:
+    """The text of a file: a BOM is dropped, line breaks stay as they are. A few bytes that are not UTF-8
+    become replacement characters, with a diagnostic. Raises NoteError if it is not text in UTF-8."""
     data = data.removeprefix(BOM)
     if b"\x00" in data[:SNIFFED]:
         raise NoteError(f"{path}: binary (a NUL byte at offset {data.index(0)})")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8"), ()
     except UnicodeDecodeError as error:
-        raise NoteError(f"{path}: not UTF-8 (byte offset {error.start}: {error.reason})") from error
+        text = data.decode("utf-8", "replace")
+        if text.count("\ufffd") * MOST_REPLACED > len(text):
+            raise NoteError(f"{path}: not UTF-8 (byte offset {error.start}: {error.reason})") from error
+        line = Lines(text).at(len(data[: error.start].decode("utf-8")))
+        return text, (Diagnostic("encoding", f"{NOT_UTF8} (byte offset {error.start})", line),)
 
 
 @dataclass(slots=True)
@@ -95,16 +105,17 @@ def parse_note(path: str, data: bytes) -> Note:
 
     Whatever else is wrong with it ends up in `Note.diagnostics`.
     """
-    text = decode(path, data)
+    text, encoding = decode(path, data)
     front = read_frontmatter(text)
-    text = without_drawings(text, front.body_start)
+    text = without_data(text, front.block_end)
     lines = Lines(text)
-    body = parse_body(text, front.body_start, len(text), lines, ParseLimits())
+    body = parse_body(text, front.block_end, len(text), lines, ParseLimits())
+    unread = len(text[: front.block_end].rstrip()) if front.body_start < front.block_end else 0
     tags = unique_tags([*property_tags(front.values), *body.tags])
     return Note(
         path=path,
         text=text,
-        title=_title(path, property_text(front.values, "title"), front.body_start, text, body.headings),
+        title=_title(path, property_text(front.values, "title"), front.block_end, text, body.headings),
         language=property_text(front.values, "lang", "language"),
         frontmatter=front.values,
         body_start=front.body_start,
@@ -114,8 +125,13 @@ def parse_note(path: str, data: bytes) -> Note:
         links=(*frontmatter_links(text, front, lines), *body.links),
         blocks=body.blocks,
         sections=sections(text, front.body_start, len(text), body.headings),
-        elements=body.elements,
-        diagnostics=(*([front.problem] if front.problem else ()), *body.diagnostics, *tags_problem(tags)),
+        elements=(*([Element(ElementKind.OTHER, 0, unread)] if unread else ()), *body.elements),
+        diagnostics=(
+            *encoding,
+            *([front.problem] if front.problem else ()),
+            *body.diagnostics,
+            *tags_problem(tags),
+        ),
     )
 
 
@@ -234,11 +250,20 @@ def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str,
 
 
 def _title(path: str, declared: str, body_start: int, text: str, headings: tuple[Heading, ...]) -> str:
-    """The property `title`, else a heading of level 1 that the body begins with, else the file name."""
+    """The property `title`, else the only heading of level 1 if the body begins with it, else the file
+    name."""
     if declared:
         return declared
-    first = next((heading for heading in headings if not heading.nested), None)
-    if first and first.level == 1 and first.text and not text[body_start : first.start].strip():
+    outline = [heading for heading in headings if not heading.nested]
+    first = outline[0] if outline else None
+    is_only_one = sum(heading.level == 1 for heading in outline) == 1
+    if (
+        first
+        and is_only_one
+        and first.level == 1
+        and first.text
+        and not text[body_start : first.start].strip()
+    ):
         return first.text
     return stem(path)
 

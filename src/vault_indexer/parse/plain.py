@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from html import unescape
+from html.entities import html5
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -15,6 +16,12 @@ MARKUP = re.compile(r"[*_~=`\[\]<>\\&%\r\n]")
 DELIMITER_SIGN = re.compile(r"[*_~=]")
 DELIMITERS = re.compile(r"\*+|_+|(?<!~)~~(?!~)|(?<!=)==(?!=)")
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+CODE_OR_ENTITY = re.compile(
+    rf"^[ \t>]*(?P<fence>`{{3,}}|~{{3,}}).*?(?:^[ \t>]*(?P=fence)|\Z)"
+    rf"|(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)"
+    rf"|(?P<entity>{ENTITY.pattern})",
+    re.DOTALL | re.MULTILINE,
+)
 COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 ESCAPABLE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
@@ -138,7 +145,19 @@ def unescape_entities(text: str) -> str:
     """Decodes the entities that CommonMark knows: with their semicolon."""
     if "&" not in text:
         return text
-    return ENTITY.sub(lambda match: unescape(match[0]), text)
+    return ENTITY.sub(_decode, text)
+
+
+def _decode(entity: re.Match[str]) -> str:
+    """The characters of an entity; a name that HTML does not have is text, even if it begins with one."""
+    return unescape(entity[0]) if entity[0][1] == "#" else html5.get(entity[0][1:], entity[0])
+
+
+def unescape_prose(markdown: str) -> str:
+    """The Markdown with the entities decoded that do not stand in code between fences or backticks."""
+    if "&" not in markdown:
+        return markdown
+    return CODE_OR_ENTITY.sub(lambda match: _decode(match) if match["entity"] else match[0], markdown)
 
 
 def unescape_destination(text: str) -> str:

@@ -4,6 +4,10 @@ At most 64 KiB and 50 levels, and at most 256 KiB once aliases are expanded: 280
 Values are built from the parser's events, because PyYAML's own loader kills the process at 60,000 levels.
 They follow the core schema of YAML 1.2, as Obsidian reads them: `yes` is text, `12:30` is not a number, and
 the value of a tag that nobody knows is what stands behind it.
+
+A number whose digits are written in another way than JSON writes them (`007`, `1.10`, `0x1F`) is read as the
+text that was written, on demand: it may be the number of a house or of a version. So is a date without its
+zeros (`2024-2-3`), and a template in braces (`{{date}}`), in YAML a mapping with a mapping as its key.
 """
 
 from __future__ import annotations
@@ -48,10 +52,12 @@ BLANK_LINE = re.compile(r"^[ \t]*\t[ \t]*$", re.MULTILINE)
 DASH_AND_TAB = re.compile(r"^( *+(?:[-?:] *+)*-)(?= *\t)[ \t]++", re.MULTILINE)
 TEXT_QUESTION = re.compile(r"\?(?=[^\s,\[\]{}])")
 PRIVATE_USE = range(0xE000, 0xF8FF)
+WRITTEN_FORMS = frozenset({"int", "float", "timestamp"})
+FULL_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?:\D+\d\d:.*)?")
 
 
 class YamlRefusedError(Exception):
-    """The YAML is broken or beyond the limits; `line` counts from 1 within it, 0 if it is not known."""
+    """The YAML or TOML is broken or beyond the limits; `line` counts from 1 within it, 0 if not known."""
 
     def __init__(self, detail: str, line: int) -> None:
         super().__init__(detail)
@@ -59,10 +65,13 @@ class YamlRefusedError(Exception):
         self.line = line
 
 
-def load_mapping(source: str, *, unique_keys: bool = False) -> Mapping[str, JsonValue]:
+def load_mapping(
+    source: str, *, unique_keys: bool = False, as_written: bool = False
+) -> Mapping[str, JsonValue]:
     """The properties that `source` holds, as JSON values. Raises YamlRefusedError, nothing else.
 
-    Of a key that is given twice in a mapping the later one counts, or with `unique_keys` it is an error.
+    Of a key that is given twice in a mapping the later one counts, or with `unique_keys` it is an error. With
+    `as_written`, numbers, dates and templates keep the form in which they are written.
     """
     import yaml
 
@@ -71,14 +80,14 @@ def load_mapping(source: str, *, unique_keys: bool = False) -> Mapping[str, Json
     question = next(chr(code) for code in PRIVATE_USE if chr(code) not in source)
     source = _as_yaml_1_1(source, question)
     try:
-        value = _Builder(source, question, unique_keys).read()
+        value = _Builder(source, question, unique_keys, as_written).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         if (
             mark
         ):  # a parser with a limit of its own for nesting looks ahead, so its error may come before ours
             with suppress(yaml.YAMLError):
-                _Builder(source[: mark.index], question, unique_keys).read()
+                _Builder(source[: mark.index], question, unique_keys, as_written).read()
         line = mark.line + 1 if mark else 0
         raise YamlRefusedError(f"not valid YAML: {error.problem or error.context}", line) from error
     except yaml.YAMLError as error:
@@ -105,10 +114,12 @@ class _Builder:
     An alias gives the value of its anchor once more, and its size counts once more.
     """
 
-    def __init__(self, source: str, question: str, unique_keys: bool) -> None:
+    def __init__(self, source: str, question: str, unique_keys: bool, as_written: bool) -> None:
         import yaml
 
         self._yaml = yaml
+        self._source = source
+        self._as_written = as_written
         self._events: Iterator[yaml.Event] = yaml.parse(source, Loader=_parser())
         self._question = question
         self._unique_keys = unique_keys
@@ -150,7 +161,7 @@ class _Builder:
         self._size += size
         if self._size > MAX_EXPANDED:
             raise _refusal(f"longer than {MAX_EXPANDED // 1024} KiB with its aliases (`*name`)", event)
-        if depth - 1 + _height(value) > MAX_DEPTH:
+        if depth - 1 + nesting_of(value) > MAX_DEPTH:
             raise _refusal(TOO_DEEP, event)
         return value
 
@@ -160,17 +171,29 @@ class _Builder:
         if isinstance(event, self._yaml.SequenceStartEvent):
             return [self._node(item, depth + 1) for item in self._until_end()]
         mapping: dict[str, JsonValue] = {}
+        is_template = False
         for item in self._until_end():
-            key = _key(self._node(item, depth + 1))
+            name = self._node(item, depth + 1)
+            is_template = is_template or isinstance(name, dict)
+            key = _key(name)
             if self._unique_keys and key in mapping:
                 raise _refusal(f"{key}: this key is given twice", item)
             mapping[key] = self._node(next(self._events), depth + 1)
+        if is_template and self._as_written and getattr(event, "flow_style", False):
+            return self._source_of(event)
         return list(mapping) if getattr(event, "tag", None) == TAG + "set" else mapping
+
+    def _source_of(self, event: yaml.Event) -> str:
+        """What is written from the start of a collection, which has just ended, to its end."""
+        first, last = event.start_mark, self._end.end_mark
+        written = self._source[first.index : last.index] if first and last else ""
+        return SURROGATE.sub("\ufffd", written.replace(self._question, "?"))
 
     def _until_end(self) -> Iterator[yaml.Event]:
         """The event that begins each item (or key) of the current collection; callers read its rest."""
         while not isinstance(event := next(self._events), self._yaml.CollectionEndEvent):
             yield event
+        self._end = event
 
     def _scalar(self, event: yaml.ScalarEvent) -> JsonValue:
         text = SURROGATE.sub("\ufffd", event.value.replace(self._question, "?"))
@@ -181,9 +204,19 @@ class _Builder:
             return text  # PyYAML takes it for granted that it is a time
         convert = CONVERTERS.get(kind)
         try:
-            return convert(text) if convert else text
+            value = convert(text) if convert else text
         except (ValueError, OverflowError):  # such as 2024-13-45, which only looks like a date
             return text
+        if self._as_written and event.tag is None and kind in WRITTEN_FORMS:
+            return as_written(value, text)
+        return value
+
+
+def as_written(value: JsonValue, text: str) -> JsonValue:
+    """The number or the ISO date `value`, or the text that it is written as if that is another form of it."""
+    if isinstance(value, str):
+        return value if FULL_TIMESTAMP.fullmatch(text) else text
+    return value if str(value) == text else text
 
 
 @cache
@@ -199,13 +232,13 @@ def _refusal(detail: str, event: yaml.Event) -> YamlRefusedError:
     return YamlRefusedError(detail, event.start_mark.line + 1 if event.start_mark else 0)
 
 
-def _height(value: JsonValue) -> int:
+def nesting_of(value: JsonValue) -> int:
     """How many collections stand inside each other, with the value itself."""
     match value:
         case dict():
-            return 1 + max(map(_height, value.values()), default=0)
+            return 1 + max(map(nesting_of, value.values()), default=0)
         case list():
-            return 1 + max(map(_height, value), default=0)
+            return 1 + max(map(nesting_of, value), default=0)
         case _:
             return 0
 

@@ -35,6 +35,7 @@ from vault_indexer.search.rank import (
     rank,
     reasons_of,
 )
+from vault_indexer.store.catalog import fold_path
 
 _WHOLE = 0.999
 """From this coverage on a note holds all words of the query; it is a sum of shares."""
@@ -144,7 +145,9 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     if all_hits and all_hits[0] in files:
         verdict = "strong"
     notices = _notices(groups, found=bool(shown or files))
-    return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, _missing_words(groups))
+    unread = [fold_path(hit.title) for hit in files if hit.snippet]  # notes, though none that could be read
+    missing = [word for word in _missing_words(groups) if not any(fold_path(word) in name for name in unread)]
+    return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, tuple(missing))
 
 
 def shown_places(

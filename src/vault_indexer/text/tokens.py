@@ -4,7 +4,8 @@ Each word gives its normalized form, as written. Where they differ it also gives
 else the word should be found by: its folded stem, the parts of camelCase, a version's beginnings. A compound
 (`snake_case`, `src/main.rs`, `TS-999`) gives the whole and each part. Scripts without spaces give overlapping
 pairs of characters, and the last character of each run alone (so that every single character begins a term).
-Nothing is dropped for being frequent. Terms come without positions, so their order says nothing.
+Nothing is dropped for being frequent, but data that is no text is. Terms come without positions, so their
+order says nothing.
 """
 
 from __future__ import annotations
@@ -20,10 +21,13 @@ from vault_indexer.text.scripts import CLUSTER_MARKS, MARKS, SPACELESS
 from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import VARIANT_MARK
 
-ANALYZER = "terms-3"
+ANALYZER = "terms-4"
 """Names what `analyze` does, for the manifest: another value means another index."""
 
 LONGEST_TERM = 64
+LONGEST_WORD = 200
+_DATA = re.compile(rf"[^\W_]{{{LONGEST_WORD + 1}}}|[A-Za-z0-9+/]{{{LONGEST_WORD + 1}}}")
+"""More letters and digits without a break, or with the signs of base64 alone, are data and no word."""
 
 _LETTER = rf"[^\W{SPACELESS}{MARKS}]"
 _REST = rf"(?:{_LETTER}++|[{MARKS}]++)"
@@ -48,12 +52,19 @@ def analyze(text: str, language: str) -> list[str]:
     """Index terms of a text, one occurrence each; `language` is ISO 639-1, or "" for no stemming."""
     if text.isascii():
         words = _ASCII_WORD.findall(text)
-        return list(chain.from_iterable(map(word_terms, words, repeat(language))))
+        return list(chain.from_iterable(map(word_terms, _without_data(words), repeat(language))))
     text = unicode_form("NFC", text)
-    terms = list(chain.from_iterable(map(word_terms, WORD.findall(text), repeat(language))))
+    words = _without_data(WORD.findall(text))
+    terms = list(chain.from_iterable(map(word_terms, words, repeat(language))))
     for run in RUN.findall(text):
         terms += run_terms(run)
     return terms
+
+
+def _without_data(words: list[str]) -> list[str]:
+    if max(map(len, words), default=0) <= LONGEST_WORD:
+        return words
+    return [word for word in words if len(word) <= LONGEST_WORD or not _DATA.search(word)]
 
 
 def run_terms(run: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from vault_indexer.chunk.cutting.sizes import Ruler
 from vault_indexer.chunk.cutting.spans import Span, lines, sentence_spans, tile, trim, words
@@ -88,6 +89,7 @@ class BlockSplitter:
         for block, span in touching(blocks, end):
             atoms = self._block(block, *span)
             found.extend(atoms if span[1] - span[0] <= self.huge else self._join(atoms))
+        found = [piece for span in found for piece in self._without_gaps(*span)]
         return self._with_headings(found, {b.start for b in blocks if b.kind is ElementKind.HEADING})
 
     def sentence(self, start: int, end: int) -> Iterator[Span]:
@@ -108,6 +110,21 @@ class BlockSplitter:
                 yield word_start, word_end
             else:
                 yield from self.ruler.parts(*trim(self.text, word_start, word_end), self.limit)
+
+    def _without_gaps(self, start: int, end: int) -> Iterator[Span]:
+        """An atom, and the blanks around it by themselves where they alone are too long: there was data of
+        the note, which is no text."""
+        text, ruler = self.text[start:end], self.ruler
+        first, last = end - len(text.lstrip()), start + len(text.rstrip())
+        if len(text) <= self.limit or first >= last:
+            yield start, end
+            return
+        borders = [start, end]
+        if ruler.at(first) - ruler.at(start) > self.limit:
+            borders.append(first)
+        if ruler.at(end) - ruler.at(last) > self.limit:
+            borders.append(last)
+        yield from pairwise(sorted(borders))
 
     def _block(self, block: Element, start: int, end: int) -> Iterator[Span]:
         if self._fits(start, end) and block.kind not in self.loose:

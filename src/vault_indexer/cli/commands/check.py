@@ -38,6 +38,7 @@ PROBLEMS = 1
 
 _NAME_WIDTH = 18
 _NAMED = 3
+_WARNED = 10
 _GOOD, _BAD, _FACT = "ok", "!", ""
 _LOST = "degraded"
 _PARTS = {"vectors": "meaning", "keywords": "words", "graph": "links"}
@@ -163,9 +164,12 @@ def difference_in_words(problem: ProblemJson) -> str:
 
 
 def _note_lines(status: StatusReportJson, health: VaultHealthJson) -> Iterator[Line]:
-    if skipped := status["skipped"]:
+    if skipped := [one for one in status["skipped"] if not one.get("is_indexed")]:
         named = " · ".join(f"{one['path']}: {one['reason']}" for one in skipped[:_NAMED])
         yield Line(_BAD, f"{quantity(len(skipped), 'note')} skipped", named + _more(len(skipped)))
+    if warned := [one for one in status["skipped"] if one.get("is_indexed")]:
+        named = " · ".join(f"{one['path']}: {one['reason']}" for one in warned[:_WARNED])
+        yield Line(_FACT, quantity(len(warned), "warning"), named + (", …" if len(warned) > _WARNED else ""))
     if status["unresolved"]:
         wanted = ", ".join(f"{one['target']} {one['count']}" for one in health["wanted"][:_NAMED])
         found = f"{wanted}{_more(health['wanted_count'])} (indexer links --broken)"

@@ -13,6 +13,7 @@ from vault_indexer.cli.connection.in_process import reach
 from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import free_name, has_index
 from vault_indexer.cli.output.progress import duration, showing
+from vault_indexer.cli.output.skipped_files import skipped_in_words
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.cli.vault_folder import (
@@ -133,10 +134,9 @@ def _index(connection: IndexConnection) -> None:
         return
     with showing() as show:
         report = connection.index.rebuild(show, RebuildOptions())
-    skipped = quantity(len(report["skipped"]), "file")
     note(f"Indexed {quantity(report['notes'], 'note')} in {duration(report['seconds'])}.")
     if report["skipped"]:
-        note(f"{skipped} skipped (indexer check names them).")
+        note(f"{skipped_in_words(report['skipped'])} (indexer check names them).")
 
 
 app = one_command(init)

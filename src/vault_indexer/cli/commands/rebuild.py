@@ -9,6 +9,7 @@ import typer
 from vault_indexer.cli.connection.connect import with_connection
 from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.progress import duration, showing
+from vault_indexer.cli.output.skipped_files import skipped_in_words
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, one_command
 from vault_indexer.contract.requests import RebuildOptions
@@ -53,7 +54,7 @@ def print_report(report: RebuildReportJson) -> None:
     out().print(text((done, "bold"), (f" in {duration(report['seconds'])}.", "")))
     skipped = report["skipped"]
     if skipped:
-        note(f"{quantity(len(skipped), 'file')} skipped:")
+        note(f"{skipped_in_words(skipped)}:")
     for file in skipped[:_NAMED]:
         note(f"  {file['path']}: {file['reason']}")
     if len(skipped) > _NAMED:

@@ -13,6 +13,7 @@ from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.connection.multi_vault import vaults_meant
 from vault_indexer.cli.output.columns import from_home, print_row, shorten_path
 from vault_indexer.cli.output.progress import duration, stage_in_words
+from vault_indexer.cli.output.skipped_files import count_skipped
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.errors import VaultIndexerError
@@ -87,11 +88,13 @@ def _status_or_problem(selection: VaultSelection) -> StatusReportJson | str:
 
 def _counts(found: StatusReportJson) -> tuple[str, str]:
     """Notes, how current they are, and what is wrong with some; and the style that says so."""
-    skipped = f"{len(found['skipped']):,} skipped" if found["skipped"] else ""
+    left_out, warned = count_skipped(found["skipped"])
+    skipped = f"{left_out:,} skipped" if left_out else ""
+    warnings = f"{warned:,} with a warning" if warned else ""
     broken = quantity(found["unresolved"], "broken link") if found["unresolved"] else ""
     state, style = _state(found)
-    counts = ", ".join(filter(None, (quantity(found["notes"], "note"), state, skipped, broken)))
-    return f"{counts} (indexer check)" if skipped or broken else counts, style
+    counts = ", ".join(filter(None, (quantity(found["notes"], "note"), state, skipped, warnings, broken)))
+    return f"{counts} (indexer check)" if skipped or warnings or broken else counts, style
 
 
 def _rows(found: StatusReportJson) -> list[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_indexer.cli.output.columns import cut_text, path_style, print_ends, shorten_path
+from vault_indexer.cli.output.columns import cut_text, path_style, print_ends, print_row, shorten_path
 from vault_indexer.cli.output.terminal import note, out, text
 from vault_indexer.text.control_characters import clean
 
@@ -195,6 +195,8 @@ def _path(hit: HitJson) -> str:
 
 def _print_place(console: Console, hit: HitJson) -> None:
     if not has_text(hit):
+        if hit["snippet"]:  # why the note could not be read
+            print_row(console, "", hit["snippet"], "dim", indent=2)
         return
     line = text((f"{hit['line']:>{_LINE_DIGITS}}  ", "dim"))
     passage = hit.get("passage")

@@ -12,6 +12,7 @@ from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, spare_work
 from vault_indexer.index.jobs import Prepared, PrepareJob
 from vault_indexer.index.writer import IndexWriter
+from vault_indexer.model import SPLIT_WITHOUT_MODEL
 from vault_indexer.text.phrases import quantity
 
 _FIRST_S = 60.0
@@ -55,7 +56,7 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
 
     def accept(self, current: OpenGeneration, job: PrepareJob, result: Prepared) -> None:
         """Index the note whose answers are there."""
-        if any(note.file.reason for note in result):
+        if any(SPLIT_WITHOUT_MODEL in note.file.reason for note in result):
             self.fail(current, job, "")
             return
         self._record_question(job)

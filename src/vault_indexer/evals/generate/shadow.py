@@ -88,7 +88,7 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 def _write_edited(target: Target, path: str, copy: Path, edits: Iterable[Edit]) -> None:
     data = read_note(target.vault, path, target.config.settings.files.max_file_bytes).data
     copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_bytes(edited(decode(path, data), edits).encode())
+    copy.write_bytes(edited(decode(path, data)[0], edits).encode())
 
 
 def _copy(original: Path, copy: Path) -> None:

@@ -17,7 +17,7 @@ from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.reading.note import note_from, reason_of
 from vault_indexer.index.workers.budget import NoteMeter
-from vault_indexer.model import Chunk, FileRow, Note
+from vault_indexer.model import SPLIT_WITHOUT_MODEL, Chunk, FileRow, Note
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, WordVectors
 from vault_indexer.providers import word_vectors
 from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows, pack_words
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from vault_indexer.ports import Vectors
 
 _DIGEST_BYTES = 16
+
+_FLAWS = frozenset({"frontmatter", "encoding", "canvas"})
+"""Kinds of diagnostics that `check` and `status` name a note for: text of it is not what its author meant."""
 
 _EVERY_SYNTAX = b"""---
 tags: [warm]
@@ -129,7 +132,7 @@ class Preparer:
         except NoteError as error:
             return Skipped(_file_row(read, "skipped", reason_of(error, path)))
         hashes = tuple(text_digest(chunk.embedding_text) if chunk.embed else None for chunk in chunks)
-        return Parsed(_file_row(read, "note", _shortfall(chunks)), note, chunks, hashes)
+        return Parsed(_file_row(read, "note", _flaws(note, chunks)), note, chunks, hashes)
 
     def quarantine(self, path: str, reason: str) -> Skipped:
         """Name a note without parsing it: it is tried again when the file is another one."""
@@ -204,11 +207,13 @@ def text_digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
 
 
-def _shortfall(chunks: Sequence[Chunk]) -> str:
-    """Why a note is not split as it should be, "" where it is: it is split again when the model answers."""
-    if not any(chunk.extra.get(MODEL_UNREACHED) for chunk in chunks):
-        return ""
-    return "split without its language model, which has not answered yet; it is asked again"
+def _flaws(note: Note, chunks: Sequence[Chunk]) -> str:
+    """What of a note could not be read as it was meant, and why it is not split as it should be; "" if all is
+    well. It is split again when the model answers."""
+    flaws = [f"line {one.line}: {one.detail}" for one in note.diagnostics if one.kind in _FLAWS]
+    if any(chunk.extra.get(MODEL_UNREACHED) for chunk in chunks):
+        flaws.append(f"{SPLIT_WITHOUT_MODEL}, which has not answered yet; it is asked again")
+    return "; ".join(flaws)
 
 
 def _prepared_note(

@@ -17,7 +17,7 @@ _NOT_BLANK = re.compile(r"[ \t]*\S")
 def source_note(path: str, data: bytes) -> Note:
     """The note of a source file; its title is the name of the file. Code of the module that follows a
     definition has that name as its heading, too. Raises NoteError if it is not text in UTF-8."""
-    text = decode(path, data)
+    text, diagnostics = decode(path, data)
     name = path.rpartition("/")[2]
     headings = tuple(_headings(text, name, language_of_path(path)))
     whole = Element(ElementKind.CODE, 0, len(text.rstrip()), language_of_path(path))
@@ -28,6 +28,7 @@ def source_note(path: str, data: bytes) -> Note:
         headings=headings,
         sections=sections(text, 0, len(text), headings),
         elements=(whole,) if text.strip() else (),
+        diagnostics=diagnostics,
     )
 
 

@@ -9,6 +9,8 @@ _AGO = re.compile(r"(\d{1,4})([hdwmy])")
 _UNIT_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 _DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
 _YEAR = re.compile(r"\d{4}")
+_UNPADDED = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:(?:[Tt]|[ \t]+)(\d{1,2})(:.*))?")
+_BASED = re.compile(r"0[ox][0-9a-fA-F]+")
 _TAG = re.compile(r"[^\s#,;:.!?\"'`()\[\]{}<>|\\]+")
 _LARGEST_NS = 2**63 - 1
 
@@ -65,7 +67,8 @@ def number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
-        found = float(value)
+        based = _BASED.fullmatch(value) if isinstance(value, str) else None
+        found = float(int(based[0], 0) if based else value)
     except (ValueError, OverflowError):
         return None
     return found if abs(found) < float("inf") else None
@@ -76,6 +79,10 @@ def iso_date(value: object) -> str | None:
     if not isinstance(value, str):
         return None
     text = value.strip()
+    if unpadded := _UNPADDED.fullmatch(text):
+        year, *rest, minutes = unpadded.groups()
+        month, day_of_month, hour = (part and part.zfill(2) for part in rest)
+        text = f"{year}-{month}-{day_of_month}" + (f"T{hour}{minutes}" if hour else "")
     day = _DAY.fullmatch(text)
     try:
         if day:

@@ -223,10 +223,12 @@ class ExplanationJson(TypedDict):
 
 
 class SkippedFileJson(TypedDict):
-    """A file that is not in the index, and the reason."""
+    """A file that is not in the index, and the reason. A note with `is_indexed` is there, and the reason
+    says what could not be read as it was meant: its properties, some of its bytes."""
 
     path: str
     reason: str
+    is_indexed: bool
 
 
 class ProgressJson(TypedDict):

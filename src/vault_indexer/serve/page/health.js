@@ -84,9 +84,13 @@ class HealthView {
 
   /** @param {import("./shapes").SkippedFile[]} skipped */
   skipped(skipped) {
-    if (!skipped.length) return h("p", { class: "line" }, "No note is skipped.");
-    return h("details", {}, h("summary", {}, `${quantity(skipped.length, "file")} skipped`),
-      h("ul", { class: "plain" }, ...skipped.map((one) => h("li", { dir: "auto" }, one.path, h("small", {}, ` ${one.reason}`)))));
+    const left = skipped.filter((one) => !one.is_indexed);
+    const warned = skipped.filter((one) => one.is_indexed);
+    const named = (/** @type {string} */ title, /** @type {typeof skipped} */ files) => h("details", {}, h("summary", {}, title),
+      h("ul", { class: "plain" }, ...files.map((one) => h("li", { dir: "auto" }, one.path, h("small", {}, ` ${one.reason}`)))));
+    return h("div", {},
+      left.length ? named(`${quantity(left.length, "file")} skipped`, left) : h("p", { class: "line" }, "No note is skipped."),
+      warned.length ? named(`${quantity(warned.length, "note")} with a warning`, warned) : null);
   }
 
   /** @param {() => Promise<string>} run */

@@ -18,6 +18,7 @@ import numpy as np
 from vault_indexer.errors import DamagedError
 from vault_indexer.model import (
     QUARANTINED,
+    SPLIT_WITHOUT_MODEL,
     Chunk,
     ChunkRow,
     FileKind,
@@ -237,16 +238,21 @@ class CatalogReader:
         return int(self._one("SELECT count(*) FROM files")[0])
 
     def skipped_files(self) -> tuple[SkippedFile, ...]:
-        """The files that are not indexed as one might expect, with the reason; looked for once."""
+        """The files that are not indexed as their author meant them, with the reason; looked for once."""
         if self._skipped is None:
-            sql = "SELECT path, reason FROM files WHERE reason != '' ORDER BY path"
-            self._skipped = tuple(SkippedFile(*row) for row in self.rows(sql))
+            sql = "SELECT path, reason, state FROM files WHERE reason != '' ORDER BY path"
+            self._skipped = tuple(
+                SkippedFile(path, reason, state == "note") for path, reason, state in self.rows(sql)
+            )
         return self._skipped
 
     def notes_without_model(self) -> dict[str, str]:
         """The notes that were split without the model that was to help, in order, with their digests."""
-        sql = "SELECT path, digest FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
-        return {str(path): str(digest) for path, digest in self.rows(sql)}
+        sql = (
+            "SELECT path, digest FROM files"
+            " WHERE reason != '' AND state = 'note' AND instr(reason, ?) > 0 ORDER BY path"
+        )
+        return {str(path): str(digest) for path, digest in self.rows(sql, (SPLIT_WITHOUT_MODEL,))}
 
     def quarantine(self) -> dict[str, tuple[int, str]]:
         """The notes that ended the process that read them, or took more than they may, in order, with the
@@ -273,7 +279,8 @@ class CatalogReader:
         return self._files.get_all(paths, read)
 
     def attachments(self) -> AttachmentNames:
-        """The names of all attachments. They are read again only after one of them has changed."""
+        """The names of all attachments and of the notes that cannot be read. They are read again only after
+        one of them has changed."""
         if self._attachments is None:
             self._attachments = self._read_attachments()
         return self._attachments
@@ -283,11 +290,19 @@ class CatalogReader:
         stamp = int(found[0][0]) if found else 0
         names = self._cache.attachments
         if names is None or names.stamp != stamp:
-            # Notes can be in this state too: those that the user excludes from search.
+            # Notes that the user excludes from search are link targets, too: their names are not searched.
             rows = self.rows(
-                "SELECT path, mtime_ns FROM files WHERE state = 'linked' ORDER BY mtime_ns DESC, path"
+                "SELECT path, mtime_ns, state FROM files"
+                " WHERE state = 'linked' OR (state = 'skipped' AND reason != '') ORDER BY mtime_ns DESC, path"
             )
-            names = AttachmentNames(stamp, (row for row in rows if kind_of(row[0]) is FileKind.ATTACHMENT))
+            names = AttachmentNames(
+                stamp,
+                (
+                    (path, mtime_ns)
+                    for path, mtime_ns, state in rows
+                    if (kind_of(path) is FileKind.ATTACHMENT) == (state == "linked")
+                ),
+            )
             self._cache.attachments = names
         return names
 

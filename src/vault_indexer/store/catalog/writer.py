@@ -29,7 +29,7 @@ IN_MEMORY = Path(":memory:")
 """The path of a catalog without a file; for `bulk`."""
 
 LINKED_SEQ = "linked_seq"
-"""The value in `meta` that is the seq of the last commit that changed a file which is only a link target."""
+"""The value in `meta` that is the seq of the last commit that changed a file which is no note."""
 
 TRIMMED = "trimmed"
 """The value in `meta` after which the table `changes` holds every change."""
@@ -186,7 +186,7 @@ class CatalogWriter:
     def put_file(self, row: FileRow) -> None:
         """Remember a file as last seen."""
         former = self._db.execute("SELECT state FROM files WHERE path = ?", (row.path,)).fetchone()
-        self._linked_changed |= "linked" in (row.state, *(former or ()))
+        self._linked_changed |= {row.state, *(former or ())} != {"note"}
         values = (row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.digest, row.state)
         self._db.execute(
             "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?)", (*values, row.reason, row.seen_ns)
@@ -203,7 +203,7 @@ class CatalogWriter:
     def remove_file(self, path: str) -> None:
         """Forget a file, and the note in it."""
         self.remove_note(path)
-        gone = self._db.execute("DELETE FROM files WHERE path = ? AND state = 'linked'", (path,)).rowcount
+        gone = self._db.execute("DELETE FROM files WHERE path = ? AND state != 'note'", (path,)).rowcount
         self._linked_changed |= bool(gone)
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))
 
