@@ -90,7 +90,7 @@ class Searcher:
             matches = bool(prepared.passing(np.array([row.key for row in own], np.int64)).any())
             return explanation(request.query, note, ChunkRank(None, 0, matches, None), reasons)
         limits = AnswerLimits.of(request, self._settings)
-        table = rank([prepared], self._settings, by_note=request.by_note, limit=limits.hits)
+        table = rank([prepared], self._settings, by_note=request.by_note, limit=limits.notes)
         copies = find_copies([prepared], table)
         place, row = _rank_of(prepared, table, note, limits, copies)
         if row is None:
@@ -99,7 +99,7 @@ class Searcher:
             path = snapshot.catalog.notes([shown_note])[shown_note].path
             reasons.append(f"it has the same text as {path}, and is shown with it")
         else:
-            reasons += place_reasons(place, limits.hits)
+            reasons += place_reasons(place, limits.notes)
         relevance = None if row is None else relevance_of(prepared, table, [row])[row]
         return replace(explanation(request.query, note, place, reasons), relevance=relevance)
 
