@@ -132,9 +132,7 @@ class Answerer:
             reader = SentenceReader(found.catalogs)
             is_declined = result.verdict == "none"
             if result.verdict == "weak":
-                is_declined = not is_supported(
-                    quotable(reader.of_hits(_narrow(hits))), hits, words
-                )
+                is_declined = not is_supported(quotable(reader.of_hits(_narrow(hits))), hits, words)
             if result.verdict == "strong":
                 # With a likely verdict, twice as many questions that no note answers would be quoted: near a
                 # topic of the vault .27 instead of .14 (XQuAD, mean of nine languages).
@@ -142,9 +140,7 @@ class Answerer:
             if is_written and result.verdict in ("strong", "likely"):
                 passages = self._passages(reader, hits)
         is_declined = is_declined and not found.state.missing  # one of those may answer
-        return Passages(
-            verdict, hits, words, quotes, passages, is_declined, found.state, result.notices
-        )
+        return Passages(verdict, hits, words, quotes, passages, is_declined, found.state, result.notices)
 
     def _quotes(
         self, reader: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]

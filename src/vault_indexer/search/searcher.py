@@ -10,7 +10,8 @@ import numpy as np
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import Explanation, NoteRow, SearchRequest
 from vault_indexer.ports import Embedder
-from vault_indexer.search.confidence import relevance_of
+from vault_indexer.search.answer_end import count_likely
+from vault_indexer.search.confidence import relevance_of, verdict_of
 from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
@@ -141,5 +142,8 @@ def _rank_of(
         return ChunkRank(None, len(table), False, None), None
     row = int(own[0])
     why = reasons_of(prepared, table, [row])[row]
-    shown = shown_places([[prepared]], [table], [copies], limits)
-    return ChunkRank(row + 1, len(table), row in {one.row for one in shown}, why), row
+    shown = [one.row for one in shown_places([[prepared]], [table], [copies], limits)]
+    relevance = list(relevance_of(prepared, table, shown).values())
+    likely = shown[: count_likely(relevance, verdict_of(relevance))]
+    notes = len(set(table.note[: row + 1].tolist()) - set(copies.shown_note))
+    return ChunkRank(row + 1, len(table), row in shown, why, notes, row in likely), row

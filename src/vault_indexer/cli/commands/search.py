@@ -102,7 +102,11 @@ class View:
 
     places: Annotated[bool, typer.Option("--places", help="List every matching place, best first.")] = False
     nearest: Annotated[
-        bool, typer.Option("--nearest", help="Show all hits, the less likely ones, too; --files and the like print likely ones.")
+        bool,
+        typer.Option(
+            "--nearest",
+            help="Show all hits, likely or not, also with --files.",
+        ),
     ] = False
     open: Annotated[bool, typer.Option("--open", "-o", help="Open the first hit at its line.")] = False
     explain: Annotated[
