@@ -229,7 +229,7 @@ def test_hits_that_are_not_likely_are_set_off(
     assert (scripted.code, len(scripted.out.splitlines())) == (status, printed)
     if hits and not printed:
         assert scripted.err.startswith("No likely match. ")
-        assert scripted.err.endswith("(--nearest prints the closest)\n")
+        assert scripted.err.endswith("(--nearest shows the closest)\n")
     data = here.indexer("search", "saturn", "--json", *options)
     assert (data.code, len(data.data["results"])) == (status, len(hits))  # type: ignore[arg-type]
     assert data.err == ""

@@ -90,7 +90,7 @@ def print_verdict(answer: SearchAnswerJson, shown: Sequence[HitJson]) -> None:
     if shown:
         note(f"{missing or 'No likely match.'} {closest(shown)}")
     elif answer["results"]:
-        note(" ".join(filter(None, ("No likely match.", missing, "(--nearest prints the closest)"))))
+        note(" ".join(filter(None, ("No likely match.", missing, "(--nearest shows the closest)"))))
     else:
         note(" ".join(filter(None, ("No match.", missing))))
 

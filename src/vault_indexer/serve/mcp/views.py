@@ -335,7 +335,7 @@ def _ask(row: Endpoint[Any]) -> ToolView:
         endpoint=_view(
             row,
             ASK_NAME,
-            "Answer a question by sentences with verified citations. `declined`: none knows; see the nearest.",
+            "Answer a question by sentences with verified citations. `declined`: none knows, some are near.",
             (
                 replace(row.parameter("q"), name="query", help="The question."),
                 Parameter(name="passages", kind=bool, default=False, help="Add what was read."),
