@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from cli_sandbox import Sandbox
 from markdown_pages import shell_blocks
-from test_cli_views import hidden
+from shown_text import hidden
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
