@@ -117,7 +117,7 @@ _SEARCH = ToolView(
                 replace(SEARCH.parameter("by"), default="note", help="One hit for each note, or chunk."),
                 replace(SEARCH.parameter("fresh"), help="Index changes first."),
                 replace(SEARCH.parameter("expand"), help="Add the text around each hit."),
-                _limit(10),
+                replace(_limit(10), help="Notes."),
                 _OFFSET,
             ),
         ),
