@@ -59,7 +59,7 @@ venv: $(STAMP)
 demo: $(STAMP)
 	@set -eu; tmp=$$(mktemp -d); trap 'rm -rf "$$tmp"' EXIT; export XDG_CONFIG_HOME="$$tmp"; \
 	at="--vault $(DEMO_VAULT) --index-dir $$tmp/index"; \
-	find() { printf '\n%s\n$$ indexer search %s\n\n' "$$1" "$$2"; $(BIN)/indexer search "$$2" $$at --limit 3 --by note; }; \
+	find() { printf '\n%s\n$$ indexer search %s\n\n' "$$1" "$$2"; $(BIN)/indexer search "$$2" $$at --limit 3 --by note || test $$? -eq 1; }; \
 	$(BIN)/indexer rebuild $$at; \
 	find 'By meaning: no word of the question stands in any note.' 'unwell kitten'; \
 	find 'By word: an error code means little to a model, and finds its row all the same.' 'F52'; \

@@ -1,4 +1,4 @@
-// Built from sources with the digest 193c66e6dbfd464d3162511477f18e5195e1bc755f8170762f676515ea1cdbd2
+// Built from sources with the digest bd5411761d43572c161ef28f70f0c2b57481eea8cf717ea57d5788b5ca41c641
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -855,15 +855,37 @@ var ResultList = class _ResultList {
   el;
   rows = [];
   selected = -1;
+  isUnfolded = false;
   static made = 0;
   get current() {
     return this.rows[this.selected]?.row ?? null;
   }
-  /** Show hits by note, and an offer to create a note of that name. `keeps`: the selected hit stays selected. */
-  showHits(hits, creates, keeps) {
+  /**
+   * Show hits by note, and an offer to create a note of that name. The notes without one of the first `likely` hits
+   * are folded into a row. `keeps`: the selected hit stays selected, and the row stays unfolded.
+   */
+  showHits(hits, likely, creates, keeps) {
     const before = keeps && this.current?.kind === "hit" ? placeOf(this.current.hit) : "";
+    this.isUnfolded &&= keeps;
     this.clear();
-    for (const group of groupByNote(hits)) {
+    const groups = groupByNote(hits);
+    const first = groupByNote(hits.slice(0, likely)).length;
+    this.addGroups(groups.slice(0, first));
+    const others = groups.slice(first);
+    const at = this.rows.length;
+    const unfold = () => {
+      this.isUnfolded = true;
+      this.showHits(hits, likely, creates, true);
+      this.select(at);
+    };
+    if (this.isUnfolded) this.addGroups(others);
+    else if (others.length > 0) this.addAction({ kind: "others", unfold }, "chevron-down", `Less likely (${others.length})`);
+    if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note \u201C${creates}\u201D`);
+    const again = this.rows.findIndex(({ row }) => row.kind === "hit" && placeOf(row.hit) === before);
+    this.select(Math.max(again, 0));
+  }
+  addGroups(groups) {
+    for (const group of groups) {
       const attr = { role: "group", "aria-label": group.title, "data-path": group.path };
       const groupEl = this.el.createDiv({ cls: "vault-indexer-group", attr });
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
@@ -876,9 +898,6 @@ var ResultList = class _ResultList {
       }
       for (const hit of group.hits) this.addHit(groupEl, hit);
     }
-    if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note \u201C${creates}\u201D`);
-    const again = this.rows.findIndex(({ row }) => row.kind === "hit" && placeOf(row.hit) === before);
-    this.select(Math.max(again, 0));
   }
   showRecent(queries) {
     this.clear();
@@ -1390,10 +1409,11 @@ var SearchPanel = class extends import_obsidian11.Component {
       messages.push(`Also searched: ${answer.corrections.map((one) => one.to).join(", ")}`);
     }
     if (answer.results.length === 0) messages.push("No results");
-    else if (answer.verdict === "none") messages.push("Probably no note is about this. The nearest:");
+    else if (answer.likely === 0) messages.push("No likely match. The nearest:");
     this.showMessages(messages);
     this.hits = answer.results;
-    this.list.showHits(answer.results, this.typed, query === this.shownQuery);
+    const likely = answer.likely || answer.results.length;
+    this.list.showHits(answer.results, likely, this.typed, query === this.shownQuery);
     this.arrive(query);
     if (answer.index.pending > 0) void this.state.check();
     if (query !== this.query) return;
@@ -1418,6 +1438,8 @@ var SearchPanel = class extends import_obsidian11.Component {
     if (row.kind === "recent") {
       this.inputEl.value = row.text;
       this.search();
+    } else if (row.kind === "others") {
+      row.unfold();
     } else if (row.kind === "create") {
       await this.create(row.text, where);
     } else {

@@ -160,7 +160,8 @@ class Vault:
         min_relevance: float | None = None,
         expand: Expand = "",
     ) -> SearchAnswer:
-        """Ranked hits; `limit` 0 means the configured number. Raises UsageError for an empty or long query.
+        """Ranked hits of at most `limit` notes; 0 means the configured number. Raises UsageError for an empty
+        or long query.
 
         `by_note`: one hit a note. `as_you_type`: the last word may be unfinished. `fresh`: what has changed
         in the vault up to now is indexed first. `correct`: of words that no note holds, likely spellings are

@@ -97,6 +97,7 @@ from vault_indexer.vault import (
     picture_type,
     read_note,
     resolved_path,
+    why_excluded,
 )
 
 if TYPE_CHECKING:
@@ -265,8 +266,8 @@ class VaultService:
     ) -> Explanation:
         """Where a note is in the answer to a request, or whether an attachment is in it, and why or why not.
 
-        Raises as `search` does, and UnknownNoteError if there is no such file, saying why where the file is
-        known and was not indexed.
+        Raises as `search` does, and UnknownNoteError if there is no such note in the index, saying why where
+        the vault has the file.
         """
         check_request(request)
         opened = self._session.reader()
@@ -277,7 +278,13 @@ class VaultService:
             deadline = QueryDeadline(opened.searcher.deadline_s, is_cancelled)
             if known and known.state == "linked" and kind_of(known.path) is FileKind.ATTACHMENT:
                 return opened.searcher.explain_attachment(snapshot, known.path, request, deadline)
-            row = note_of(snapshot, self._session.vault, note)
+            try:
+                row = note_of(snapshot, self._session.vault, note)
+            except UnknownNoteError:
+                wanted = vault_path(self._session.vault, note).strip()
+                if said := why_excluded(self._session.vault, self.settings.files, wanted):
+                    raise UnknownNoteError(said) from None
+                raise
             return opened.searcher.explain(snapshot, row, request, deadline)
 
     def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:

@@ -38,6 +38,7 @@ from vault_indexer.model import (
     UnresolvedLinks,
     UnresolvedTarget,
     VectorReason,
+    Verdict,
     Why,
 )
 from vault_indexer.serve.api.endpoints import ALL_LINKS, ASK, EXPLAIN, GRAPH, RELATED, SEARCH
@@ -60,7 +61,7 @@ STATE = IndexState(1, 1, 0)
 
 
 def found(*hits: Hit) -> SearchAnswer:
-    return SearchAnswer("saturn", 1.0, STATE, hits, verdict="strong")
+    return SearchAnswer("saturn", 1.0, STATE, hits, verdict="strong", likely=len(hits))
 
 
 CITATION = Citation("i", "Sky/Night sky.md", "Night sky", "", "rings", 0, 9, 3, 4, "q", "s", "u")
@@ -188,45 +189,47 @@ FOUR_NOTES = tuple(
 
 
 @pytest.mark.parametrize(
-    ("verdict", "hits", "missing", "options", "status", "paths", "said"),
+    ("likely", "hits", "missing", "options", "paths", "said"),
     [
-        ("strong", FOUR_NOTES, (), (), 0, "AABCDA", ""),
-        ("likely", FOUR_NOTES, ("x",), (), 0, "AABCDA", 'No note has the word "x".\n'),
-        ("weak", FOUR_NOTES, (), (), 0, "AABCA", "No clear match. Closest in meaning:\n"),
-        ("weak", FOUR_NOTES, (), ("--nearest",), 0, "AABCDA", "No clear match. Closest in meaning:\n"),
-        ("weak", (HIT,), ("x", "y"), (), 0, "N", 'No note has the words "x", "y". Closest:\n'),
-        ("weak", (), (), (), 1, "", "No match.\n"),
-        (
-            "none",
-            FOUR_NOTES,
-            ("x",),
-            (),
-            1,
-            "",
-            'No match. No note has the word "x". (--nearest shows the closest)\n',
-        ),
-        ("none", (), ("x",), (), 1, "", 'No match. No note has the word "x".\n'),
-        ("none", (HIT,), (), ("--nearest",), 1, "N", "No clear match. Closest:\n"),
+        (6, FOUR_NOTES, (), (), "AABCDA", ""),
+        (6, FOUR_NOTES, ("x",), (), "AABCDA", 'No note has the word "x".'),
+        (1, FOUR_NOTES, (), (), "A|BCD", ""),
+        (2, FOUR_NOTES[1:], (), (), "AB|CD", ""),
+        (1, (*FOUR_NOTES, HIT), (), (), "A|BCD", ""),
+        (1, (*FOUR_NOTES, HIT), (), ("--nearest",), "A|ABCDAN", ""),
+        (0, FOUR_NOTES, (), (), "AABCA", "No likely match. Closest in meaning:"),
+        (0, FOUR_NOTES, (), ("--nearest",), "AABCDA", "No likely match. Closest in meaning:"),
+        (0, (HIT,), ("x", "y"), (), "N", 'No note has the words "x", "y". Closest:'),
+        (0, (), (), (), "", "No match."),
+        (0, (), ("x",), (), "", 'No match. No note has the word "x".'),
     ],
 )
-def test_a_verdict_says_how_much_is_shown(
+def test_hits_that_are_not_likely_are_set_off(
     here: CommandHere,
     daemon: AnsweringDaemon,
-    verdict: str,
+    likely: int,
     hits: tuple[Hit, ...],
     missing: tuple[str, ...],
     options: tuple[str, ...],
-    status: int,
     paths: str,
     said: str,
 ) -> None:
-    answer = replace(found(*hits), verdict=verdict, missing_words=missing)  # type: ignore[arg-type]
-    daemon.answer(SEARCH, answer)
+    """`|` stands for the heading of the others."""
+    status = 0 if likely else 1
+    verdict: Verdict = "likely" if likely else "none"
+    daemon.answer(SEARCH, replace(found(*hits), verdict=verdict, missing_words=missing, likely=likely))
     ran = here.indexer("search", "saturn", "--places", *options)
-    first = "".join(line.partition(".md")[0].rpartition("/")[2][0] for line in ran.out.splitlines())
-    assert (ran.code, first, ran.err) == (status, paths, said)
+    first = "".join(
+        "|" if line == "Less likely:" else line.partition(".md")[0].rpartition("/")[2][0]
+        for line in ran.out.splitlines()
+    )
+    assert (ran.code, first, ran.err.strip()) == (status, paths, said)
     scripted = here.indexer("search", "saturn", "--paths", *options)
-    assert (scripted.code, len(scripted.out.splitlines()), scripted.err) == (status, len(paths), said)
+    printed = len(hits) if options else likely
+    assert (scripted.code, len(scripted.out.splitlines())) == (status, printed)
+    if hits and not printed:
+        assert scripted.err.startswith("No likely match. ")
+        assert scripted.err.endswith("(--nearest shows the closest)\n")
     data = here.indexer("search", "saturn", "--json", *options)
     assert (data.code, len(data.data["results"])) == (status, len(hits))  # type: ignore[arg-type]
     assert data.err == ""

@@ -30,6 +30,16 @@ def test_a_note_that_a_filter_keeps_out(indexed: Sandbox) -> None:
     assert "it does not match the filter path:Sky/" in ran.out
 
 
+@pytest.mark.parametrize("named", ["Hidden/Diary.md", "Hidden/Diary", "diary"])
+def test_a_note_that_a_list_excludes(copied: Sandbox, named: str) -> None:
+    copied.write("Hidden/Diary.md", "# Diary\n\nKneading again.\n")
+    copied.write(".indexerignore", "Hidden/\n")
+    ran = copied.indexer("search", "kneading", "--explain", named)
+    assert ran.code != 0
+    said = "Hidden/Diary.md is not in the index: .indexerignore excludes it by 'Hidden/'"
+    assert ran.complains(said)
+
+
 def test_a_mistake_in_the_query_points_at_its_column(indexed: Sandbox) -> None:
     for command in (("explain", "Bread"), ("search",)):
         ran = indexed.indexer(*command, "bread before:soon")

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cli_sandbox import Sandbox
-from test_cli_views import EACH, GOLDENS, TIME, parts
+from shown_text import TIME
+from test_cli_views import EACH, GOLDENS, parts
 
 from vault_indexer.cli.app import COMMANDS
 

@@ -31,10 +31,10 @@ def hits(sandbox: Sandbox, *query: str) -> list[tuple[str, int]]:
 def test_paths_open_from_where_one_is(served: Sandbox) -> None:
     expected = hits(served, "telescope")
     assert len({path for path, _ in expected}) > 1
-    above = run_in(served, served.root, "search", "telescope", "--paths")
+    above = run_in(served, served.root, "search", "telescope", "--paths", "--nearest")
     assert above == [f"vault/{path}:{line}" for path, line in expected]
     sky = served.vault / "Sky"
-    below = run_in(served, sky, "search", "telescope", "--paths")
+    below = run_in(served, sky, "search", "telescope", "--paths", "--nearest")
     assert below[0] == "Night sky.md:3"
     assert below[1:] == [f"{served.vault}/{path}:{line}" for path, line in expected[1:]]
     for found in below:
@@ -43,7 +43,8 @@ def test_paths_open_from_where_one_is(served: Sandbox) -> None:
 
 
 def test_lines_are_those_of_grep(served: Sandbox) -> None:
-    lines = run_in(served, served.vault, "search", "telescope", "--lines")
+    assert run_in(served, served.vault, "search", "telescope", "--files") == ["Sky/Night sky.md"]
+    lines = run_in(served, served.vault, "search", "telescope", "--lines", "--nearest")
     assert len(lines) == len(hits(served, "telescope"))
     assert all(re.fullmatch(r"[^:]+\.md:[0-9]+:.+", line) for line in lines)
     assert "telescope shows the rings of Saturn" in lines[0]

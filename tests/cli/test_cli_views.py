@@ -7,7 +7,6 @@ Of a terminal it is all that is shown, without styles; of a pipe, standard outpu
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Sequence
 from importlib.resources import files
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import Sandbox
+from shown_text import hidden
 
 from vault_indexer.cli.connection.start_hint import HINT_FILE
 
@@ -69,18 +69,6 @@ for command in sys.argv[1].split("|"):
     for stream in (sys.stdout, sys.stderr):
         print(f"[exit status {status}]", end="\u241d", file=stream, flush=True)
 """
-STYLES = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\")
-CLEARED = re.compile(r".*\x1b\[2K|[^\n]*━[^\n]*\n|\x1b\[\?25[lh]|\x1b\[1A")
-"""What a bar has drawn and wiped away, and the moves of the cursor."""
-
-PROGRESS = re.compile(r"^[A-Z][a-z]+ [a-z ]+: [\d,]+ of [\d,]+(?: \(.*\))?\n", re.MULTILINE)
-"""A line of a build that takes longer than two seconds."""
-
-SIZE = re.compile(r"\d+ kB")
-TIME = re.compile(r"in [\d.]+ s\b")
-ADDRESS = re.compile(r"127\.0\.0\.1:\d+")
-SECRET = re.compile(r"(?<=token=)[\w-]+")
-PROCESS = re.compile(r"process \d+")
 LONG = "Garden/A rainy year on the hill/What brown rot and slugs have taught us, and the neighbours.md"
 
 
@@ -104,14 +92,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 def parts(text: str) -> list[str]:
     """What each command printed, as it is in the file."""
     return [part.lstrip("\n") for part in hidden(text).split("\u241d")[:-1]]
-
-
-def hidden(text: str) -> str:
-    """Without styles, and with letters for what differs from run to run."""
-    plain = PROGRESS.sub("", CLEARED.sub("", STYLES.sub("", text)))
-    plain = TIME.sub("in N s", SIZE.sub("N kB", plain))
-    plain = SECRET.sub("SECRET", ADDRESS.sub("127.0.0.1:PORT", PROCESS.sub("process N", plain)))
-    return re.sub(r"/\S*/views\d+", "~", plain)
 
 
 def compare(name: str, sections: list[str]) -> None:

@@ -56,6 +56,9 @@ def broken_links(vault: Path) -> list[str]:
     return broken
 
 
-def marked_blocks(text: str, mark: str) -> list[str]:
-    """Fenced blocks that follow a line `<!-- mark -->`."""
-    return re.findall(rf"<!-- {re.escape(mark)} -->\n+```[a-z]*\n(.*?)```", text, re.DOTALL)
+def shell_blocks(text: str) -> list[str]:
+    """Fenced blocks of commands: those of a shell, and texts that begin with a prompt."""
+    blocks: list[str] = re.findall(
+        r"^```(?:console|sh|text(?=\n\$ ))\n(.*?)^```", text, re.MULTILINE | re.DOTALL
+    )
+    return blocks

@@ -1,4 +1,4 @@
-"""README's commands run as printed, and the demo finds what it promises."""
+"""The demo finds what README promises."""
 
 from __future__ import annotations
 
@@ -12,17 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from markdown_pages import marked_blocks
 from python_source import PACKAGE, ROOT
-
-README_BLOCKS = marked_blocks((ROOT / "README.md").read_text(encoding="utf-8"), "tested")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home with the demo vault as ~/Notes and nothing else."""
-    shutil.copytree(PACKAGE / "demo", tmp_path / "Notes")
-    return tmp_path
 
 
 def shell(script: str, home: Path) -> str:
@@ -39,15 +29,6 @@ def shell(script: str, home: Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def test_readme_has_examples() -> None:
-    assert README_BLOCKS
-
-
-@pytest.mark.parametrize("block", README_BLOCKS)
-def test_an_example_of_the_readme_runs(block: str, home: Path) -> None:
-    assert shell(block, home).strip()
 
 
 def test_the_readme_begins_with_three_lines_and_the_demo_ends_with_the_next() -> None:

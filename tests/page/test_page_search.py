@@ -45,6 +45,27 @@ def test_hits_come_as_you_type_with_marks(visit: Visit) -> None:
     expect(marks.filter(has_text="Saturn")).to_have_count(1)
 
 
+def test_hits_that_are_not_likely_are_folded(visit: Visit) -> None:
+    page = visit.page
+    with page.expect_response(lambda one: "/v1/search" in one.url and "q=telescope&" in one.url) as told:
+        visit.type("telescope")
+    answer = told.value.json()
+    likely, others = answer["likely"], len(answer["results"]) - answer["likely"]
+    assert likely > 0
+    assert others > 0
+    expect(page.locator(".hits > .hit")).to_have_count(likely)
+    fold = page.locator("details.less-likely")
+    expect(fold.locator("summary")).to_have_text(f"Less likely ({others})")
+    expect(fold.locator(".hit-title").first).to_be_hidden()
+    for _ in range(likely + 1):
+        page.keyboard.press("ArrowDown")
+    expect(fold.locator(".hit-title").first).to_be_focused()
+    visit.type("zzgk qqvx")
+    expect(page.locator(".summary")).to_contain_text("No likely match")
+    expect(fold).to_be_hidden()
+    expect(page.locator(".hits > .hit").first).to_be_visible()
+
+
 def test_reasons_are_those_of_the_hits_that_are_shown(visit: Visit) -> None:
     page = visit.page
     visit.type("telescope")

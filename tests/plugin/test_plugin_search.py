@@ -26,6 +26,18 @@ def test_hits_are_grouped_by_note_with_marks_and_header_path(plugin: PluginPage)
     assert all(text.strip() for text in prompt.locator(".vault-indexer-header-path").all_inner_texts())
 
 
+def test_notes_that_are_not_likely_are_folded_into_a_row(plugin: PluginPage) -> None:
+    plugin.search(WORD)
+    prompt = plugin.page.locator(".vault-indexer-prompt")
+    groups, row = prompt.locator(".vault-indexer-group"), prompt.locator(".vault-indexer-others")
+    likely = groups.count()
+    assert likely > 0
+    others = int(re.sub(r"\D", "", row.inner_text()))
+    row.click()
+    expect(groups).to_have_count(likely + others)
+    expect(row).to_have_count(0)
+
+
 def test_an_answer_that_a_later_one_overtook_is_dropped(plugin: PluginPage) -> None:
     plugin.evaluate(
         """() => {

@@ -200,10 +200,12 @@ def test_explain_a_note_that_is_not_there(indexed: Indexed, note: str, query: st
 def test_explain_a_note_that_the_limit_cuts_off(indexed: Indexed) -> None:
     told = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=1))
     assert not told.shown
-    assert told.rank is not None
-    assert f"the list ends at 1: ask for {told.rank} or more (-n {told.rank})" in told.reasons
-    shown = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=told.rank))
-    assert shown.shown
+    (reason,) = (one for one in told.reasons if one.startswith("the list ends after 1 note: ask for "))
+    needed = int(reason.rpartition(" ")[2].removesuffix(")"))
+    for limit, is_shown in ((needed - 1, False), (needed, True)):
+        shown = indexed[0].explain("Sky/Roof.md", SearchRequest("heap leaves worms", limit=limit))
+        assert shown.shown is is_shown
+    assert "it is not among the likely hits: --nearest shows all" in shown.reasons
 
 
 def test_explain_no_such_note(indexed: Indexed) -> None:

@@ -63,6 +63,7 @@ class Service:
     with the next of `failures`, if there is one."""
 
     hits: Sequence[Hit] = ()
+    likely: int = 0
     answered: AskAnswer | None = None
     failures: list[Exception] = field(default_factory=list)
     states: list[str] = field(default_factory=lambda: ["ready"])
@@ -80,7 +81,7 @@ class Service:
         self.limits.append(request.limit)
         if self.failures:
             raise self.failures.pop(0)
-        return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), tuple(self.hits))
+        return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), tuple(self.hits), likely=self.likely)
 
     def ask_events(self, _request: object, *, is_cancelled: object) -> Sequence[object]:
         assert is_cancelled
@@ -146,6 +147,15 @@ def test_pages_are_of_one_ranking_whatever_their_size(tool: str, given: dict[str
     for limit in (1, 7):
         ask(context_of(service), tool, limit=limit, **given)
     assert service.limits == [200, 200]
+
+
+def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
+    hits = [make_hit(f"{name}.md", snippet=name) for name in "AABAC"]
+    service = Service(hits, likely=3)
+    for offset, paths, likely, following in ((0, "AABA", 3, 4), (2, "BA", 1, 4), (4, "C", 0, None)):
+        found = ask(context_of(service), "search", query="x", by="chunk", limit=2, offset=offset)
+        assert "".join(hit["path"][0] for hit in found["results"]) == paths
+        assert (found["likely"], found.get("next_offset")) == (likely, following)
 
 
 def test_a_call_waits_until_an_index_that_is_being_built_answers() -> None:
@@ -287,8 +297,8 @@ def test_the_schema_of_arguments_says_what_an_agent_needs_and_no_more() -> None:
     assert search["query"].keys() == {"type", "description"}
     assert search["by"]["enum"] == ["chunk", "note"]
     assert (search["by"]["default"], search["limit"]) == (
-        "chunk",
-        {"type": "integer", "maximum": 200, "default": 10},
+        "note",
+        {"type": "integer", "maximum": 200, "default": 10, "description": "Notes."},
     )
     assert search["offset"] == {"type": "integer"}
     assert search["fresh"] == {"type": "boolean", "description": "Index changes first."}
@@ -323,7 +333,7 @@ def test_the_schema_of_an_answer_in_pages_has_the_offset_of_the_next_one() -> No
 @pytest.mark.parametrize(
     ("tool", "given", "name", "value"),
     [
-        ("search", {"query": "x", "by": None}, "by", "chunk"),
+        ("search", {"query": "x", "by": None}, "by", "note"),
         ("search", {"query": "x", "limit": "7"}, "limit", 7),
         ("get_notes", {"paths": ["a", "b c"]}, "paths", "a\nb c"),
         ("get_notes", {"paths": "a"}, "paths", "a"),

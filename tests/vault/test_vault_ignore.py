@@ -219,3 +219,26 @@ def test_walker_and_predicate_agree(tmp_path: Path) -> None:
     asked = {path: rules.decide(path, is_dir=False) for path in paths}
     assert found == {path: decision for path, decision in asked.items() if decision is not IGNORE}
     assert set(found) == {"a.md", "d/b.md", "g.png"}
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("Note.md", ""),
+        ("keep.draft.md", "no pattern of files.include selects it"),
+        ("a.draft.md", ".indexerignore excludes it by '*.draft.md'"),
+        ("Old/deep/Note.md", "files.exclude excludes it by 'Old/'"),
+        (".trash/Note.md", "names such as '.trash' are hidden or temporary files, as in Obsidian"),
+        ("Private/Note.md", "Obsidian's excluded files (.obsidian/app.json) have 'Private/'"),
+        ("Plan 7.md", "Obsidian's excluded files (.obsidian/app.json) have '/Plan \\\\d/'"),
+    ],
+)
+def test_a_reason_names_the_list_and_the_pattern(tmp_path: Path, path: str, reason: str) -> None:
+    rules = rules_of(
+        tmp_path,
+        ignore="*.draft.md\n!keep.draft.md\n",
+        app={"userIgnoreFilters": ["Private/", "/Plan \\d/"]},
+        files=FilesSettings(exclude=("Old/",), include=("*.md", "!keep*")),
+    )
+    assert rules.reason(path) == reason
+    assert (rules.decide(path, is_dir=False) is INDEX) == (not reason)

@@ -1,11 +1,15 @@
 import { setIcon, type Component } from "obsidian";
-import { copyCount, groupByNote } from "./groups";
+import { copyCount, groupByNote, type NoteGroup } from "./groups";
 import { segments } from "./places";
 import { folderOf } from "./reasons";
 import type { Hit } from "./answers";
 
 /** What a row of the list stands for. */
-export type Row = { kind: "hit"; hit: Hit } | { kind: "create"; text: string } | { kind: "recent"; text: string };
+export type Row =
+  | { kind: "hit"; hit: Hit }
+  | { kind: "others"; unfold: () => void }
+  | { kind: "create"; text: string }
+  | { kind: "recent"; text: string };
 
 export interface RowEvents {
   /** A click, or a click with the middle button. */
@@ -26,6 +30,7 @@ export class ResultList {
   readonly el: HTMLElement;
   private rows: Shown[] = [];
   private selected = -1;
+  private isUnfolded = false;
   private static made = 0;
 
   constructor(
@@ -48,11 +53,33 @@ export class ResultList {
     return this.rows[this.selected]?.row ?? null;
   }
 
-  /** Show hits by note, and an offer to create a note of that name. `keeps`: the selected hit stays selected. */
-  showHits(hits: readonly Hit[], creates: string, keeps: boolean): void {
+  /**
+   * Show hits by note, and an offer to create a note of that name. The notes without one of the first `likely` hits
+   * are folded into a row. `keeps`: the selected hit stays selected, and the row stays unfolded.
+   */
+  showHits(hits: readonly Hit[], likely: number, creates: string, keeps: boolean): void {
     const before = keeps && this.current?.kind === "hit" ? placeOf(this.current.hit) : "";
+    this.isUnfolded &&= keeps;
     this.clear();
-    for (const group of groupByNote(hits)) {
+    const groups = groupByNote(hits);
+    const first = groupByNote(hits.slice(0, likely)).length;
+    this.addGroups(groups.slice(0, first));
+    const others = groups.slice(first);
+    const at = this.rows.length;
+    const unfold = () => {
+      this.isUnfolded = true;
+      this.showHits(hits, likely, creates, true);
+      this.select(at);
+    };
+    if (this.isUnfolded) this.addGroups(others);
+    else if (others.length > 0) this.addAction({ kind: "others", unfold }, "chevron-down", `Less likely (${others.length})`);
+    if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note “${creates}”`);
+    const again = this.rows.findIndex(({ row }) => row.kind === "hit" && placeOf(row.hit) === before);
+    this.select(Math.max(again, 0));
+  }
+
+  private addGroups(groups: readonly NoteGroup[]): void {
+    for (const group of groups) {
       const attr = { role: "group", "aria-label": group.title, "data-path": group.path };
       const groupEl = this.el.createDiv({ cls: "vault-indexer-group", attr });
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
@@ -65,9 +92,6 @@ export class ResultList {
       }
       for (const hit of group.hits) this.addHit(groupEl, hit);
     }
-    if (creates) this.addAction({ kind: "create", text: creates }, "file-plus", `Create note “${creates}”`);
-    const again = this.rows.findIndex(({ row }) => row.kind === "hit" && placeOf(row.hit) === before);
-    this.select(Math.max(again, 0));
   }
 
   showRecent(queries: readonly string[]): void {

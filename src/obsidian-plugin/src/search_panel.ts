@@ -194,10 +194,11 @@ export class SearchPanel extends Component {
       messages.push(`Also searched: ${answer.corrections.map((one) => one.to).join(", ")}`);
     }
     if (answer.results.length === 0) messages.push("No results");
-    else if (answer.verdict === "none") messages.push("Probably no note is about this. The nearest:");
+    else if (answer.likely === 0) messages.push("No likely match. The nearest:");
     this.showMessages(messages);
     this.hits = answer.results;
-    this.list.showHits(answer.results, this.typed, query === this.shownQuery);
+    const likely = answer.likely || answer.results.length;
+    this.list.showHits(answer.results, likely, this.typed, query === this.shownQuery);
     this.arrive(query);
     if (answer.index.pending > 0) void this.state.check();
     if (query !== this.query) return;
@@ -225,6 +226,8 @@ export class SearchPanel extends Component {
     if (row.kind === "recent") {
       this.inputEl.value = row.text;
       this.search();
+    } else if (row.kind === "others") {
+      row.unfold();
     } else if (row.kind === "create") {
       await this.create(row.text, where);
     } else {

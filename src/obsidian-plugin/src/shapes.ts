@@ -111,7 +111,7 @@ export interface Correction {
   to: string;
 }
 
-/** The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of the query that no note has. */
+/** The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of the query that no note has. The first `likely` hits are likely: 0 with the verdict "weak" or "none"; those behind them are only the nearest. */
 export interface SearchAnswer {
   query: string;
   took_ms: number;
@@ -121,6 +121,7 @@ export interface SearchAnswer {
   corrections: Correction[];
   verdict: "strong" | "likely" | "weak" | "none";
   missing_words: string[];
+  likely: number;
 }
 
 /** A span of a note that a sentence rests on. */
@@ -722,6 +723,7 @@ export interface GatewayAnswer {
   corrections: Correction[];
   verdict: "strong" | "likely" | "weak" | "none";
   missing_words: string[];
+  likely: number;
 }
 
 /** A note of a vault that `keeper` keeps, as it was published at `published_at`. */

@@ -125,25 +125,22 @@ class Answerer:
         search = SearchRequest(question, limit, expand="section_or_window" if is_written else "")
         with source.passages(search) as found:
             result, words = found.result, found.words
+            hits = result.hits[:limit]  # a search may find several passages in a note
             verdict = found.state.restrict(result.verdict)
             quotes: tuple[AnswerSentence, ...] = ()
             passages: tuple[PromptPassage, ...] = ()
             reader = SentenceReader(found.catalogs)
             is_declined = result.verdict == "none"
             if result.verdict == "weak":
-                is_declined = not is_supported(
-                    quotable(reader.of_hits(_narrow(result.hits))), result.hits, words
-                )
+                is_declined = not is_supported(quotable(reader.of_hits(_narrow(hits))), hits, words)
             if result.verdict == "strong":
                 # With a likely verdict, twice as many questions that no note answers would be quoted: near a
                 # topic of the vault .27 instead of .14 (XQuAD, mean of nine languages).
-                quotes = self._quotes(reader, result.hits, words)
+                quotes = self._quotes(reader, hits, words)
             if is_written and result.verdict in ("strong", "likely"):
-                passages = self._passages(reader, result.hits)
+                passages = self._passages(reader, hits)
         is_declined = is_declined and not found.state.missing  # one of those may answer
-        return Passages(
-            verdict, result.hits, words, quotes, passages, is_declined, found.state, result.notices
-        )
+        return Passages(verdict, hits, words, quotes, passages, is_declined, found.state, result.notices)
 
     def _quotes(
         self, reader: SentenceReader, hits: Sequence[Hit], words: Sequence[QuestionWord]
@@ -184,7 +181,7 @@ def _first_answer(request: AskRequest, found: Passages) -> AskAnswer:
         verdict=found.verdict,
         sentences=(),
         dropped=(),
-        passages=() if found.verdict == "none" else found.hits,
+        passages=found.hits,
         missing_words=unknown_words(found.words),
         model="",
         took_ms=0.0,

@@ -259,8 +259,8 @@ class SearchSettings(Table):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    limit: Annotated[int, Field(ge=1, le=200), Unit("hits"), PUBLIC] = Field(
-        default=10, description="number of hits, unless a search asks for another number"
+    limit: Annotated[int, Field(ge=1, le=200), Unit("notes"), PUBLIC] = Field(
+        default=10, description="number of notes that are shown, unless a search asks for another number"
     )
     candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks"), TUNING] = Field(
         default=0,

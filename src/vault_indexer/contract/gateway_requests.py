@@ -20,7 +20,7 @@ class GatewaySearchRequest:
     """One search of a gateway."""
 
     query: Query
-    limit: Annotated[int, Says(help="Hits at most; 0: 10.", minimum=0, maximum=MAX_LIMIT)] = 0
+    limit: Annotated[int, Says(help="Notes at most; 0: 10.", minimum=0, maximum=MAX_LIMIT)] = 0
     by_note: By = False
     vault: OneVault = ""
     folder: Annotated[

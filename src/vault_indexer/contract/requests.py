@@ -64,8 +64,8 @@ Fields = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """One search. `limit` 0 means the configured number of hits; `expand` asks for the text around each.
-    Hits with a relevance below `min_relevance` are left out; None means the configured one.
+    """One search. `limit` counts notes; 0 means the configured number. `expand` asks for the text around
+    each. Hits with a relevance below `min_relevance` are left out; None means the configured one.
 
     `correct`: of words that are probably misspelt, likely spellings are searched as well. `stale`: each hit
     says whether its file has changed since it was indexed; without it no file is looked at. `by_field`: it
@@ -74,7 +74,7 @@ class SearchRequest:
 
     query: Query
     limit: Annotated[
-        int, Says(help="Hits at most; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT)
+        int, Says(help="Notes at most; 0 means the configured number.", minimum=0, maximum=MAX_LIMIT)
     ] = 0
     by_note: By = False
     fresh: Fresh = False

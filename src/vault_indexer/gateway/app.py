@@ -208,7 +208,7 @@ def _rows(parts: GatewayParts) -> tuple[ToolRow, ...]:
             GATEWAY_SEARCH,
             lambda given: encode(_search(parts, request_of(GatewaySearchRequest, given))),
             keys(
-                *("verdict", "missing_words", "corrections", "notices"),
+                *("verdict", "likely", "missing_words", "corrections", "notices"),
                 results=keys(*_PLACE, "line", "relevance", "snippet"),
             ),
         ),

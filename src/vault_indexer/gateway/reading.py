@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from vault_indexer.answer import Answerer
@@ -144,13 +145,7 @@ class _Passages:
             words: tuple[QuestionWord, ...] = ()
             if found.vaults:
                 made = search_vaults(found.vaults, request, settings, deadline)
-                result = SearchResult(
-                    made.hits,
-                    (*found.notices, *made.notices),
-                    made.corrections,
-                    made.verdict,
-                    made.missing_words,
-                )
+                result = replace(made, notices=(*found.notices, *made.notices))
                 words = question_words(found.vaults, request.query)
             catalogs = {one.name: one.snapshot.catalog for one in found.vaults}
             yield FoundPassages(result, words, catalogs, IndexState(0, 0, 0))

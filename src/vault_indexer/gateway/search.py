@@ -135,6 +135,7 @@ class GatewaySearch:
             corrections=result.corrections,
             verdict=result.verdict,
             missing_words=result.missing_words,
+            likely=result.likely,
         )
 
     @contextmanager

@@ -34,9 +34,9 @@ class Linked(Protocol):
 class VaultRetriever(BaseRetriever):
     """Hits as nodes: their text is the chunk's content, their score is in [0, 1], the best is 1.
 
-    `limit` 0 means the configured number, `by_note` one hit a note. With `expand` the text around a hit is a
-    node of its own behind it, its PARENT, with the same score; one for several children of one parent. Raises
-    the errors of the search.
+    `limit` counts notes; 0 means the configured number. `by_note`: one hit a note. With `expand` the text
+    around a hit is a node of its own behind it, its PARENT, with the same score; one for several children of
+    one parent. Raises the errors of the search.
     """
 
     def __init__(

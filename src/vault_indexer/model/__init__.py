@@ -136,6 +136,7 @@ from vault_indexer.model.records import (
     first_per_note,
     names_of_json,
     note_id_of,
+    up_to_notes,
 )
 from vault_indexer.model.source_languages import SOURCE_SUFFIXES, language_of, language_of_path
 
@@ -266,4 +267,5 @@ __all__ = [
     "language_of_path",
     "names_of_json",
     "note_id_of",
+    "up_to_notes",
 ]

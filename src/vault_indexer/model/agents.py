@@ -36,9 +36,11 @@ class FoundNote:
 
 @dataclass(frozen=True, slots=True)
 class FoundNotes:
-    """The hits of a search, best first. A key that says nothing is left out."""
+    """A page of the hits of a search, best first. The first `likely` of them are likely, the others only the
+    nearest. A key that says nothing is left out."""
 
     verdict: Verdict
+    likely: int
     results: tuple[FoundNote, ...]
     missing_words: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
     notices: Annotated[tuple[str, ...], OMIT_EMPTY] = ()

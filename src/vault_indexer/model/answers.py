@@ -202,7 +202,8 @@ class Correction:
 class SearchAnswer:
     """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of the
     best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of the query
-    that no note has.
+    that no note has. The first `likely` hits are likely: 0 with the verdict "weak" or "none"; those behind
+    them are only the nearest.
 
     `keys` are those of each hit that the JSON has (None: all).
     """
@@ -215,6 +216,7 @@ class SearchAnswer:
     corrections: tuple[Correction, ...] = ()
     verdict: Verdict = "none"
     missing_words: tuple[str, ...] = ()
+    likely: int = 0
     keys: Annotated[frozenset[str] | None, HIDDEN] = None
 
 

@@ -11,7 +11,7 @@ from vault_indexer.model.answers import ErrorReport, Hit, IndexState, Verdict
 AnswerKind = Literal["quotes", "written", "passages", "declined"]
 """What an answer consists of: sentences quoted from notes; sentences of a language model that
 passed a check; passages to read, where the vault is only weakly about the question; a refusal, where no note
-is or no sentence holds enough of the question: the passages of a weak verdict are listed even then."""
+is or no sentence holds enough of the question: the passages are the nearest ones then."""
 
 SentenceVerdict = Literal["quoted", "supported", "unchecked", "dropped"]
 """A sentence of a note as it stands there; one of a model whose words are all in what it cites; one

@@ -36,6 +36,7 @@ class GatewayAnswer:
     corrections: tuple[Correction, ...] = ()
     verdict: Verdict = "none"
     missing_words: tuple[str, ...] = ()
+    likely: int = 0
     keys: Annotated[frozenset[str] | None, HIDDEN] = None
 
 

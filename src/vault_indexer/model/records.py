@@ -35,6 +35,16 @@ def first_per_note(items: Iterable[T], note_of: Callable[[T], Hashable], limit: 
             yield one
 
 
+def up_to_notes(items: Iterable[T], note_of: Callable[[T], Hashable], limit: int) -> Iterator[T]:
+    """The items in order, up to the first that would be of one note more than `limit`."""
+    notes: set[Hashable] = set()
+    for one in items:
+        notes.add(note_of(one))
+        if len(notes) > limit:
+            return
+        yield one
+
+
 SPLIT_WITHOUT_MODEL = "split without its language model"
 """Begins what is said of a note whose language model has not answered; see `FileRow.reason`."""
 

@@ -78,11 +78,15 @@ class GitignorePatterns:
     Raises PatternError for the first line that is not understood, and for more than RE2 has room for.
     """
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    def __init__(self, lines: Iterable[str], source: str = "") -> None:
+        """`source` is the list that the lines are from."""
         lines = tuple(lines)
         if sum(line.count("*") for line in lines) > _MAX_STARS:
             raise PatternError(f"the list has more than {_MAX_STARS:,} stars")
-        patterns = [pattern for line in lines if (pattern := parse_pattern(line))]
+        self.source = source
+        parsed = [(line, pattern) for line in lines if (pattern := parse_pattern(line))]
+        self._lines = [line for line, _ in parsed]
+        patterns = [pattern for _, pattern in parsed]
         self._is_negated = [pattern.is_negated for pattern in patterns]
         numbered = list(enumerate(patterns))
         self._names = ExpressionSet([(at, one.expression) for at, one in numbered if one.is_name])
@@ -94,8 +98,12 @@ class GitignorePatterns:
     def matches(self, path: str, *, is_dir: bool) -> bool:
         """Whether the patterns ignore this path itself. Nothing below an ignored folder can be brought back:
         the caller asks for the folders above first."""
+        return bool(self.matching_line(path, is_dir=is_dir))
+
+    def matching_line(self, path: str, *, is_dir: bool) -> str:
+        """The line by which this path itself is ignored; "" if it is not."""
         last = self._last_match(path, is_dir=is_dir)
-        return last >= 0 and not self._is_negated[last]
+        return self._lines[last] if last >= 0 and not self._is_negated[last] else ""
 
     def selects(self, path: str) -> bool:
         """Whether the last pattern that matches this file, or a folder above it, is a positive one."""

@@ -17,17 +17,21 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.query import Node, level_of
 from vault_indexer.search.rank import Candidates
 from vault_indexer.store.keywords import FIELD_WEIGHTS
+from vault_indexer.text.phrases import quantity
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRank:
     """Where the note's best chunk stands: its rank among all candidates (None: it is none), the number of
-    candidates, whether the answer shows it, and why."""
+    candidates, whether the answer shows it, and why. `notes` counts those up to it, with itself; `is_likely`
+    says whether it is among the likely hits of the answer."""
 
     rank: int | None
     candidates: int
     shown: bool
     why: Why | None
+    notes: int = 0
+    is_likely: bool = True
 
 
 def explanation(query: str, note: NoteRow, place: ChunkRank, reasons: Sequence[str]) -> Explanation:
@@ -64,12 +68,12 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
 
 
 def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
-    """For a note that was ranked: why the answer does not show it."""
+    """For a note that was ranked: why the answer does not show it, or only behind the likely hits."""
     if not place.shown:
-        more = place.rank is not None and place.rank <= MAX_LIMIT
-        yield f"the list ends at {limit}" + (
-            f": ask for {place.rank} or more (-n {place.rank})" if more else ""
-        )
+        more = f": ask for {place.notes} or more (-n {place.notes})" if place.notes <= MAX_LIMIT else ""
+        yield f"the list ends after {quantity(limit, 'note')}{more}"
+    elif not place.is_likely:
+        yield "it is not among the likely hits: --nearest shows all"
 
 
 def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -> Iterator[str]:

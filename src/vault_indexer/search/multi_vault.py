@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import NamedTuple
 
 from vault_indexer.config.settings import SearchSettings
@@ -18,8 +18,10 @@ from vault_indexer.model import (
     Why,
     first_per_note,
     note_id_of,
+    up_to_notes,
 )
 from vault_indexer.ports import EmbeddingModel
+from vault_indexer.search.answer_end import count_likely
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import relevance_of, verdict_of
 from vault_indexer.search.copies import Copies, find_copies
@@ -60,13 +62,14 @@ class SearchResult:
     corrections: tuple[Correction, ...] = ()
     verdict: Verdict = "none"
     missing_words: tuple[str, ...] = ()
+    likely: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
-    """How many hits an answer shows: at most `hits`, `per_note` of one note, none below `least` relevance."""
+    """How much an answer shows: at most `notes`, `per_note` hits of each, none below `least` relevance."""
 
-    hits: int
+    notes: int
     per_note: int
     least: float
 
@@ -129,7 +132,7 @@ def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
 
 def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
     limits = AnswerLimits.of(request, settings)
-    tables = [rank(group, settings, by_note=request.by_note, limit=limits.hits) for group in groups]
+    tables = [rank(group, settings, by_note=request.by_note, limit=limits.notes) for group in groups]
     copies = [find_copies(group, table) for group, table in zip(groups, tables, strict=True)]
     shown = _beside_best(shown_places(groups, tables, copies, limits))
     relevance: dict[Place, float] = {}
@@ -140,25 +143,39 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
             relevance |= part.relevance
             hits |= part.hits
             files += part.files
-    all_hits = _with_files([hits[one] for one in shown if one in hits], files)[: limits.hits]
+    all_hits = _first_notes(_with_files([hits[one] for one in shown if one in hits], files), limits)
     verdict = verdict_of(relevance[one] for one in shown)
     if all_hits and all_hits[0] in files:
         verdict = "strong"
-    notices = _notices(groups, found=bool(shown or files))
     unread = [fold_path(hit.title) for hit in files if hit.snippet]  # notes, though none that could be read
     missing = [word for word in _missing_words(groups) if not any(fold_path(word) in name for name in unread)]
-    return SearchResult(all_hits, notices, groups[0][0].corrections, verdict, tuple(missing))
+    return SearchResult(
+        all_hits,
+        _notices(groups, found=bool(shown or files)),
+        groups[0][0].corrections,
+        verdict,
+        tuple(missing),
+        count_likely([hit.relevance for hit in all_hits], verdict),
+    )
+
+
+def _first_notes(hits: Iterable[Hit], limits: AnswerLimits) -> tuple[Hit, ...]:
+    return tuple(up_to_notes(hits, lambda hit: (hit.vault, hit.path), limits.notes))
 
 
 def shown_places(
     groups: Sequence[_Group], tables: Sequence[Candidates], copies: Sequence[Copies], limits: AnswerLimits
 ) -> list[Place]:
-    """The candidates of all groups that an answer shows, best first: no copies, and so many of one note."""
+    """The candidates of all groups that an answer shows, best first: no copies, and so many of one note.
+    They end where one note more than wanted would begin."""
     notes = [table.note.tolist() for table in tables]
-    merged = _merged(groups, tables, _WEIGHED * limits.hits)
+    merged = _merged(groups, tables, _WEIGHED * limits.notes)
     places = (one for one in merged if notes[one.group][one.row] not in copies[one.group].shown_note)
-    order = first_per_note(places, lambda one: (one.group, notes[one.group][one.row]), limits.per_note)
-    return list(islice(order, limits.hits))
+
+    def note_of(place: Place) -> tuple[int, int]:
+        return place.group, notes[place.group][place.row]
+
+    return list(up_to_notes(first_per_note(places, note_of, limits.per_note), note_of, limits.notes))
 
 
 def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[Place]:
@@ -229,7 +246,7 @@ def _build(
         yield _Built(
             {own[row]: value for row, value in relevance.items()},
             {own[row]: hits[keys[row]] for row in kept if keys[row] in hits},
-            _files(query, builder, limits.hits),
+            _files(query, builder, limits.notes),
         )
 
 
@@ -271,9 +288,11 @@ def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: Sea
     limits = AnswerLimits.of(request, settings)
     hits = [hit for group in groups for one in group for hit in _newest_of(one, request, settings)]
     newest_first = sorted(hits, key=lambda hit: (hit.why.title, hit.modified_time), reverse=True)
-    newest = tuple(newest_first[: limits.hits])
+    newest = _first_notes(newest_first, limits)
     notices = _notices(groups, found=bool(newest))
-    return SearchResult(newest, (*notices, LISTED), verdict="strong") if newest else SearchResult((), notices)
+    if not newest:
+        return SearchResult((), notices)
+    return SearchResult(newest, (*notices, LISTED), verdict="strong", likely=len(newest))
 
 
 def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> tuple[Hit, ...]:
@@ -282,13 +301,13 @@ def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: Search
     assert prepared.chosen is not None
     limits = AnswerLimits.of(request, settings)
     named = match_titles(prepared.snapshot, " ".join(prepared.filters))
-    shown = list_by_time(prepared.snapshot, prepared.chosen, limits.hits, limits.per_note, named)
+    shown = list_by_time(prepared.snapshot, prepared.chosen, limits.notes, limits.per_note, named)
     why = Why(None, None, None, recency=1.0, filters=prepared.filters)
     builder = _builder(prepared, replace(request, expand=""), settings)
     notes = builder.build(
         RankedChunk(key, 1.0, replace(why, title=float(note_id_of(key) in named)), 1.0) for key in shown
     )
-    return (*notes.values(), *_files(prepared, builder, limits.hits))
+    return (*notes.values(), *_files(prepared, builder, limits.notes))
 
 
 def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:

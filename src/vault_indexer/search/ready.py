@@ -69,6 +69,7 @@ class ReadyVaults:
             found.corrections,
             state.restrict(found.verdict),
             found.missing_words,
+            found.likely,
         )
 
     @contextmanager

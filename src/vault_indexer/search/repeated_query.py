@@ -49,13 +49,13 @@ class RepeatedQuery:
             return [hit.path for hit in search_vaults([self._vault], self._request, settings, deadline).hits]
         limits = AnswerLimits.of(self._request, settings)
         group = [prepared.query]
-        table = prepared.rank.rank(settings, by_note=True, limit=limits.hits)
+        table = prepared.rank.rank(settings, by_note=True, limit=limits.notes)
         shown = shown_places([group], [table], [find_copies(group, table)], limits)
         ids = [note_id_of(key) for key in table.local_key[[one.row for one in shown]].tolist()]
         known = self._vault.snapshot.catalog.notes(ids)
         found = [known[note_id].path for note_id in ids]
         at = place_of_files(table.note_coverage[one.row] for one in shown)
-        return [*found[:at], *prepared.attachments, *found[at:]][: limits.hits]
+        return [*found[:at], *prepared.attachments, *found[at:]][: limits.notes]
 
     def _prepare(self, synonyms: Groups) -> _Prepared:
         if synonyms not in self._prepared:

@@ -10,7 +10,8 @@ import numpy as np
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import Explanation, NoteRow, SearchRequest
 from vault_indexer.ports import Embedder
-from vault_indexer.search.confidence import relevance_of
+from vault_indexer.search.answer_end import count_likely
+from vault_indexer.search.confidence import relevance_of, verdict_of
 from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
@@ -90,7 +91,7 @@ class Searcher:
             matches = bool(prepared.passing(np.array([row.key for row in own], np.int64)).any())
             return explanation(request.query, note, ChunkRank(None, 0, matches, None), reasons)
         limits = AnswerLimits.of(request, self._settings)
-        table = rank([prepared], self._settings, by_note=request.by_note, limit=limits.hits)
+        table = rank([prepared], self._settings, by_note=request.by_note, limit=limits.notes)
         copies = find_copies([prepared], table)
         place, row = _rank_of(prepared, table, note, limits, copies)
         if row is None:
@@ -99,7 +100,7 @@ class Searcher:
             path = snapshot.catalog.notes([shown_note])[shown_note].path
             reasons.append(f"it has the same text as {path}, and is shown with it")
         else:
-            reasons += place_reasons(place, limits.hits)
+            reasons += place_reasons(place, limits.notes)
         relevance = None if row is None else relevance_of(prepared, table, [row])[row]
         return replace(explanation(request.query, note, place, reasons), relevance=relevance)
 
@@ -141,5 +142,8 @@ def _rank_of(
         return ChunkRank(None, len(table), False, None), None
     row = int(own[0])
     why = reasons_of(prepared, table, [row])[row]
-    shown = shown_places([[prepared]], [table], [copies], limits)
-    return ChunkRank(row + 1, len(table), row in {one.row for one in shown}, why), row
+    shown = [one.row for one in shown_places([[prepared]], [table], [copies], limits)]
+    relevance = list(relevance_of(prepared, table, shown).values())
+    likely = shown[: count_likely(relevance, verdict_of(relevance))]
+    notes = len(set(table.note[: row + 1].tolist()) - set(copies.shown_note))
+    return ChunkRank(row + 1, len(table), row in shown, why, notes, row in likely), row

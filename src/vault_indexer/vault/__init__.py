@@ -10,6 +10,7 @@ from vault_indexer.vault.deletion import (
 )
 from vault_indexer.vault.diff import FileChanges, KnownFile, diff
 from vault_indexer.vault.dirty import DirtySet, Reading
+from vault_indexer.vault.excluded import why_excluded
 from vault_indexer.vault.files import FileStat, RootIdentity, is_sync_conflict
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.pictures import MAX_PICTURE_BYTES, is_picture_name, picture_type
@@ -52,4 +53,5 @@ __all__ = [
     "resolved_path",
     "root_identity",
     "scan",
+    "why_excluded",
 ]

@@ -62,6 +62,7 @@ class ObsidianFilters:
                 problems.append(_problem(OBSIDIAN_APP_FILE, _line_of(item, source), item, str(error)))
         if problems:
             raise ExclusionError(problems)
+        self._sources = [item for item in filters if _is_expression(item)]
         self._prefixes = tuple(item for item in filters if item and not _is_expression(item))
         try:
             self._expressions = ExpressionSet(list(enumerate(expressions)), whole=False)
@@ -70,7 +71,14 @@ class ObsidianFilters:
 
     def matches(self, path: str) -> bool:
         """Whether Obsidian excludes this file."""
-        return path.startswith(self._prefixes) or self._expressions.last_match(path) >= 0
+        return bool(self.matching_filter(path))
+
+    def matching_filter(self, path: str) -> str:
+        """The filter that excludes this file; "" if none does."""
+        if path.startswith(self._prefixes):
+            return next(prefix for prefix in self._prefixes if path.startswith(prefix))
+        last = self._expressions.last_match(path)
+        return self._sources[last] if last >= 0 else ""
 
 
 def read_ignore_list(vault: Path) -> tuple[tuple[str, ...], GitignorePatterns]:
@@ -103,7 +111,7 @@ def compile_ignore_list(lines: Sequence[str], source: str = IGNORE_FILE) -> Giti
     if problems:
         raise ExclusionError(problems)
     try:
-        return GitignorePatterns(lines)
+        return GitignorePatterns(lines, source)
     except PatternError as error:
         raise ExclusionError([_problem(source, "all lines", "", str(error))]) from error
 

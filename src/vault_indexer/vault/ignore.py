@@ -113,6 +113,22 @@ class IgnoreRules:
             return Decision.LINK_ONLY
         return Decision.INDEX
 
+    def reason(self, path: str) -> str:
+        """The list and the pattern that keep the text of a file out of the index; "" if none does."""
+        ends = [at for at, char in enumerate(path) if char == "/"]
+        for end in (*ends, len(path)):
+            part, is_dir = path[:end], end < len(path)
+            name = part.rpartition("/")[2]
+            if _is_hidden(name):
+                return f"names such as {name!r} are hidden or temporary files, as in Obsidian"
+            for patterns in self.exclude:
+                if line := patterns.matching_line(part, is_dir=is_dir):
+                    return f"{patterns.source} excludes it by {line!r}"
+        if not all(patterns.selects(path) for patterns in self.include):
+            return "no pattern of files.include selects it"
+        item = self.obsidian.matching_filter(path)
+        return f"Obsidian's excluded files ({OBSIDIAN_APP_FILE}) have {item!r}" if item else ""
+
     def _is_ignored_folder(self, path: str) -> bool:
         # Upwards to the nearest folder that is known, then down again; a loop, for paths can be very deep.
         unknown: list[str] = []
@@ -130,12 +146,14 @@ class IgnoreRules:
         return ignored
 
     def _is_ignored_here(self, path: str, name: str, *, is_dir: bool) -> bool:
-        if name.startswith((".", "~$", "~syncthing~")) or name.endswith("~"):
-            return True
-        return any(patterns.matches(path, is_dir=is_dir) for patterns in self.exclude)
+        return _is_hidden(name) or any(patterns.matches(path, is_dir=is_dir) for patterns in self.exclude)
 
     def _is_link_only(self, path: str) -> bool:
         return not all(patterns.selects(path) for patterns in self.include) or self.obsidian.matches(path)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith((".", "~$", "~syncthing~")) or name.endswith("~")
 
 
 def load_ignore_rules(vault: Path, files: FilesSettings, former: IgnoreRules | None = None) -> IgnoreRules:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -19,7 +18,9 @@ from vault_indexer.cli.note_opener import open_note
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.hit_list import (
     FoldersOfHits,
-    hits_to_show,
+    ShownHits,
+    likely_count,
+    print_less_likely,
     print_notes,
     print_notices,
     print_places,
@@ -101,7 +102,11 @@ class View:
 
     places: Annotated[bool, typer.Option("--places", help="List every matching place, best first.")] = False
     nearest: Annotated[
-        bool, typer.Option("--nearest", help="Show the closest notes, even if none matches.")
+        bool,
+        typer.Option(
+            "--nearest",
+            help="Show all hits, likely or not, also with --files.",
+        ),
     ] = False
     open: Annotated[bool, typer.Option("--open", "-o", help="Open the first hit at its line.")] = False
     explain: Annotated[
@@ -130,29 +135,33 @@ def search(
             selection, lambda connection: (connection, connection.index.ask(SEARCH, **asked))
         )
         folders, index_dir = FoldersOfHits(connection.vault), connection.index_dir
-    hits = hits_to_show(answer, nearest=view.nearest)
+    shown = ShownHits.of(answer, nearest=view.nearest)
     if output.json:
         print_json(answer)
     elif lines.wanted:
+        hits = answer["results"] if view.nearest else shown.likely
         whole = search.by is By.NOTE
         lines.print_each((folders.of(hit), _place(hit, whole=whole)) for hit in hits)
         print_verdict(answer, hits)
         print_notices(answer)
     else:
-        _print(answer, hits, folders, view)
+        _print(answer, shown, folders, view)
         if index_dir is not None:
             hint_at_start(index_dir)
-    return 0 if hits and answer["verdict"] != "none" else NO_HITS
+    return 0 if likely_count(answer) else NO_HITS
 
 
-def _print(answer: SearchAnswerJson, hits: Sequence[HitJson], folders: FoldersOfHits, view: View) -> None:
-    print_verdict(answer, hits)
+def _print(answer: SearchAnswerJson, shown: ShownHits, folders: FoldersOfHits, view: View) -> None:
+    print_verdict(answer, shown.others)
+    hits = answer["results"] if view.nearest else shown.likely
     if view.open and hits:
         open_note(folders.of(hits[0]), hits[0])
-    elif view.places:
-        print_places(hits, folders)
     else:
-        print_notes(hits, folders)
+        print_hits = print_places if view.places else print_notes
+        print_hits(shown.likely, folders)
+        if shown.likely and shown.others:
+            print_less_likely()
+        print_hits(shown.others, folders)
     print_notices(answer)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.cli.output.columns import cut_text, path_style, print_ends, print_row, shorten_path
 from vault_indexer.cli.output.terminal import note, out, text
@@ -23,8 +23,8 @@ _WORD = re.compile(r"\w+")
 _STEM = 4
 """Letters that a word has to share with another form of it."""
 
-_WEAK_NOTES = 3
-"""Notes that are listed where none clearly matches."""
+_NEAREST_NOTES = 3
+"""Notes that are listed behind the likely ones, or where none is likely."""
 
 _NAMES = ("title", "aliases")
 _TITLE_SHARE = 0.2
@@ -53,32 +53,46 @@ class FoldersOfHits:
         return self.by_name.get(hit.get("vault", ""), self.only)
 
 
-def hits_to_show(answer: SearchAnswerJson, *, nearest: bool = False) -> list[HitJson]:
-    """The hits that a person or a script gets: all of a clear match, those of three notes of a weak one, and
-    none where nothing matches. With `nearest` always all."""
-    hits = answer["results"]
-    if nearest or answer["verdict"] in ("strong", "likely"):
-        return hits
-    return first_notes(hits) if answer["verdict"] == "weak" else []
+class ShownHits(NamedTuple):
+    """The hits of an answer that are printed: the likely ones, and behind them the nearest of the others."""
+
+    likely: list[HitJson]
+    others: list[HitJson]
+
+    @classmethod
+    def of(cls, answer: SearchAnswerJson, *, nearest: bool) -> ShownHits:
+        """Of the others three notes that have no likely hit; with `nearest` all."""
+        count = likely_count(answer)
+        likely, others = answer["results"][:count], answer["results"][count:]
+        if nearest:
+            return cls(likely, others)
+        notes = {_note_of(hit) for hit in likely}
+        return cls(likely, first_notes([hit for hit in others if _note_of(hit) not in notes]))
+
+
+def likely_count(answer: SearchAnswerJson) -> int:
+    """How many of the first hits are likely. A daemon of an older version says it by its verdict alone."""
+    return answer.get("likely", len(answer["results"]) if answer["verdict"] in ("strong", "likely") else 0)
 
 
 def first_notes(hits: Sequence[HitJson]) -> list[HitJson]:
     """The hits of the first three notes."""
-    notes = list(dict.fromkeys(_note_of(hit) for hit in hits))[:_WEAK_NOTES]
+    notes = list(dict.fromkeys(_note_of(hit) for hit in hits))[:_NEAREST_NOTES]
     return [hit for hit in hits if _note_of(hit) in notes]
 
 
 def print_verdict(answer: SearchAnswerJson, shown: Sequence[HitJson]) -> None:
-    """On standard error, before the hits: that they do not match the query, or only weakly, and which words
-    no note has. Nothing of a clear match."""
-    if answer["verdict"] in ("strong", "likely"):
+    """On standard error, before the hits: that none is likely, and which words no note has. Nothing where
+    one is."""
+    if likely_count(answer):
         return
     missing = missing_words(answer["missing_words"])
     if shown:
-        note(f"{missing or 'No clear match.'} {closest(shown)}")
+        note(f"{missing or 'No likely match.'} {closest(shown)}")
+    elif answer["results"]:
+        note(" ".join(filter(None, ("No likely match.", missing, "(--nearest shows the closest)"))))
     else:
-        hint = "(--nearest shows the closest)" if answer["results"] else ""
-        note(" ".join(filter(None, ("No match.", missing, hint))))
+        note(" ".join(filter(None, ("No match.", missing))))
 
 
 def closest(hits: Sequence[HitJson]) -> str:
@@ -100,10 +114,15 @@ def sentence(notice: str) -> str:
 
 def print_notices(answer: SearchAnswerJson) -> None:
     """What the index has to say of itself, on standard error, and which words of a match no note has."""
-    if answer["verdict"] in ("strong", "likely") and (missing := missing_words(answer["missing_words"])):
+    if likely_count(answer) and (missing := missing_words(answer["missing_words"])):
         note(missing)
     for notice in answer["notices"]:
         note(sentence(notice))
+
+
+def print_less_likely() -> None:
+    """The heading of the hits behind the likely ones, on standard output as they are."""
+    out().print(text(("Less likely:", "bold")))
 
 
 def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:

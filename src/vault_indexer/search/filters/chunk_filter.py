@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import note_id_of
+from vault_indexer.model import note_id_of, up_to_notes
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.matches import Matches, Span
@@ -105,7 +105,7 @@ class ChunkFilter:
         return bool(sure.any()) or bool(self.passing(np.flip(self.keys), 1).any())
 
     def first_chunks(self, notes: Iterable[int], limit: int, per_note: int) -> list[int]:
-        """The first `limit` chunks that are left, note by note in the given order: of a note that meets the
+        """The chunks that are left of the first `limit` notes, in the given order: of a note that meets the
         conditions as a whole its first chunk, else at most `per_note` of those that hold a place."""
         shown: list[int] = []
         for batch in self._batches(notes):
@@ -114,9 +114,9 @@ class ChunkFilter:
                 first, last = self._range(note)
                 own = self._all[first:last][self._left[first:last]].tolist()
                 shown += own[: per_note if note in self._placed else 1]
-            if len(shown) >= limit:
+            if len(set(map(note_id_of, shown))) >= limit:
                 break
-        return shown[:limit]
+        return list(up_to_notes(shown, note_id_of, limit))
 
     def _batches(self, notes: Iterable[int]) -> Iterator[Keys]:
         """Positions of the notes that may be left, in order."""

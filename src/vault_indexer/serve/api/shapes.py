@@ -143,7 +143,8 @@ CorrectionJson = TypedDict("CorrectionJson", {"from": str, "to": str})
 class SearchAnswerJson(TypedDict):
     """The answer to one search; `notices` are short sentences a user should see. `verdict` is that of
     the best of the first five hits, before `min_relevance` leaves any out. `missing_words` are words of
-    the query that no note has."""
+    the query that no note has. The first `likely` hits are likely: 0 with the verdict "weak" or "none";
+    those behind them are only the nearest."""
 
     query: str
     took_ms: float
@@ -153,6 +154,7 @@ class SearchAnswerJson(TypedDict):
     corrections: list[CorrectionJson]
     verdict: Literal["strong", "likely", "weak", "none"]
     missing_words: list[str]
+    likely: int
 
 
 class CitationJson(TypedDict):
@@ -786,6 +788,7 @@ class GatewayAnswerJson(TypedDict):
     corrections: list[CorrectionJson]
     verdict: Literal["strong", "likely", "weak", "none"]
     missing_words: list[str]
+    likely: int
 
 
 class GatewayNoteJson(TypedDict):

@@ -30,6 +30,7 @@ from vault_indexer.model import (
     ReadNote,
     SearchAnswer,
     StrategyChange,
+    up_to_notes,
 )
 from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.openapi import answer_type
@@ -162,10 +163,12 @@ def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Valu
     found = _once_there(context, partial(own, view, context, arguments))
     if not view.lists or view.pages_itself:
         return found
-    limit = cast("int | None", arguments.get("limit"))
-    return page(
-        cast("Object", project(found, view.keep)), view.lists, cast("int", arguments["offset"]), limit
-    )
+    offset, limit = cast("int", arguments["offset"]), cast("int | None", arguments.get("limit"))
+    if view.counts_notes and limit is not None:
+        (name,) = view.lists
+        rest = cast("list[Object]", found[name])[offset:]
+        limit = sum(1 for _ in up_to_notes(rest, lambda one: (one.get("vault"), one["path"]), limit))
+    return page(cast("Object", project(found, view.keep)), view.lists, offset, limit)
 
 
 def _once_there(context: ToolContext, call: Callable[[], Object]) -> Object:
@@ -213,7 +216,10 @@ def _search(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]
     assert isinstance(found, SearchAnswer)
     is_full = arguments["detail"] == "full"
     hits = tuple(_found_note(context, one, is_full=is_full) for one in found.results)
-    return encode(FoundNotes(found.verdict, hits, found.missing_words, found.notices, found.corrections))
+    likely = max(0, found.likely - cast("int", arguments["offset"]))
+    return encode(
+        FoundNotes(found.verdict, likely, hits, found.missing_words, found.notices, found.corrections)
+    )
 
 
 def _found_note(context: ToolContext, hit: Hit, *, is_full: bool) -> FoundNote:
@@ -241,7 +247,7 @@ def _ask(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -
     there is no other answer."""
     found = _row_answer(view, context, arguments)
     wanted = bool(arguments["passages"])
-    if not wanted and found["kind"] != "passages":
+    if not wanted and found["kind"] not in ("passages", "declined"):
         return {**found, "passages": []}
     unwanted = "snippet" if wanted else "content"
     passages = cast("list[Object]", found["passages"])

@@ -63,6 +63,9 @@ class ToolView:
     optional: tuple[str, ...] = ()
     """Keys of the entries of those lists that an answer may lack."""
 
+    counts_notes: bool = False
+    """Whether the limit counts notes, of which several entries may be."""
+
     has_all: bool = False
     """Whether the row gives whole lists where no limit is given."""
 
@@ -107,14 +110,14 @@ _SEARCH = ToolView(
         _view(
             SEARCH,
             "search",
-            "Search the notes by meaning, words and links, best first. `verdict`: whether any is about it.",
+            "Search the notes by meaning, words and links, best first. Hits behind `likely` are only near.",
             (
                 _QUERY,
                 _DETAIL,
-                replace(SEARCH.parameter("by"), help="One hit for each chunk, or note."),
+                replace(SEARCH.parameter("by"), default="note", help="One hit for each note, or chunk."),
                 replace(SEARCH.parameter("fresh"), help="Index changes first."),
                 replace(SEARCH.parameter("expand"), help="Add the text around each hit."),
-                _limit(10),
+                replace(_limit(10), help="Notes."),
                 _OFFSET,
             ),
         ),
@@ -122,6 +125,7 @@ _SEARCH = ToolView(
     ),
     row=SEARCH,
     lists=("results",),
+    counts_notes=True,
 )
 
 _READ_NOTE = ToolView(
@@ -331,7 +335,7 @@ def _ask(row: Endpoint[Any]) -> ToolView:
         endpoint=_view(
             row,
             ASK_NAME,
-            "Answer a question by sentences with verified citations. `declined`: no note knows.",
+            "Answer a question by sentences with verified citations. `declined`: none knows, some are near.",
             (
                 replace(row.parameter("q"), name="query", help="The question."),
                 Parameter(name="passages", kind=bool, default=False, help="Add what was read."),

@@ -83,13 +83,16 @@ class SearchView {
     this.summary = h("div", { class: "summary" });
     this.notices = h("div", { class: "notices" });
     this.list = h("ol", { class: "hits", id: "hits", "aria-label": "Hits" });
-    this.list.addEventListener("keydown", (event) => this.keyInList(event));
+    this.others = h("ol", { class: "other-hits", "aria-label": "Less likely hits" });
+    this.othersCount = h("summary");
+    this.fold = h("details", { class: "less-likely", hidden: true }, this.othersCount, this.others);
+    for (const list of [this.list, this.others]) list.addEventListener("keydown", (event) => this.keyInList(event));
     main.replaceChildren(
       h("section", { class: "search", "aria-label": "Search" },
         h("h1", { class: "hidden" }, "Search"),
         h("div", { class: "query-box" }, this.input, this.completions.list),
         h("div", { class: "search-tools" }, this.chips, this.switch()),
-        this.summary, this.notices, this.list),
+        this.summary, this.notices, this.list, this.fold),
     );
     this.showChips();
     this.input.focus({ preventScroll: true });
@@ -208,7 +211,7 @@ class SearchView {
   showProblem(text) {
     this.arrive(null);
     this.opensFirst = false;
-    this.list.replaceChildren();
+    this.showHits([], []);
     this.notices.replaceChildren();
     this.summary.textContent = text;
     announce(text);
@@ -217,7 +220,7 @@ class SearchView {
   /** Nothing is typed: what was looked for in this tab, what changed last, what can be typed. */
   async showStart() {
     this.arrive(null);
-    this.list.replaceChildren();
+    this.showHits([], []);
     this.notices.replaceChildren();
     const queries = recentQueries();
     const notes = h("ul", { class: "plain" });
@@ -256,13 +259,15 @@ class SearchView {
     const hits = answer.results;
     this.arrive(asked.q);
     // Who is among the hits already stays there when the last answer arrives.
-    const focused = Array.from(this.list.children).findIndex((one) => one.contains(document.activeElement));
-    this.list.replaceChildren(...hits.map((/** @type {import("./shapes").Hit} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked)));
+    const focused = this.items().findIndex((one) => one.contains(document.activeElement));
+    const items = hits.map((/** @type {import("./shapes").Hit} */ hit, /** @type {number} */ at) => this.hit(hit, at, asked));
+    const likely = answer.likely || items.length;
+    this.showHits(items.slice(0, likely), items.slice(likely));
     if (focused >= 0) this.focusHit(Math.min(focused, hits.length - 1));
-    const found = hits.length === LIMIT ? `The best ${LIMIT} hits` : quantity(hits.length, "hit");
-    const doubt = hits.length && answer.verdict === "none" ? ", probably not about this" : "";
+    const found = likely === LIMIT ? `The best ${LIMIT} hits` : quantity(likely, "hit");
     const none = answer.verdict === "none" ? "Nothing is found" : "Nothing is found yet";
-    const text = hits.length ? `${found}${doubt}` : none;
+    const nearest = answer.likely ? found : `No likely match. The nearest ${quantity(items.length, "hit")}`;
+    const text = hits.length ? nearest : none;
     this.summary.textContent = `${text} · ${Math.round(answer.took_ms)} ms`;
     if (asked.q === this.query) announce(text);
     this.notices.replaceChildren(
@@ -271,6 +276,22 @@ class SearchView {
       ...answer.notices.map((/** @type {string} */ one) => h("p", {}, one)));
     document.dispatchEvent(new CustomEvent("hits", { detail: { query: answer.query, tookMs: answer.took_ms } }));
     if (this.opensFirst && asked.q === this.query) this.openFirst();
+  }
+
+  /**
+   * @param {HTMLElement[]} likely
+   * @param {HTMLElement[]} others folded away, unless the user has opened the fold
+   */
+  showHits(likely, others) {
+    this.list.replaceChildren(...likely);
+    this.others.replaceChildren(...others);
+    this.othersCount.textContent = `Less likely (${others.length})`;
+    this.fold.hidden = !others.length;
+  }
+
+  /** All hits that are listed. */
+  items() {
+    return [...this.list.children, ...this.others.children];
   }
 
   /**
@@ -392,7 +413,7 @@ class SearchView {
   keyInList(event) {
     const item = event.target instanceof Element ? event.target.closest("li.hit") : null;
     if (!(item instanceof HTMLElement) || event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = Array.from(this.list.children).indexOf(item);
+    const at = this.items().indexOf(item);
     if (event.key === "ArrowDown") this.focusHit(at + 1);
     else if (event.key === "ArrowUp" && at === 0) this.input.focus();
     else if (event.key === "ArrowUp") this.focusHit(at - 1);
@@ -405,7 +426,9 @@ class SearchView {
 
   /** @param {number} at */
   focusHit(at) {
-    const link = this.list.children[at]?.querySelector(".hit-title");
+    const item = this.items()[at];
+    if (item?.parentElement === this.others) this.fold.setAttribute("open", "");
+    const link = item?.querySelector(".hit-title");
     if (link instanceof HTMLElement) link.focus();
   }
 }
