@@ -65,8 +65,14 @@ class Faults:
 class FaultyPool(InProcessPool):
     def __init__(self, worker: WorkerSpec, faults: Faults, clock: Clock) -> None:
         super().__init__(lambda: start_worker(worker))
+        self.spec = worker
         self._faults = faults
         self._clock = clock
+
+    def become(self, other: InProcessPool) -> None:
+        super().become(other)
+        assert isinstance(other, FaultyPool)
+        self.spec = other.spec
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
         self._faults.meanwhile()
@@ -105,8 +111,19 @@ class LoopByHand:
     clock: Clock
     faults: Faults
     hints: list[Hints]
+    specs: list[WorkerSpec]
+    """What was asked of each pool, as it was made."""
     early: list[str] = field(default_factory=list)
     """What was wrong in the index at any moment at which nothing was pending and no notice stood."""
+
+    @property
+    def reading(self) -> WorkerSpec:
+        """By which notes are read now."""
+        current = self.vault_sync.current
+        assert current is not None
+        pool = current.writer.pool
+        assert isinstance(pool, FaultyPool)
+        return pool.spec
 
     def save(self, name: str, text: str) -> None:
         self.where.write(name, text)
@@ -175,9 +192,10 @@ class LoopByHand:
 def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
     """The loop of a vault whose index is built, after its first scan. With a `slow` model, what a large edit
     needs is owed."""
-    clock, faults, hints = Clock(), Faults(), list[Hints]()
+    clock, faults, hints, specs = Clock(), Faults(), list[Hints](), list[WorkerSpec]()
 
     def make_pool(worker: WorkerSpec, size: int) -> Pool:
+        specs.append(worker)
         return cast(Pool, FaultyPool(worker, faults, clock))
 
     def source(_vault: Path, _rules: object, sink: Sink, _limit: object) -> Hints:
@@ -197,7 +215,7 @@ def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
     loop = IndexLoop(vault_sync, watcher, lock, reasons, Pace(clock, 0.0))
     watcher.start()
     try:
-        made = LoopByHand(where, loop, vault_sync, clock, faults, hints)
+        made = LoopByHand(where, loop, vault_sync, clock, faults, hints, specs)
         faults.look = made.look
         made.run(1.0)
         yield made

@@ -90,6 +90,9 @@ class InProcessPool:
         job, self._begun = self._begun, None
         return None if job is None else next(self.each(job))
 
+    def become(self, other: InProcessPool) -> None:
+        self._start, self._worker = other._start, None
+
     def stop(self) -> None:
         """No job runs when another thread could call this."""
 

@@ -244,8 +244,12 @@ class CatalogReader:
         return self._skipped
 
     def notes_without_model(self) -> dict[str, str]:
-        """The notes that were split without the model that was to help, in order, with their digests."""
-        sql = "SELECT path, digest FROM files WHERE state = 'note' AND reason != '' ORDER BY path"
+        """The notes that were split without the model that was to help, in order, with their digests. One
+        without a digest is as a former index had it."""
+        sql = (
+            "SELECT path, digest FROM files WHERE state = 'note' AND reason != '' AND digest != ''"
+            " ORDER BY path"
+        )
         return {str(path): str(digest) for path, digest in self.rows(sql)}
 
     def quarantine(self) -> dict[str, tuple[int, str]]:
