@@ -71,8 +71,7 @@ class FaultyPool(InProcessPool):
 
     def become(self, other: InProcessPool) -> None:
         super().become(other)
-        assert isinstance(other, FaultyPool)
-        self.spec = other.spec
+        self.spec = cast(FaultyPool, other).spec
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
         self._faults.meanwhile()
@@ -121,9 +120,7 @@ class LoopByHand:
         """By which notes are read now."""
         current = self.vault_sync.current
         assert current is not None
-        pool = current.writer.pool
-        assert isinstance(pool, FaultyPool)
-        return pool.spec
+        return cast(FaultyPool, cast(object, current.writer.pool)).spec
 
     def save(self, name: str, text: str) -> None:
         self.where.write(name, text)

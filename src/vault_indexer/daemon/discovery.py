@@ -145,7 +145,8 @@ def _proves_token(info: DaemonInfo) -> bool:
     except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
     message = f"{address.rpartition(':')[2]}:{challenge}".encode()
-    return pid == info.pid and proof == hmac.digest(info.token.encode(), message, "sha256").hex()
+    wanted = hmac.digest(info.token.encode(), message, "sha256").hex()
+    return bool(pid == info.pid and proof == wanted)
 
 
 def is_listening(info: DaemonInfo) -> bool:

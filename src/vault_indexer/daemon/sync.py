@@ -161,20 +161,20 @@ class VaultSync:
         """What the build could not see, though it may be there and is not excluded, stays as `old` has it."""
         limit = self.assembly.settings.files.max_file_bytes
         try:
-            covers = scan(self.assembly.vault, self.rules, max_file_bytes=limit).covers
+            found: Scan | None = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
         except VaultError:
-
-            def covers(_path: str) -> bool:
-                return False
-
+            found = None
+        decide = partial(self.rules.decide, is_dir=False)
         with old.writer.holder.lease() as snapshot:
             with new.writer.holder.lease() as built:
                 known = {row.path for row in built.catalog.files() if row.state != "skipped"}
-            hidden = [
-                row for row in snapshot.catalog.files() if row.path not in known and not covers(row.path)
+            kept = [
+                row
+                for row in snapshot.catalog.files()
+                if row.path not in known
+                and (found is None or not found.covers(row.path))
+                and decide(row.path) is _KEPT_AS.get(row.state)
             ]
-            decide = partial(self.rules.decide, is_dir=False)
-            kept = [row for row in hidden if decide(row.path) is _KEPT_AS.get(row.state)]
             for rows in batches(kept, PART_NOTES):
                 new.writer.keep(snapshot.catalog, rows)
         if kept:

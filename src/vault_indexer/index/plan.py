@@ -106,8 +106,6 @@ def _decided(
 ) -> dict[str, Decision]:
     """What the rules say of the files that the scan could not see, which have not gone for that: below a
     folder that cannot be read, or in the cloud only."""
-    if not (scan.unreadable_folders or scan.evicted):
-        return {}
     hidden = (row.path for row in known if row.path not in found and not scan.covers(row.path))
     return {path: rules.decide(path, is_dir=False) for path in hidden}
 

@@ -10,8 +10,8 @@ from vault_indexer.store.catalog.reader import CatalogReader
 
 _NOTE = "title, language, frontmatter, aliases, tags, diagnostics"
 _CHUNK = (
-    "chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line, strategy, overlap, context,"
-    " preamble, extra, text_hash"
+    "chunk_id, chunk_index, header_path, start_pos, end_pos, start_line, end_line, strategy, overlap,"
+    " context, preamble, extra, text_hash"
 )
 
 
@@ -28,10 +28,7 @@ def _copied_note(catalog: CatalogReader, file: FileRow, note_id: int, model: str
         sql = f"SELECT {columns} FROM {table} WHERE note_id = ? ORDER BY {order}"
         return [tuple(row) for row in catalog.rows(sql, (note_id,))]
 
-    keys = [
-        int(key)
-        for (key,) in catalog.rows("SELECT key FROM chunks WHERE note_id = ? ORDER BY key", (note_id,))
-    ]
+    keys = [key for (key,) in rows("key", "chunks", "key") if isinstance(key, int)]
     words = catalog.chunk_words(keys)
     chunks = rows(_CHUNK, "chunks", "key")
     hashes = [digest for *_, digest in chunks if isinstance(digest, bytes)]
