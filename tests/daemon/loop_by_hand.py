@@ -112,6 +112,7 @@ class LoopByHand:
     hints: list[Hints]
     specs: list[WorkerSpec]
     """What was asked of each pool, as it was made."""
+    compared: bool = True
     early: list[str] = field(default_factory=list)
     """What was wrong in the index at any moment at which nothing was pending and no notice stood."""
 
@@ -159,7 +160,13 @@ class LoopByHand:
     def look(self) -> None:
         """Another thread asks whether anything is pending, and compares the index with the vault. A daemon
         that was stopped answers no more."""
-        if self.loop.is_stopping or self.loop.pending() or self.notices or not self.where.vault.exists():
+        if (
+            not self.compared
+            or self.loop.is_stopping
+            or self.loop.pending()
+            or self.notices
+            or not self.where.vault.exists()
+        ):
             return
         current = self.vault_sync.current
         assert current is not None
@@ -186,9 +193,10 @@ class LoopByHand:
 
 
 @contextmanager
-def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
+def loop_by_hand(where: Place, *, slow: bool = False, compared: bool = True) -> Iterator[LoopByHand]:
     """The loop of a vault whose index is built, after its first scan. With a `slow` model, what a large edit
-    needs is owed."""
+    needs is owed. `compared`: at each step at which nothing is pending the index is compared with the
+    vault."""
     clock, faults, hints, specs = Clock(), Faults(), list[Hints](), list[WorkerSpec]()
 
     def make_pool(worker: WorkerSpec, size: int) -> Pool:
@@ -212,7 +220,7 @@ def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
     loop = IndexLoop(vault_sync, watcher, lock, reasons, Pace(clock, 0.0))
     watcher.start()
     try:
-        made = LoopByHand(where, loop, vault_sync, clock, faults, hints, specs)
+        made = LoopByHand(where, loop, vault_sync, clock, faults, hints, specs, compared)
         faults.look = made.look
         made.run(1.0)
         yield made

@@ -28,7 +28,7 @@ from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.store.catalog.export import export_lines
-from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Matrix
@@ -169,7 +169,11 @@ class Told:
 
 
 def told_by(session: LocalSession | DaemonSession) -> Told:
-    with session.reader().holder.lease() as snapshot:
+    return told_in(session.reader().holder)
+
+
+def told_in(holder: SnapshotHolder) -> Told:
+    with holder.lease() as snapshot:
         words = [_places(snapshot, snapshot.keywords.keys_containing([word])) for word in QUERY_WORDS]
         near = [_nearest(snapshot, vector) for vector in _query_vectors()]
         return Told(list(export_lines(snapshot.catalog)), [set(places.values()) for places in words], near)
