@@ -178,7 +178,7 @@ STEPS: tuple[tuple[Callable[[Storm], None], int], ...] = (
 
 # No shrinking: a smaller storm would be welcome, but each try costs seconds. `make hunt` has 200.
 @settings(
-    max_examples=settings.default.max_examples // 5,
+    max_examples=settings().max_examples // 5,
     deadline=None,
     phases=[Phase.explicit, Phase.generate],
 )
@@ -200,7 +200,7 @@ def test_any_storm(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
             try:
                 step(storm)
             except OSError as error:  # in a folder that cannot be read just now
-                storm.done.append(error.strerror)
+                storm.done.append(str(error))
         storm.settle()
         sync = storm.loop().vault_sync
         assert sync.current is not None
