@@ -119,7 +119,7 @@ var DaemonClient = class {
     const known = this.found?.info;
     const first = known && await this.send(known, method, target, body);
     if (first && first.status !== 401) return read(first);
-    this.found = await this.discover();
+    this.found = await withinTime(this.discover());
     this.olderUntil = 0;
     const { info, command } = this.found;
     const second = info && await this.send(info, method, target, body);
@@ -193,18 +193,10 @@ async function discover(vaultFolder, indexFolder) {
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
   const info = parseDaemon(daemon);
-  const runs = info !== null && (isAlive(info.pid) || await provesToken(info));
+  const runs = info !== null && await provesToken(info);
   return { info: runs ? info : null, command: command.length > 0 ? command : parseCommand(start) };
 }
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === "EPERM";
-  }
-}
-async function provesToken({ url, token }) {
+async function provesToken({ pid, url, token }) {
   const { origin, port } = new URL(url);
   const { subtle } = window.crypto;
   const challenge = hexadecimal(window.crypto.getRandomValues(new Uint8Array(16)));
@@ -214,7 +206,8 @@ async function provesToken({ url, token }) {
     const hash = { name: "HMAC", hash: "SHA-256" };
     const key = await subtle.importKey("raw", text.encode(token), hash, false, ["sign"]);
     const proof = hexadecimal(new Uint8Array(await subtle.sign("HMAC", key, text.encode(`${port}:${challenge}`))));
-    return answer.status === 200 && answer.json.proof === proof;
+    const found = answer.json;
+    return answer.status === 200 && found.proof === proof && (found.pid ?? pid) === pid;
   } catch {
     return false;
   }

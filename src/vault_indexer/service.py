@@ -77,7 +77,7 @@ from vault_indexer.model import (
     language_of_path,
 )
 from vault_indexer.parse.reading_view import property_view, reading_view, source_view
-from vault_indexer.parse.resolve import normal
+from vault_indexer.parse.resolve import normal, target_name
 from vault_indexer.ports import Chunker
 from vault_indexer.search import (
     IndexReader,
@@ -418,11 +418,11 @@ class VaultService:
             row = note_of(snapshot, vault, note)
             text = snapshot.catalog.text(row.note_id)
             links = snapshot.catalog.links_from(row.path)
-            resolved = {"": row.path} | {normal(link.target.strip()): link.resolved for link in links}
+            resolved = {"": row.path} | {normal(target_name(link.target)): link.resolved for link in links}
             start, end = part_of(snapshot, row, text, part)
 
             def resolve(target: str) -> str | None:
-                return resolved.get(normal(target.strip()))
+                return resolved.get(normal(target_name(target)))
 
             if language := language_of_path(row.path):
                 shown = source_view(text[:end], start, language, line)

@@ -9,11 +9,11 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from answering_daemon import answering_daemon
 from cli_sandbox import Sandbox
 from command_here import TerminalText
 
 from vault_indexer.cli.connection.start_hint import HINT_FILE, hint_at_start
-from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 
 CODE = """
 import sys
@@ -60,6 +60,7 @@ def test_only_a_person_at_a_terminal_is_told(tmp_path: Path) -> None:
 
 
 def test_with_a_daemon_there_is_no_hint(tmp_path: Path) -> None:
-    write_daemon(tmp_path, DaemonInfo(os.getpid(), "http://127.0.0.1:1", "t", "/v", "2026-01-01T00:00:00Z"))
-    assert hinted(tmp_path) == ""
+    with answering_daemon() as daemon:
+        daemon.announce(tmp_path, "/v")
+        assert hinted(tmp_path) == ""
     assert not (tmp_path / HINT_FILE).exists()

@@ -65,8 +65,13 @@ class Faults:
 class FaultyPool(InProcessPool):
     def __init__(self, worker: WorkerSpec, faults: Faults, clock: Clock) -> None:
         super().__init__(lambda: start_worker(worker))
+        self.spec = worker
         self._faults = faults
         self._clock = clock
+
+    def become(self, other: InProcessPool) -> None:
+        super().become(other)
+        self.spec = cast(FaultyPool, other).spec
 
     def each(self, job: Job) -> Iterator[tuple[Job, Outcome | Died]]:
         self._faults.meanwhile()
@@ -105,8 +110,18 @@ class LoopByHand:
     clock: Clock
     faults: Faults
     hints: list[Hints]
+    specs: list[WorkerSpec]
+    """What was asked of each pool, as it was made."""
+    compared: bool = True
     early: list[str] = field(default_factory=list)
     """What was wrong in the index at any moment at which nothing was pending and no notice stood."""
+
+    @property
+    def reading(self) -> WorkerSpec:
+        """By which notes are read now."""
+        current = self.vault_sync.current
+        assert current is not None
+        return cast(FaultyPool, cast(object, current.writer.pool)).spec
 
     def save(self, name: str, text: str) -> None:
         self.where.write(name, text)
@@ -145,7 +160,13 @@ class LoopByHand:
     def look(self) -> None:
         """Another thread asks whether anything is pending, and compares the index with the vault. A daemon
         that was stopped answers no more."""
-        if self.loop.is_stopping or self.loop.pending() or self.notices or not self.where.vault.exists():
+        if (
+            not self.compared
+            or self.loop.is_stopping
+            or self.loop.pending()
+            or self.notices
+            or not self.where.vault.exists()
+        ):
             return
         current = self.vault_sync.current
         assert current is not None
@@ -172,12 +193,14 @@ class LoopByHand:
 
 
 @contextmanager
-def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
+def loop_by_hand(where: Place, *, slow: bool = False, compared: bool = True) -> Iterator[LoopByHand]:
     """The loop of a vault whose index is built, after its first scan. With a `slow` model, what a large edit
-    needs is owed."""
-    clock, faults, hints = Clock(), Faults(), list[Hints]()
+    needs is owed. `compared`: at each step at which nothing is pending the index is compared with the
+    vault."""
+    clock, faults, hints, specs = Clock(), Faults(), list[Hints](), list[WorkerSpec]()
 
     def make_pool(worker: WorkerSpec, size: int) -> Pool:
+        specs.append(worker)
         return cast(Pool, FaultyPool(worker, faults, clock))
 
     def source(_vault: Path, _rules: object, sink: Sink, _limit: object) -> Hints:
@@ -197,7 +220,7 @@ def loop_by_hand(where: Place, *, slow: bool = False) -> Iterator[LoopByHand]:
     loop = IndexLoop(vault_sync, watcher, lock, reasons, Pace(clock, 0.0))
     watcher.start()
     try:
-        made = LoopByHand(where, loop, vault_sync, clock, faults, hints)
+        made = LoopByHand(where, loop, vault_sync, clock, faults, hints, specs, compared)
         faults.look = made.look
         made.run(1.0)
         yield made

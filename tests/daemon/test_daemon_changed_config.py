@@ -1,11 +1,16 @@
-"""A configuration that changes while the daemon runs."""
+"""A configuration, or a list of exclusions, that changes while the daemon runs."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from loop_by_hand import LoopByHand
 from vault_at_work import WORDLLAMA, Place, copy_of, daemon, wait_for
+
+from vault_indexer.config.schema import ALL_KEYS, SCHEMA
 
 
 def test_a_change_that_alters_the_index_rebuilds_it_at_once(built: Place, tmp_path: Path) -> None:
@@ -24,3 +29,175 @@ def test_a_change_that_cannot_be_used_is_named_until_it_is_corrected(kept: LoopB
     kept.where.configure(WORDLLAMA)
     kept.run(1.0)
     assert not kept.notices
+
+
+OBSIDIAN, IGNORE, OWN = ".obsidian/app.json", ".indexerignore", ""
+"""What of a vault's own decides what is read; "" is the configuration."""
+
+BIG, CODE = "Big.md", "code.py"
+ALL = frozenset({"Bread.md", "Oven.md", "Garden/Tomatoes.md", BIG})
+FILTER = json.dumps({"userIgnoreFilters": ["Oven", "Big"]})
+SMALL = "[files]\nmax_file_bytes = 1024\n"
+TOO_LARGE = "too large: 2,007 bytes, the limit (files.max_file_bytes) is {}"
+
+
+@dataclass(frozen=True)
+class Change:
+    """A file that decides what is read, before and after it is changed ("" in the place of its name is the
+    configuration), with what else there is; the notes that are read then, and the reasons of the others."""
+
+    after: str
+    read: frozenset[str]
+    file: str = OWN
+    before: str = ""
+    beside: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+
+READ = [
+    ("files.include", Change('[files]\ninclude = ["Garden/", "B*"]\n', ALL - {"Oven.md"})),
+    ("files.exclude", Change('[files]\nexclude = ["Garden/"]\n', ALL - {"Garden/Tomatoes.md"})),
+    ("files.exclude", Change("", ALL, before='[files]\nexclude = ["Garden/"]\n')),
+    ("files.max_file_bytes", Change(SMALL, ALL - {BIG}, skipped={BIG: TOO_LARGE.format("1,024")})),
+    ("files.max_file_bytes", Change("", ALL, before=SMALL)),
+    (
+        "files.max_file_bytes",
+        Change(
+            SMALL.replace("24", "25"), ALL - {BIG}, before=SMALL, skipped={BIG: TOO_LARGE.format("1,025")}
+        ),
+    ),
+    ("files.sources", Change('[files]\nsources = [".py"]\n', ALL | {CODE})),
+    ("files.sources", Change("", ALL, before='[files]\nsources = [".py"]\n')),
+    (
+        "files.use_obsidian_filters",
+        Change("[files]\nuse_obsidian_filters = false\n", ALL, beside={OBSIDIAN: FILTER}),
+    ),
+    (OBSIDIAN, Change(FILTER, ALL - {"Oven.md", BIG}, OBSIDIAN)),
+    (OBSIDIAN, Change("{}", ALL, OBSIDIAN, FILTER)),
+    (
+        OBSIDIAN,
+        Change(FILTER, ALL - {"Oven.md", BIG}, OBSIDIAN, "{}", {OWN: SMALL}),
+    ),
+    (
+        OBSIDIAN,
+        Change("{}", ALL - {BIG}, OBSIDIAN, FILTER, {OWN: SMALL}, {BIG: TOO_LARGE.format("1,024")}),
+    ),
+    (IGNORE, Change("O*\n", ALL - {"Oven.md"}, IGNORE)),
+    (IGNORE, Change("", ALL, IGNORE, "*\n")),
+]
+
+
+def put(kept: LoopByHand, name: str, text: str) -> None:
+    if name == OWN:
+        kept.where.configure(WORDLLAMA + text)
+    else:
+        kept.save(name, text)
+
+
+@pytest.mark.parametrize(("key", "change"), READ, ids=[f"{n} {key}" for n, (key, _) in enumerate(READ)])
+def test_what_decides_what_is_read_counts_at_once(kept: LoopByHand, key: str, change: Change) -> None:
+    kept.save(BIG, "Cobalt.\n" + "x" * 1999)
+    kept.save(CODE, "value = 1\n")
+    for name, text in ({change.file: change.before} | change.beside).items():
+        put(kept, name, text)
+    kept.run(4.0)
+    put(kept, change.file, change.after)
+    kept.run(4.0)
+    current = kept.vault_sync.current
+    assert current is not None
+    with current.reader.holder.lease() as snapshot:
+        rows = snapshot.catalog.files()
+    assert frozenset(row.path for row in rows if row.state == "note") == change.read, key
+    assert kept.loop.pending() == 0
+    assert {row.path: row.reason for row in rows if row.reason} == change.skipped
+    assert kept.vault_sync.verify(repair=False) == ()
+
+
+WORKERS = {
+    "index.workers": 2,
+    "index.nice": 3,
+    "index.max_memory_mb": 4096,
+}
+"""What the processes that read notes have to keep to."""
+
+
+def test_the_processes_that_read_keep_to_changed_limits(kept: LoopByHand) -> None:
+    made = len(kept.specs)
+    lines = (f"{key.removeprefix('index.')} = {value!r}" for key, value in WORKERS.items())
+    text = "\n".join(["[index]", *lines, "[embedding]", 'provider = "wordllama"'])
+    kept.where.configure(text)
+    kept.save("New.md", "Cerium.\n")
+    kept.run(2.0)
+    assert kept.holding("Cerium") == {"New.md"}
+    for spec in (*kept.specs[made:], kept.reading):
+        found = {f"index.{name}": value for name, value in spec.settings.index.model_dump().items()}
+        assert found.items() >= WORKERS.items()
+    assert not kept.notices
+
+
+UNFOLLOWED = {
+    "embedding.url": "http://127.0.0.1:9",
+    "embedding.api_key_env": "KEY",
+    "embedding.batch_size": 5,
+    "watch.mode": "poll",
+    "watch.debounce_s": 0.7,
+    "server.port": 9,
+    "server.allowed_origins": ["http://localhost:9"],
+    "server.token_env": "TOKEN",
+    "index.dir": "elsewhere",
+}
+CONSTANTS = {
+    *("index.io_priority", "index.max_note_seconds", "index.max_note_memory_mb"),
+    *("watch.max_wait_s", "watch.delete_hold_s", "watch.rescan_s", "watch.poll_s"),
+    *(
+        "watch.folder_scan_threshold",
+        "watch.full_scan_threshold",
+        "server.max_concurrent",
+        "server.timeout_s",
+    ),
+}
+"""No configuration can change these."""
+
+
+@pytest.mark.parametrize("key", UNFOLLOWED)
+def test_a_key_that_is_not_followed_is_named_until_it_is_as_before(kept: LoopByHand, key: str) -> None:
+    table, name = key.split(".")
+    assert not kept.notices
+    others = (
+        "" if table == "index" else WORDLLAMA.replace("[embedding]", "").replace('provider = "wordllama"', "")
+    )
+    provider = 'provider = "wordllama"\n'
+    head = f"{others}[{table}]\n" if table == "embedding" else f"[embedding]\n{provider}{others}[{table}]\n"
+    tail = provider if table == "embedding" else "workers = 1\n" if table == "index" else ""
+    kept.where.configure(f"{head}{name} = {json.dumps(UNFOLLOWED[key])}\n{tail}")
+    kept.run(1.0)
+    said = "restart the daemon (indexer stop, indexer start): it does not follow "
+    expected = () if key == "index.dir" else (said + key,)
+    assert kept.notices == expected, "the folder of this index is an option, which wins"
+    kept.where.configure(WORDLLAMA)
+    kept.run(1.0)
+    assert not kept.notices
+
+
+ELSEWHERE = {
+    "search": "the searcher of each state",
+    "ask": "the answerer of each question",
+    "evals": "the settings of each request",
+    "llm": "the answerer, and the processes that read",
+    "milvus": "the thread that publishes",
+    "chunking": "the manifest: the index is rebuilt",
+    "vaults": "the supervisor of all vaults",
+    "vault": "the supervisor of all vaults",
+}
+FOLLOWED = {
+    *("index.backend", "embedding.provider", "embedding.model", "embedding.token_weights"),
+    *("embedding.max_upgrade_hours", "embedding.upgrade_on_battery"),
+}
+
+
+def test_of_each_key_it_is_decided_whether_the_daemon_follows_it() -> None:
+    decided = {key for key, _ in READ if "." in key and "/" not in key[:1]} - {OBSIDIAN, IGNORE}
+    decided |= {*WORKERS, *UNFOLLOWED, *CONSTANTS, *FOLLOWED}
+    by_key = {key for key in ALL_KEYS if key.partition(".")[0] not in ELSEWHERE}
+    assert by_key == decided
+    assert {name for name, key in SCHEMA.items() if not key.is_followed} == {*UNFOLLOWED}

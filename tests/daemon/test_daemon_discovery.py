@@ -12,9 +12,9 @@ import pytest
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
     KeptAddress,
+    announced_daemon,
     forget_start,
     read_address,
-    read_daemon,
     read_index_pointer,
     remove_daemon,
     shared_daemon_dir,
@@ -36,9 +36,9 @@ def announce(folder: Path, **changed: object) -> None:
 
 
 def test_an_announcement_is_read_as_it_was_written_by_its_owner_alone(tmp_path: Path) -> None:
-    assert read_daemon(tmp_path) is None
+    assert announced_daemon(tmp_path) is None
     write_daemon(tmp_path, INFO)
-    assert read_daemon(tmp_path) == INFO
+    assert announced_daemon(tmp_path) == INFO
     start = json.loads((tmp_path / "start.json").read_text())
     assert start == {"vault": "/v", "command": ["/bin/x", "serve"]}
     for name in ("daemon.json", "start.json"):
@@ -58,7 +58,7 @@ def test_an_announcement_is_read_as_it_was_written_by_its_owner_alone(tmp_path: 
         ("pid", 1, True),
         ("pid", -1, False),
         ("pid", "1", False),
-        ("pid", 1 << 31, False),
+        ("pid", 1 << 31, True),
         ("url", "https://127.0.0.1:7", False),
         ("url", "http://127.0.0.1.example:7", False),
         ("url", None, False),
@@ -71,13 +71,13 @@ def test_an_announcement_that_is_not_one_is_not_believed(
     tmp_path: Path, name: str, value: object, is_read: bool
 ) -> None:
     announce(tmp_path, **{name: value})
-    assert (read_daemon(tmp_path) is not None) == is_read
+    assert (announced_daemon(tmp_path) is not None) == is_read
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", "{", "[" * 100_000])
 def test_a_damaged_announcement_is_none(tmp_path: Path, text: str) -> None:
     (tmp_path / "daemon.json").write_text(text)
-    assert read_daemon(tmp_path) is None
+    assert announced_daemon(tmp_path) is None
 
 
 @pytest.mark.parametrize(
@@ -86,24 +86,24 @@ def test_a_damaged_announcement_is_none(tmp_path: Path, text: str) -> None:
 )
 def test_a_command_is_a_list_of_texts(tmp_path: Path, command: object, found: tuple[str, ...]) -> None:
     announce(tmp_path, command=command)
-    info = read_daemon(tmp_path)
+    info = announced_daemon(tmp_path)
     assert info is not None
     assert info.command == found
 
 
 def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o770)
-    assert read_daemon(tmp_path) is None, "nothing is announced there"
+    assert announced_daemon(tmp_path) is None, "nothing is announced there"
     announce(tmp_path)
     with pytest.raises(IndexUnusableError) as raised:
-        read_daemon(tmp_path)
+        announced_daemon(tmp_path)
     assert str(raised.value) == (
         f"index folder {tmp_path} is not used: others may write it (mode 770); make it yours alone "
         "(chown, chmod go-w), or name another with --index-dir"
     )
     tmp_path.chmod(0o700)
     (tmp_path / "daemon.json").chmod(0o660)
-    assert read_daemon(tmp_path) is None
+    assert announced_daemon(tmp_path) is None
 
 
 def test_a_process_takes_back_its_own_announcement_alone(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from vault_indexer.index.plan import Applied, Plan, count_notes, is_linkable, linked_row, plan
 from vault_indexer.model import FileKind, FileRow
 from vault_indexer.vault import IgnoreRules, scan
+from vault_indexer.vault.exclusion_lists import ObsidianFilters, compile_ignore_list
 from vault_indexer.vault.files import FileStat, RootIdentity
 from vault_indexer.vault.ignore import Decision
 from vault_indexer.vault.walk import Scan, ScannedFile
@@ -123,6 +124,35 @@ def test_a_file_in_the_cloud_stays_as_it_is_indexed() -> None:
     assert not plan([row("cloud.md")], outside)
     evicted = seen([], skipped=skipped, _evicted_paths=frozenset({"cloud.md"}))
     assert not plan([row("cloud.md")], evicted)
+
+
+def test_what_a_scan_could_not_see_goes_where_the_rules_exclude_it() -> None:
+    """Below a folder that cannot be read, and in the cloud: a file there is no deleted one."""
+    rules = IgnoreRules(
+        exclude=(compile_ignore_list(["secret/", "*.draft.md"]),),
+        obsidian=ObsidianFilters(["sub/l", "cloud"]),
+    )
+    found = seen(
+        [],
+        skipped=(("cloud.md", "not downloaded"), ("sub", "unreadable folder")),
+        unreadable_folders=frozenset({"sub"}),
+        _evicted_paths=frozenset({"cloud.md"}),
+    )
+    paths = ["cloud.md", "gone.md", "sub/a.md", "sub/l.md", "sub/secret/n.md", "sub/x.draft.md"]
+    known = [*map(row, paths), row("sub/z.png", "linked")]
+    work = plan(known, found, rules)
+    assert work.removed == ("gone.md", "sub/secret/n.md", "sub/x.draft.md")
+    assert (work.read, {one.path: (one.state, one.reason) for one in work.linked}) == (
+        (),
+        {
+            "cloud.md": ("skipped", "not downloaded"),
+            "sub": ("skipped", "unreadable folder"),
+            "sub/l.md": ("linked", ""),
+        },
+    )
+    left = {one.path: one for one in known if one.path not in work.removed}
+    left |= {one.path: one for one in work.linked}
+    assert not plan(sorted(left.values(), key=lambda one: one.path), found, rules)
 
 
 def test_only_notes_to_index_are_counted() -> None:

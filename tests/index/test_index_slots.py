@@ -67,3 +67,13 @@ def test_pools_that_rest_keep_their_workers_while_there_is_room() -> None:
             assert ended == []
     with slots.at_work(5, lambda: ended.append(5), lambda: False):
         assert ended == [1]
+
+
+def test_places_can_become_more_or_fewer() -> None:
+    slots = Slots(1)
+    assert (slots.try_acquire(1), slots.try_acquire(2)) == (True, False)
+    slots.resize(2)
+    assert (slots.try_acquire(2), slots.try_acquire(3)) == (True, False)
+    slots.resize(1)
+    slots.release(1)
+    assert (slots.try_acquire(2), slots.try_acquire(3)) == (True, False), "who has one keeps it"

@@ -184,6 +184,25 @@ def test_a_single_job_goes_to_the_worker_that_was_started_first() -> None:
         pool.close()
 
 
+def test_a_pool_that_becomes_another_has_its_workers_from_the_next_job_on() -> None:
+    """One that rests ends at once, one at work after its job."""
+    pool: Pool = WorkerPool(1, start_fragile)
+    try:
+        resting = pid_of(pool, "one")
+        pool.become(WorkerPool(2, start_fragile))
+        assert not pool.has_workers
+        both = {result[1] for _, result in pool.run(["two", "three"]) if not isinstance(result, Died)}
+        assert len(both - {resting}) == 2, "there are two now"
+        pool.close()
+        pool.begin("four")
+        pool.become(WorkerPool(1, start_fragile))
+        wait_until(lambda: (found := pool.result()) is not None and found[0] == "four")
+        assert not pool.has_workers
+        assert isinstance(pid_of(pool, "five"), int)
+    finally:
+        pool.close()
+
+
 def pid_of(pool: Pool, job: str) -> int:
     """The process of the worker that did the job."""
     ((_, result),) = pool.run([job])

@@ -22,8 +22,16 @@ NAMES = [
     "v1.2.md",
     ".md",
     "x y.md",
+    " x y.md",
+    "ΣΑΣ.md",
+    "σας.md",
+    "straße.md",
+    "STRASSE.md",
+    "ΣΑΣ",
+    "İ.md",
+    "ŉ.PNG",
 ]
-FOLDERS = ["", "a/", "A/", "b/", "a/b/", "b/a/", "a/b/c/"]
+FOLDERS = ["", "a/", "A/", "b/", "a/b/", "b/a/", "a/b/c/", "ΣΑΣ/"]
 PATHS = [folder + name for folder in FOLDERS for name in NAMES]
 TARGETS = [
     *(
@@ -61,6 +69,8 @@ TARGETS = [
         "a/",
         "n/",
     ),
+    *("x y ", "a/n\t", " a/n.md ", "a/ x y", "../ x y", "n /", "\u2003n.md\u2003"),
+    *("ΣΑΣ", "Σας", "σασ.md", "a/ΣΑΣ", "ΣΑΣ/n", "STRAẞE", "straße", "strasse", "i\u0307", "İ.md", "ŉ.png"),
 ]
 SOURCES = ["s.md", "a/s.md", "a/b/s.md", "b/a/s.md"]
 STEP = st.tuples(st.booleans(), st.lists(st.sampled_from(PATHS), min_size=1, max_size=3))

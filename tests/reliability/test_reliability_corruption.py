@@ -23,7 +23,7 @@ from reliability_lab import (
 )
 
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, write_daemon
+from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, write_daemon
 from vault_indexer.daemon.local_session import LocalSession
 
 pytestmark = pytest.mark.slow
@@ -210,7 +210,7 @@ def test_a_damaged_daemon_file_means_no_daemon(tmp_path: Path) -> None:
         write_daemon(tmp_path, info)
         file = tmp_path / "daemon.json"
         file.write_bytes(damage(file.read_bytes(), rng))
-        assert read_daemon(tmp_path) is None
+        assert announced_daemon(tmp_path) is None
 
 
 def test_the_catalog_is_whole_for_sqlite_after_all_this(sample: Sample) -> None:

@@ -14,7 +14,7 @@ from http_servers import serving
 
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
-    read_daemon,
+    announced_daemon,
     read_index_pointer,
     write_daemon,
     write_index_pointer,
@@ -52,7 +52,7 @@ def sandbox(tmp_path: Path, asked: tuple[int, list[str]]) -> Sandbox:
     url = f"http://127.0.0.1:{asked[0]}"
     info = DaemonInfo(os.getpid(), url, "t" * 40, str(sandbox.vault), "2026-01-01T00:00:00Z", ("/bin/false",))
     write_daemon(sandbox.index_dir, info)
-    assert read_daemon(sandbox.index_dir) == info
+    assert announced_daemon(sandbox.index_dir) == info
     return sandbox
 
 
@@ -77,17 +77,17 @@ def test_no_query_goes_to_the_owner_of_a_foreign_folder(
     assert asked[1] == []
     (sandbox.index_dir / "daemon.json").unlink()
     with pytest.raises(IndexUnusableError, match="belongs to"):
-        read_daemon(sandbox.index_dir)
+        announced_daemon(sandbox.index_dir)
 
 
 def test_no_file_is_believed_that_others_may_write(sandbox: Sandbox, tmp_path: Path) -> None:
     file = sandbox.index_dir / "daemon.json"
     file.chmod(0o620)
-    assert read_daemon(sandbox.index_dir) is None
+    assert announced_daemon(sandbox.index_dir) is None
     file.chmod(0o600)
     file.rename(tmp_path / "theirs.json")
     file.symlink_to(tmp_path / "theirs.json")
-    assert read_daemon(sandbox.index_dir) is None
+    assert announced_daemon(sandbox.index_dir) is None
 
 
 @needs_root
@@ -96,7 +96,7 @@ def test_no_file_of_another_user_is_believed(
 ) -> None:
     file = sandbox.index_dir / "daemon.json"
     os.chown(file, STRANGER, STRANGER)
-    assert read_daemon(sandbox.index_dir) is None
+    assert announced_daemon(sandbox.index_dir) is None
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     write_index_pointer(sandbox.vault, sandbox.index_dir)
     assert read_index_pointer(sandbox.vault) == sandbox.index_dir
@@ -107,7 +107,7 @@ def test_no_file_of_another_user_is_believed(
 
 def test_a_folder_of_ones_own_that_others_could_write_becomes_private(tmp_path: Path) -> None:
     tmp_path.chmod(0o775)
-    assert read_daemon(tmp_path) is None
+    assert announced_daemon(tmp_path) is None
     IndexDir(tmp_path).prepare()
     assert tmp_path.stat().st_mode & 0o777 == 0o700
 

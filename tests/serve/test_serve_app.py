@@ -194,7 +194,7 @@ def test_the_files_of_the_page_and_the_proof_need_no_token() -> None:
     assert ask(OWN, "/", token="").status == 200
     proof = ask(OWN, f"/v1/proof?challenge={'c' * 32}", token="")
     digest = hmac.digest(TOKEN.encode(), f"{PORT}:{'c' * 32}".encode(), "sha256").hex()
-    assert (proof.status, proof.json) == (200, {"proof": digest})
+    assert (proof.status, proof.json) == (200, {"proof": digest, "pid": os.getpid()})
     for path in ("/v1/status", "/v1/events", "/metrics", "/openapi.json", "/mcp"):
         assert ask(OWN, path, "POST" if path == "/mcp" else "GET", token="").status == 401
 

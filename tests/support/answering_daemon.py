@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,8 @@ from http_servers import send, serving
 
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
-from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.model import Proof
+from vault_indexer.serve.api.endpoints import PROOF, Endpoint
 
 TOKEN = "t" * 40
 
@@ -37,10 +39,11 @@ class Reply(NamedTuple):
 
 @dataclass
 class AnsweringDaemon:
-    """Its `url`, and what it was asked for. An endpoint without an answer is a mistake of the test, of which
-    the client is told."""
+    """Its `url`, and what it was asked for, but for the proof of its token. An endpoint without an answer
+    is a mistake of the test, of which the client is told."""
 
     url: str = ""
+    pid: int = field(default_factory=os.getpid)
     requests: list[AskedFor] = field(default_factory=list)
     _replies: dict[tuple[str, str], list[Reply]] = field(default_factory=dict)
 
@@ -60,7 +63,7 @@ class AnsweringDaemon:
 
     def info(self, vault: str | Path = "") -> DaemonInfo:
         """What it announces: this process; without a vault it is the daemon of all vaults."""
-        return DaemonInfo(os.getpid(), self.url, TOKEN, str(vault), "2026-01-01T00:00:00Z")
+        return DaemonInfo(self.pid, self.url, TOKEN, str(vault), "2026-01-01T00:00:00Z")
 
     def announce(self, folder: Path, vault: str | Path = "") -> None:
         """Write its `daemon.json` into a folder."""
@@ -89,6 +92,12 @@ def answering_daemon() -> Iterator[AnsweringDaemon]:
     daemon = AnsweringDaemon()
 
     def respond(request: BaseHTTPRequestHandler) -> None:
+        parts = urlsplit(request.path)
+        if parts.path == PROOF.path:
+            message = f"{server.server_port}:{parse_qsl(parts.query)[0][1]}".encode()
+            proof = Proof(hmac.digest(TOKEN.encode(), message, "sha256").hex(), daemon.pid)
+            send(request, 200, json.dumps(encode(proof)).encode())
+            return
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         may_ask = request.headers["Authorization"] == f"Bearer {TOKEN}"
         reply = daemon.respond(request.command, request.path, body) if may_ask else Reply(401, b"{}")

@@ -28,7 +28,7 @@ from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import Progress
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.store.catalog.export import export_lines
-from vault_indexer.store.snapshot import Snapshot
+from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Matrix
@@ -89,6 +89,9 @@ class InProcessPool:
     def result(self) -> tuple[Job, Outcome | Died] | None:
         job, self._begun = self._begun, None
         return None if job is None else next(self.each(job))
+
+    def become(self, other: InProcessPool) -> None:
+        self._start, self._worker = other._start, None
 
     def stop(self) -> None:
         """No job runs when another thread could call this."""
@@ -166,7 +169,11 @@ class Told:
 
 
 def told_by(session: LocalSession | DaemonSession) -> Told:
-    with session.reader().holder.lease() as snapshot:
+    return told_in(session.reader().holder)
+
+
+def told_in(holder: SnapshotHolder) -> Told:
+    with holder.lease() as snapshot:
         words = [_places(snapshot, snapshot.keywords.keys_containing([word])) for word in QUERY_WORDS]
         near = [_nearest(snapshot, vector) for vector in _query_vectors()]
         return Told(list(export_lines(snapshot.catalog)), [set(places.values()) for places in words], near)

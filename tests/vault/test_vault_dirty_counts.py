@@ -113,6 +113,29 @@ def waits(kept: Kept, number: int, *, gives_up: bool = True) -> bool:
     return kept.dirty.wait_for_scan(number, 0.0, lambda: gives_up)
 
 
+def test_who_waits_for_a_scan_waits_for_the_deletions_it_found(kept: Kept) -> None:
+    dirty = kept.dirty
+    number = dirty.hear_all("asked", 0.0)
+    batch = dirty.take(99.0)
+    assert batch is not None
+    with dirty.reading(batch.scope):
+        dirty.hold(["a.md", "b.md"])
+    assert not waits(kept, number)
+    dirty.drop_held(["b.md"])
+    kept.now = 2.0
+    due = dirty.take_held()
+    assert not waits(kept, number), "it is taken"
+    with pytest.raises(OSError, match="full"), dirty.reading(due) as reading:
+        assert not waits(kept, number), "it is being carried out"
+        reading.found(due, 0)
+        raise OSError("the disk is full")
+    kept.now = 99.0
+    dirty.hold(["c.md"])
+    with dirty.reading(dirty.take_failed() or frozenset()) as reading:
+        dirty.drop_held(["c.md"])
+    assert waits(kept, number)
+
+
 def test_a_scan_is_not_done_while_anything_has_failed(kept: Kept) -> None:
     dirty = kept.dirty
     number = dirty.hear_all("asked", 0.0)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from unprivileged import folder_of_a_plain_user
+from unprivileged import folder_of_a_plain_user, permissions_count
 from waiting import DEADLINE_S as SOON
 
 from vault_indexer.config.settings import FilesSettings, WatchSettings
@@ -396,6 +396,19 @@ def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:
             assert watcher.mode.name == "native"
             write(vault / "open/a.md", "y")
             until(watcher, tells_of("open/a.md"))
+
+
+def test_a_folder_that_can_be_read_again_is_watched_and_looked_at(tmp_path: Path) -> None:
+    write(tmp_path / "closed/a.md")
+    (tmp_path / "closed").chmod(0)
+    with permissions_count(), watching(tmp_path) as watcher:
+        watcher.unreadable = frozenset({"closed", "gone"})
+        write(tmp_path / "b.md")
+        until(watcher, tells_of("b.md"))
+        (tmp_path / "closed").chmod(0o700)
+        until(watcher, lambda batch: "can be read again" in batch.reason)
+        write(tmp_path / "closed/a.md", "y")
+        until(watcher, tells_of("closed/a.md"))
 
 
 def test_stop_wakes_who_waits_and_ends_every_thread(tmp_path: Path) -> None:

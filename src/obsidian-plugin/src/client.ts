@@ -105,7 +105,7 @@ export class DaemonClient {
     const known = this.found?.info;
     const first = known && (await this.send(known, method, target, body));
     if (first && first.status !== 401) return read<Answer>(first);
-    this.found = await this.discover();
+    this.found = await withinTime(this.discover());
     this.olderUntil = 0;
     const { info, command } = this.found;
     const second = info && (await this.send(info, method, target, body));

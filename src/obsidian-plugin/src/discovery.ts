@@ -74,25 +74,16 @@ export async function discover(vaultFolder: string, indexFolder: string): Promis
   const start = await readText(`${folder}${separator}start.json`);
   const command = parseCommand(daemon);
   const info = parseDaemon(daemon);
-  const runs = info !== null && (isAlive(info.pid) || (await provesToken(info)));
+  const runs = info !== null && (await provesToken(info));
   return { info: runs ? info : null, command: command.length > 0 ? command : parseCommand(start) };
 }
 
-/** Whether a process exists. Something else may listen where a daemon that was killed did: it gets no token. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-}
-
 /**
- * Whether the address answers with a proof that it knows the token, which is not sent. Under Flatpak the processes
- * outside cannot be seen. `GET /v1/proof` gives the HMAC-SHA256 of `PORT:CHALLENGE` by the token.
+ * Whether the address answers as this daemon, with a proof that it knows the token, which is not sent: something else
+ * may listen where a daemon that was killed did. `GET /v1/proof` gives the HMAC-SHA256 of `PORT:CHALLENGE` by the token,
+ * and the process id: the next daemon has the same token.
  */
-async function provesToken({ url, token }: DaemonInfo): Promise<boolean> {
+async function provesToken({ pid, url, token }: DaemonInfo): Promise<boolean> {
   const { origin, port } = new URL(url);
   const { subtle } = window.crypto;
   const challenge = hexadecimal(window.crypto.getRandomValues(new Uint8Array(16)));
@@ -102,7 +93,8 @@ async function provesToken({ url, token }: DaemonInfo): Promise<boolean> {
     const hash = { name: "HMAC", hash: "SHA-256" };
     const key = await subtle.importKey("raw", text.encode(token), hash, false, ["sign"]);
     const proof = hexadecimal(new Uint8Array(await subtle.sign("HMAC", key, text.encode(`${port}:${challenge}`))));
-    return answer.status === 200 && (answer.json as { proof?: unknown }).proof === proof;
+    const found = answer.json as { proof?: unknown; pid?: unknown };
+    return answer.status === 200 && found.proof === proof && (found.pid ?? pid) === pid;
   } catch {
     return false;
   }

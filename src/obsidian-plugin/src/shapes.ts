@@ -634,9 +634,10 @@ export interface VaultList {
   problem: string;
 }
 
-/** That the server knows the token. */
+/** That the server knows the token. `pid` is its process id. */
 export interface Proof {
   proof: string;
+  pid: number;
 }
 
 /** The answer of a route that failed. */

@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer, get } from "node:http";
+import { createServer, get, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,9 +36,22 @@ const COMMAND = ["/usr/bin/python3", "-P", "-m", "vault_indexer.cli", "start"];
 
 describe.skipIf(process.platform === "win32")("finding a daemon by its files", () => {
   let root = "";
-  const file = { pid: process.pid, url: "http://127.0.0.1:5001", token: "t", vault: "", started: "", command: COMMAND };
+  let server: Server;
+  const file = { pid: 7, url: "", token: "t", vault: "", started: "", command: COMMAND };
+  /** What listens at the address. */
+  const listening: { token: string; pid?: number } = { token: "t" };
 
-  beforeEach(() => {
+  beforeEach(async () => {
+    Object.assign(listening, { token: "t", pid: 7 });
+    server = createServer((request, response) => {
+      expect(request.headers.authorization).toBeUndefined();
+      const { port } = server.address() as AddressInfo;
+      const challenge = new URL(request.url ?? "", "http://x").searchParams.get("challenge") ?? "";
+      const proof = createHmac("sha256", listening.token).update(`${port}:${challenge}`).digest("hex");
+      response.end(JSON.stringify({ proof, pid: listening.pid }));
+    });
+    await new Promise<void>((bound) => server.listen(0, "127.0.0.1", bound));
+    file.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     root = realpathSync(mkdtempSync(join(tmpdir(), "vault-")));
     vi.stubGlobal("window", { crypto: webcrypto });
     vi.stubEnv("XDG_STATE_HOME", join(root, "state"));
@@ -48,6 +61,7 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
   });
 
   afterEach(() => {
+    server.close();
     vi.unstubAllGlobals();
     vi.unstubAllEnvs();
     rmSync(root, { recursive: true });
@@ -70,7 +84,7 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
     symlinkSync(join(root, "Notes ä"), join(root, "link"));
     for (const vault of ["Notes ä", "link"]) {
       const found = await discover(join(root, vault), "");
-      expect(found).toEqual({ info: { pid: process.pid, url: file.url, token: "t" }, command: COMMAND });
+      expect(found).toEqual({ info: { pid: 7, url: file.url, token: "t" }, command: COMMAND });
     }
   });
 
@@ -80,29 +94,22 @@ describe.skipIf(process.platform === "win32")("finding a daemon by its files", (
     expect((await discover(join(root, "Notes ä"), join(root, "index"))).info?.token).toBe("t");
   });
 
-  it("sends no token where the process has gone, and knows how to start another", async () => {
-    announce({ ...file, pid: 2 ** 30 });
-    const found = await discover(join(root, "Notes ä"), join(root, "index"));
-    expect(found).toEqual({ info: null, command: COMMAND });
-  });
-
-  it("takes an address that proves the token for a daemon, where its process cannot be seen", async () => {
-    let token = "t";
-    const server = createServer((request, response) => {
-      expect(request.headers.authorization).toBeUndefined();
-      const { port } = server.address() as AddressInfo;
-      const challenge = new URL(request.url ?? "", "http://x").searchParams.get("challenge") ?? "";
-      const proof = createHmac("sha256", token).update(`${port}:${challenge}`).digest("hex");
-      response.end(JSON.stringify({ proof }));
-    });
-    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    announce({ ...file, pid: 2 ** 30, url });
+  it("believes a daemon that proves its token, and sends none to what else listens there, whatever the pid", async () => {
     const found = () => discover(join(root, "Notes ä"), join(root, "index"));
-    expect((await found()).info?.url).toBe(url);
-    token = "another";
-    expect((await found()).info).toBeNull();
-    server.close();
+    announce(file);
+    for (const [now, runs] of [
+      [{ token: "t", pid: 7 }, true],
+      [{ token: "t", pid: undefined }, true], // a daemon of an earlier version does not tell it
+      [{ token: "another", pid: 7 }, false],
+      [{ token: "t", pid: 8 }, false], // the next daemon: this announcement is of the last one
+    ] as const) {
+      Object.assign(listening, now);
+      expect((await found()).info?.url).toBe(runs ? file.url : undefined);
+    }
+    announce({ ...file, pid: process.pid });
+    expect(await found()).toEqual({ info: null, command: COMMAND });
+    await new Promise((closed) => server.close(closed));
+    expect(await found()).toEqual({ info: null, command: COMMAND });
   });
 
   it("takes the command of the last daemon when none is announced", async () => {

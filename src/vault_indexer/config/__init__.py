@@ -8,7 +8,7 @@ from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_confi
 from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
 from vault_indexer.config.requirements import missing_settings
 from vault_indexer.config.settings import Settings
-from vault_indexer.config.show import Row, as_json, rows
+from vault_indexer.config.show import Row, as_json, keys_to_restart_for, rows
 from vault_indexer.config.sources import config_files
 from vault_indexer.config.tables.vault_table import NamedVault, is_vault_name, vault_name_of, vaults_of
 from vault_indexer.config.trust import refused_in_note
@@ -28,6 +28,7 @@ __all__ = [
     "default_index_dir",
     "differences",
     "is_vault_name",
+    "keys_to_restart_for",
     "load",
     "load_own",
     "missing_settings",

@@ -70,6 +70,7 @@ _LINEAR_PATTERN = (
     r"In a vault's file, it may not have lookaround, back-references or `\b`: what is left takes linear time."
 )
 _SECOND_LIST = "The list of a vault's file counts beside yours, and can only leave out more notes."
+_RESTART = "A running daemon says that it has to be restarted for this."
 _ONLY_ON = "A vault's file can only turn this on."
 
 _BLOCK = re.compile(r"(<!-- begin: keys ([a-z_.]+) -->\n).*?(<!-- end: keys \2 -->)", re.DOTALL)
@@ -136,7 +137,7 @@ def _toml_lines(introduction: str) -> Iterator[str]:
             restriction = "" if is_users else _key_restriction(key)
             yield from (
                 "",
-                *_comment(_join(_sentences(key.description), restriction, f"({_kind(key)})")),
+                *_comment(_join(_sentences(key.description), _restart(key), restriction, f"({_kind(key)})")),
                 f"{key.name.rpartition('.')[2]} = {toml_text(key.default)}",
             )
 
@@ -165,7 +166,8 @@ def _block_text(name: str, keys: list[Key]) -> str:
     lines = [restriction, ""] if restriction else []
     lines += ["| key | default | unit | allowed | meaning |", "| --- | --- | --- | --- | --- |"]
     for key in keys:
-        meaning = _join(_sentences(key.description), "" if _is_users(keys) else _key_restriction(key))
+        restriction = "" if _is_users(keys) else _key_restriction(key)
+        meaning = _join(_sentences(key.description), _restart(key), restriction)
         cells = (f"`{key.name}`", f"`{toml_text(key.default)}`", key.unit, key.allowed, meaning)
         lines.append(f"| {' | '.join(_markdown(cell) for cell in cells)} |")
     return "\n".join(["", *lines, "", ""])
@@ -188,6 +190,10 @@ def _key_restriction(key: Key) -> str:
     narrow = _SECOND_LIST if key.is_list else _ONLY_ON
     restrictions = {Trust.USER: _USER_KEY, Trust.PATTERN: _LINEAR_PATTERN, Trust.NARROW: narrow}
     return restrictions.get(TRUST[key.name], "")
+
+
+def _restart(key: Key) -> str:
+    return "" if key.is_followed else _RESTART
 
 
 def _is_users(keys: Iterable[Key]) -> bool:

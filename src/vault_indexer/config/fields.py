@@ -67,6 +67,14 @@ class Public:
 PUBLIC = Public()
 
 
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Marks a key that a running daemon does not follow: it says that it has to be restarted."""
+
+
+RESTART = Restart()
+
+
 class Table(BaseModel):
     """Base of every table of the configuration.
 

@@ -12,7 +12,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from vault_indexer.config.fields import PUBLIC, TUNING, Allowed, Unit
+from vault_indexer.config.fields import PUBLIC, RESTART, TUNING, Allowed, Unit
 from vault_indexer.config.settings import Settings
 
 VARIABLE_PREFIX = "INDEXER_"
@@ -38,6 +38,11 @@ class Key:
     def is_public(self) -> bool:
         """Whether it is one of the keys that most people need."""
         return PUBLIC in self.field.metadata
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a running daemon follows a change."""
+        return RESTART not in self.field.metadata
 
     @property
     def is_list(self) -> bool:

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_
 
 from vault_indexer.config.fields import (
     PUBLIC,
+    RESTART,
     TUNING,
     Allowed,
     DisagreementError,
@@ -152,14 +153,14 @@ class EmbeddingSettings(Table):
         description="name or local path of the model; empty means the default of the provider. With "
         'huggingface, an E5 model gets "query: " or "passage: " before each text, as it was trained',
     )
-    url: Annotated[Url, PUBLIC] = Field(
+    url: Annotated[Url, PUBLIC, RESTART] = Field(
         default="", description="base URL of ollama or openai; empty means the default of the provider"
     )
-    api_key_env: Annotated[VariableName, PUBLIC] = Field(
+    api_key_env: Annotated[VariableName, PUBLIC, RESTART] = Field(
         default="",
         description="environment variable that holds the API key; the key itself is never in a file",
     )
-    batch_size: Annotated[int, Field(ge=1, le=4096), Unit("texts")] = Field(
+    batch_size: Annotated[int, Field(ge=1, le=4096), Unit("texts"), RESTART] = Field(
         default=64,
         description="number of texts sent to the model in one call; a larger number is faster and "
         "takes more memory",
@@ -311,35 +312,35 @@ class WatchSettings(Table):
 
     trust: ClassVar[Trust] = Trust.VAULT
 
-    mode: Literal["auto", "native", "poll"] = Field(
+    mode: Annotated[Literal["auto", "native", "poll"], RESTART] = Field(
         default="auto",
         description="how changes are found: auto polls only where the system cannot watch, such as on "
         "network drives; native never polls, poll always does",
     )
-    debounce_s: Annotated[float, Field(ge=0.05, le=60), Unit("seconds")] = Field(
+    debounce_s: Annotated[float, Field(ge=0.05, le=60), Unit("seconds"), RESTART] = Field(
         default=0.5,
         description="time without further changes before a change is indexed: editors save in several steps",
     )
-    max_wait_s: Annotated[float, Field(ge=0.1, le=600), Unit("seconds"), TUNING] = Field(
+    max_wait_s: Annotated[float, Field(ge=0.1, le=600), Unit("seconds"), TUNING, RESTART] = Field(
         default=5.0, description="longest time before a change is indexed while other changes keep coming"
     )
-    delete_hold_s: Annotated[float, Field(ge=0, le=60), Unit("seconds"), TUNING] = Field(
+    delete_hold_s: Annotated[float, Field(ge=0, le=60), Unit("seconds"), TUNING, RESTART] = Field(
         default=2.0,
         description="time that a missing note stays in the index: many programs save by deleting and "
         "renaming",
     )
-    rescan_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds"), TUNING] = Field(
+    rescan_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds"), TUNING, RESTART] = Field(
         default=3600.0, description="time between full scans; they find changes that the watcher missed"
     )
-    poll_s: Annotated[float, Field(ge=1, le=3600), Unit("seconds"), TUNING] = Field(
+    poll_s: Annotated[float, Field(ge=1, le=3600), Unit("seconds"), TUNING, RESTART] = Field(
         default=30.0,
         description="time between scans when polling, or 10 times the duration of a scan if that is longer",
     )
-    folder_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING] = Field(
+    folder_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING, RESTART] = Field(
         default=128,
         description="if more paths than this change in one folder, the whole folder is scanned",
     )
-    full_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING] = Field(
+    full_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING, RESTART] = Field(
         default=512, description="if more paths than this change, the whole vault is scanned"
     )
 
@@ -347,24 +348,24 @@ class WatchSettings(Table):
 class ServerSettings(Table):
     """The HTTP API of the daemon. It listens on 127.0.0.1 only; no key can change that."""
 
-    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port"), PUBLIC] = Field(
+    port: Annotated[int, Field(ge=0, le=65_535), Unit("TCP port"), PUBLIC, RESTART] = Field(
         default=0,
         description="port on 127.0.0.1; 0 takes that of the last daemon of the index, or one that the system "
         "chooses, and clients read it from daemon.json",
     )
-    allowed_origins: tuple[Origin, ...] = Field(
+    allowed_origins: Annotated[tuple[Origin, ...], RESTART] = Field(
         default=("app://obsidian.md",),
         description="browser origins that may call the API; all others get status 403",
     )
-    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests"), TUNING] = Field(
+    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests"), TUNING, RESTART] = Field(
         default=32,
         description="number of requests answered at the same time; further ones wait, and get status 503 "
         "after ten seconds",
     )
-    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), TUNING] = Field(
+    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), TUNING, RESTART] = Field(
         default=30.0, description="time after which a request is cancelled"
     )
-    token_env: VariableName = Field(
+    token_env: Annotated[VariableName, RESTART] = Field(
         default="",
         description="environment variable that holds the token of the API, for clients that cannot read "
         "daemon.json, such as a gateway; empty takes that of the last daemon of the index, or a new one",
@@ -379,7 +380,7 @@ class IndexSettings(Table):
         description="where the index is searched: embedded searches it here; milvus publishes it to a "
         "server, too, where a gateway searches many vaults",
     )
-    dir: Annotated[OptionalFolder, PUBLIC] = Field(
+    dir: Annotated[OptionalFolder, PUBLIC, RESTART] = Field(
         default=None,
         description="folder of the index; empty means a folder for this vault in the state folder of the "
         "user. No sync tool copies it there. A relative path starts at the folder of this "

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from vault_indexer.config.load import LoadedConfig
-from vault_indexer.config.schema import SCHEMA, Key
+from vault_indexer.config.schema import ALL_KEYS, SCHEMA, Key
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.values import toml_text
 
@@ -88,6 +88,12 @@ def _origin(loaded: LoadedConfig, name: str) -> str:
 def _added(loaded: LoadedConfig, name: str) -> tuple[str, ...]:
     patterns: tuple[str, ...] = getattr(loaded.settings.files.of_vault, name.rpartition(".")[2])
     return patterns
+
+
+def keys_to_restart_for(before: Settings, after: Settings) -> list[str]:
+    """The keys that differ and that a running daemon does not follow."""
+    unfollowed = (key.name for key in ALL_KEYS.values() if not key.is_followed)
+    return [name for name in unfollowed if value_of(before, name) != value_of(after, name)]
 
 
 def value_of(settings: Settings, name: str) -> object:

@@ -54,6 +54,10 @@ LLM_CALLS = "llm-calls"
 daemon with several vaults."""
 
 
+_READ_BY = ("files", "index", "llm")
+"""The tables of the configuration by which workers read notes, as it is now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Upgrade:
     """The model that a generation is to change to, and one worker process that makes its vectors."""
@@ -68,7 +72,8 @@ class OpenGeneration:
 
     `reasons` tell why it no longer fits the configuration (empty: it does). `advice` tells how to get a model
     that suits the notes better (empty: none is needed). `spare` is one worker process for what is done
-    besides edits. `upgrade` is what `auto` will change it to (None: it has the best model there is).
+    besides edits; `worker` says what the workers need. `upgrade` is what `auto` will change it to (None: it
+    has the best model there is).
     """
 
     generation: Generation
@@ -78,6 +83,7 @@ class OpenGeneration:
     reader: IndexReader
     reasons: tuple[str, ...]
     spare: Pool
+    worker: WorkerSpec
     close: Callable[[], None]
     advice: str = ""
     upgrade: Upgrade | None = None
@@ -160,8 +166,7 @@ class Assembly:
         model, caches = embedder.model, (generation.catalog,)
         worker = self._worker(settings, model, weights, caches)
         slow = self.is_slow(settings.embedding)
-        pool = self.make_pool(worker, PoolPlan.of(settings.index, is_slow_model=slow).workers)
-        spare = self.make_pool(worker, 1)
+        pool, spare = self._pool(worker), self.make_pool(worker, 1)
         try:
             writer = IndexWriter(
                 generation,
@@ -179,27 +184,55 @@ class Assembly:
         close = partial(_close, writer, pool, spare, *([upgrade.pool] if upgrade else []))
         advice = self._advice(writer.holder, fit.manifest)
         return OpenGeneration(
-            generation, fit.manifest, settings, writer, reader, fit.reasons, spare, close, advice, upgrade
+            generation,
+            fit.manifest,
+            settings,
+            writer,
+            reader,
+            fit.reasons,
+            spare,
+            worker,
+            close,
+            advice,
+            upgrade,
         )
 
     def _upgrade(self, worker: WorkerSpec, built: Manifest) -> Upgrade | None:
         upgraded = upgraded_settings(self.settings, built.embedding_model)
         if upgraded is None:
             return None
-        lowest = upgraded.index.model_copy(update={"nice": LOWEST_PRIORITY})
         model = model_for(upgraded.embedding)
-        spec = replace(
-            worker, settings=upgraded.model_copy(update={"index": lowest}), model=model, weights=None
-        )
+        spec = replace(worker, settings=_at_lowest(upgraded), model=model, weights=None)
         return Upgrade(model, self.make_pool(spec, 1))
 
     def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
-        """The same generation, searched by this configuration."""
+        """The same generation, read and searched by this configuration."""
+        worker = self._reconfigure_workers(opened)
         searcher = opened.reader.searcher.with_settings(self.settings.search)
         fit = self._fit(opened.generation)
         reader = replace(opened.reader, searcher=searcher)
         advice = self._advice(opened.writer.holder, fit.manifest)
-        return replace(opened, manifest=fit.manifest, reasons=fit.reasons, reader=reader, advice=advice)
+        return replace(
+            opened, manifest=fit.manifest, reasons=fit.reasons, reader=reader, advice=advice, worker=worker
+        )
+
+    def _reconfigure_workers(self, opened: OpenGeneration) -> WorkerSpec:
+        """Workers read by this configuration from their next job on; what decides how notes are split and
+        embedded is the manifest's."""
+        read_by = {name: getattr(self.settings, name) for name in _READ_BY}
+        worker = replace(opened.worker, settings=opened.worker.settings.model_copy(update=read_by))
+        if worker == opened.worker:
+            return opened.worker
+        opened.writer.pool.become(self._pool(worker))
+        opened.spare.become(self.make_pool(worker, 1))
+        if opened.upgrade is not None and (upgrade := self._upgrade(worker, opened.manifest)) is not None:
+            opened.upgrade.pool.become(upgrade.pool)
+        return worker
+
+    def _pool(self, worker: WorkerSpec) -> Pool:
+        """The workers for edits."""
+        slow = self.is_slow(worker.settings.embedding)
+        return self.make_pool(worker, PoolPlan.of(worker.settings.index, is_slow_model=slow).workers)
 
     def publication(self, opened: OpenGeneration) -> Publication | None:
         """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
@@ -259,8 +292,7 @@ class Assembly:
         model = make_embedder(self.settings, weights).model
         slow = self.is_slow(self.settings.embedding)
         spec = self._spec(model, weights, words_first=newest_only and slow)
-        worker = self._worker(self.settings, model, weights, tuple(caches))
-        pool = self.make_pool(worker, PoolPlan.of(self.settings.index, is_slow_model=slow).workers)
+        pool = self._pool(self._worker(self.settings, model, weights, tuple(caches)))
         return build_next(index_dir, spec, found, pool, report, newest_only=newest_only)
 
     def load_embedder(self) -> Embedder:
@@ -329,6 +361,11 @@ class Assembly:
 
     def _plain_model(self) -> EmbeddingModel:
         return model_for(self.settings.embedding.unweighted())
+
+
+def _at_lowest(settings: Settings) -> Settings:
+    """The same, for work that nobody waits for."""
+    return settings.model_copy(update={"index": settings.index.model_copy(update={"nice": LOWEST_PRIORITY})})
 
 
 def _fit_weights(vault: Path, found: Scan) -> bytes:

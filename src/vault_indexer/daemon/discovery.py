@@ -13,19 +13,22 @@ index pointer: a client that was told of no index folder finds it by the vault, 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import html
 import json
 import os
-from contextlib import suppress
+import socket
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import platformdirs
 
-from vault_indexer.errors import IndexUnusableError
+from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.system import (
     canonical_folder,
-    is_alive,
     owner_fault,
     read_own,
     write_atomically,
@@ -37,6 +40,10 @@ START_FILE = "start.json"
 OPEN_FILE = "open.html"
 ADDRESS_FILE = "address.json"
 _URL_PREFIX = "http://127.0.0.1:"
+_PROOF_BYTES = 1024
+_ANSWER_S = 10.0
+"""A daemon that is ending is silent for two seconds, one at work for less."""
+
 _LEADS_ON = """<!doctype html>
 <meta charset="utf-8">
 <meta name="referrer" content="no-referrer">
@@ -106,11 +113,51 @@ def read_address(index_dir: Path) -> KeptAddress | None:
 
 
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
-    """The live daemon of an index; None where no file is, or it is damaged, or its process is gone. Raises
-    IndexUnusableError as `refuse_foreign` does."""
+    """The daemon of an index that runs now; None where none is announced, or what listens at its address does
+    not know its token. Raises IndexUnusableError as `refuse_foreign` does, DaemonError where nothing is said.
+    """
+    info = announced_daemon(index_dir)
+    return info if info is not None and _proves_token(info) else None
+
+
+def announced_daemon(index_dir: Path) -> DaemonInfo | None:
+    """What `daemon.json` says, which stays after a crash; None where no file is, or it is damaged. Its
+    process id says nothing: it may be another program's by now. Raises as `refuse_foreign`."""
     refuse_foreign(index_dir)
-    info = _parse(index_dir / DAEMON_FILE)
-    return info if info is not None and is_alive(info.pid) else None
+    return _parse(index_dir / DAEMON_FILE)
+
+
+def _proves_token(info: DaemonInfo) -> bool:
+    """Whether the address answers as this daemon, with a proof that it knows the token (`GET /v1/proof`). The
+    token is not sent: another program may listen there by now. Another daemon with the same token, the next
+    one, has another process id. Raises DaemonError if the address is silent."""
+    challenge = os.urandom(16).hex()
+    address = urlsplit(info.url).netloc
+    try:
+        with closing(HTTPConnection(address, timeout=_ANSWER_S)) as connection:
+            connection.request("GET", f"/v1/proof?challenge={challenge}")
+            found = json.loads(connection.getresponse().read(_PROOF_BYTES))
+            proof, pid = found["proof"], found.get("pid", info.pid)
+    except TimeoutError as error:
+        raise DaemonError(
+            f"the daemon (process {info.pid}) at {info.url} does not answer: nothing for {_ANSWER_S:g} s"
+        ) from error
+    except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return False
+    message = f"{address.rpartition(':')[2]}:{challenge}".encode()
+    wanted = hmac.digest(info.token.encode(), message, "sha256").hex()
+    return bool(pid == info.pid and proof == wanted)
+
+
+def is_listening(info: DaemonInfo) -> bool:
+    """Whether anything takes connections at the address: a daemon does until it ends, whether it answers or
+    not."""
+    address = urlsplit(info.url)
+    try:
+        socket.create_connection((address.hostname, address.port or 0), _ANSWER_S).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def refuse_foreign(index_dir: Path) -> None:

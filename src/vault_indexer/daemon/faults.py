@@ -15,6 +15,9 @@ class Cause(Enum):
     CONFIG = "config"
     """The configuration was changed and cannot be used. Ends when it is read without a mistake."""
 
+    RESTART = "restart"
+    """A key was changed that counts from the start of the daemon. Ends when it is changed back."""
+
     EXCLUSIONS = "exclusions"
     """An exclusion in the vault is not understood. Ends when all of them are."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from vault_indexer.config import keys_to_restart_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.faults import ActiveFaults, Cause
@@ -112,7 +113,8 @@ class IndexLoop:
         self._reading = Upkeep(
             vault_sync, [QuarantineRetry(vault_sync), self._rechunk, self._embedding, self._upgrade]
         )
-        self._rewriting = Upkeep(vault_sync, [MergeTask(limits, clock), CompactionTask(limits, clock)])
+        self._limited = (MergeTask(limits, clock), CompactionTask(limits, clock))
+        self._rewriting = Upkeep(vault_sync, self._limited)
         self._tasks: tuple[BackgroundTask, ...] = (
             self._reading,
             self._rewriting,
@@ -122,6 +124,7 @@ class IndexLoop:
         self._requests = RequestQueue()
         self._index_guard = IndexFolderGuard(assembly.index_dir, lock)
         self._config = ConfigWatch(assembly.config_files())
+        self._started_with = assembly.settings
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
         self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
         self._happened: list[str] = []
@@ -280,6 +283,7 @@ class IndexLoop:
         self._step_began = None
         self._publish()
         self._stall.observe(self.pending())
+        self._watcher.unreadable = self._vault_sync.unreadable
         batch = self._watcher.next_batch(self._patience())
         self._step_began = self._clock()
         self._publish()
@@ -509,6 +513,8 @@ class IndexLoop:
         if self._vault_sync.reconfigure(assembly):
             self._watcher.use_rules(self._vault_sync.rules)
         self._upgrade.rules = UpgradeRules.of(assembly.settings.embedding)
+        for task in self._limited:
+            task.use_limits(upkeep_limits(assembly.settings.index))
         self._note_exclusions()
 
     def pause_upgrade(self, paused: bool) -> None:
@@ -518,6 +524,16 @@ class IndexLoop:
     def _build_upgraded(self) -> None:
         """Have the index built with the better model, whose vectors are all there."""
         self._rebuild.request(BuildRequest())
+
+    def _note_restart(self) -> None:
+        """Say which changed keys the daemon does not follow."""
+        keys = keys_to_restart_for(self._started_with, self._vault_sync.assembly.settings)
+        if not keys:
+            self._faults.end(Cause.RESTART)
+            return
+        text = f"restart the daemon (indexer stop, indexer start): it does not follow {', '.join(keys)}"
+        if self._faults.begin(Cause.RESTART, text):
+            log.warning("%s", text)
 
     def _note_exclusions(self) -> None:
         """Say which exclusions are not understood, or that all are. Then a build that failed for them is
@@ -549,6 +565,7 @@ class IndexLoop:
             log.error("%s", self._faults.get(Cause.CONFIG))
             return
         self._faults.end(Cause.CONFIG)
+        self._note_restart()
         self._happened += [f"the configuration {path} is gone" for path in self._config.disappeared]
         current = self._vault_sync.current
         if current is not None and not self._index_deleted:

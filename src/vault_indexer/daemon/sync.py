@@ -6,15 +6,18 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
 
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.exclusions import load_rules_for_index
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
-from vault_indexer.index.plan import Applied, Plan, count_notes, plan
+from vault_indexer.index.plan import PART_NOTES, Applied, Plan, count_notes, plan
 from vault_indexer.index.verify import verify
 from vault_indexer.model import IndexCounts, Problem, Progress, RebuildReport, SkippedFile, StatusReport
 from vault_indexer.store import Generation, index_errors
-from vault_indexer.system import gc_paused, trim_heap
+from vault_indexer.system import batches, gc_paused, trim_heap
+from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.deletion import CONFIRM_AFTER_S, DeletionDecision, VaultObservation, assess_deletions
 from vault_indexer.vault.dirty import DirtySet, Reading
 from vault_indexer.vault.files import RootIdentity
@@ -25,6 +28,8 @@ log = logging.getLogger("vault_indexer.daemon")
 
 EVERYTHING = frozenset({""})
 _CONFIRM_EVERY_S = 5.0
+_KEPT_AS = MappingProxyType({"note": Decision.INDEX, "linked": Decision.LINK_ONLY})
+"""What the rules have to say of a file that is indexed so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,8 @@ class VaultSync:
         self.dirty = DirtySet(assembly.settings.watch, clock)
         self.confirm_at = 0.0
         self.damaged = ""
+        self.unreadable: frozenset[str] = frozenset()
+        """The folders that the last scans could not read."""
         self._live = live
         self._clock = clock
         self._to_purge = False
@@ -93,20 +100,20 @@ class VaultSync:
         self._unconfirmed: VaultObservation | None = None
 
     def reconfigure(self, assembly: Assembly) -> bool:
-        """Use this configuration, and read the rules again. Returns whether other paths may count now.
+        """Use this configuration, and read the rules again. Returns whether other files may count now.
 
         A list of the vault that is not understood leaves the former one active, and `rules` says so. Raises
         VaultIndexerError for what cannot be used, and then changes nothing.
         """
-        before, current = self.rules, self.current
+        before, current, limit = self.rules, self.current, self.assembly.settings.files.max_file_bytes
         if current is not None and assembly is not self.assembly:
             current = assembly.reconfigure(current)
         rules = load_ignore_rules(assembly.vault, assembly.settings.files, before)
         self.assembly, self.current = assembly, current
-        if (rules.fingerprint, rules.problems) == (before.fingerprint, before.problems):
-            return False
-        self.rules = rules
-        return rules.fingerprint != before.fingerprint
+        if (rules.fingerprint, rules.problems) != (before.fingerprint, before.problems):
+            self.rules = rules
+        others = limit != assembly.settings.files.max_file_bytes
+        return others or rules.fingerprint != before.fingerprint
 
     def open_current(self) -> tuple[str, ...]:
         """Open the active generation. Returns why a rebuild is needed (empty: it is not)."""
@@ -132,7 +139,10 @@ class VaultSync:
         opened = self.assembly.open_generation(generation)
         if built.left_out:
             self.unread = UnreadNotes(built.left_out, built.notes + built.left_out)
-        old, self.current = self.current, opened
+        old = self.current
+        if old is not None:
+            self._keep_hidden(old, opened)
+        self.current = opened
         if old is None:
             self.assembly.index_dir.publish(generation)
         self.dirty.aside.use(self.quarantine())
@@ -146,6 +156,29 @@ class VaultSync:
             old = None
             trim_heap()
         self.assembly.index_dir.collect()
+
+    def _keep_hidden(self, old: OpenGeneration, new: OpenGeneration) -> None:
+        """What the build could not see, though it may be there and is not excluded, stays as `old` has it."""
+        limit = self.assembly.settings.files.max_file_bytes
+        try:
+            found: Scan | None = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
+        except VaultError:
+            found = None
+        decide = partial(self.rules.decide, is_dir=False)
+        with old.writer.holder.lease() as snapshot:
+            with new.writer.holder.lease() as built:
+                known = {row.path for row in built.catalog.files() if row.state != "skipped"}
+            kept = [
+                row
+                for row in snapshot.catalog.files()
+                if row.path not in known
+                and (found is None or not found.covers(row.path))
+                and decide(row.path) is _KEPT_AS.get(row.state)
+            ]
+            for rows in batches(kept, PART_NOTES):
+                new.writer.keep(snapshot.catalog, rows)
+        if kept:
+            log.warning("%s that cannot be read now stay as they were indexed", quantity(len(kept), "file"))
 
     def sync(
         self,
@@ -326,6 +359,8 @@ class VaultSync:
         except VaultError as error:
             self.degraded = str(error)
             return None
+        closed = found.unreadable_folders
+        self.unreadable = closed if "" in scope else self.unreadable | closed
         explained = self._excluded_paths(work) | self._moved_paths(work, found)
         lost = sum(path not in explained for path in work.removed)
         observation = VaultObservation(found.root, known - len(explained), lost, self._clock())
@@ -340,7 +375,7 @@ class VaultSync:
         with self.current.writer.holder.lease() as snapshot:
             within = found.within
             known = snapshot.catalog.files() if "" in within else snapshot.catalog.files_within(within)
-            work = plan(known, found)
+            work = plan(known, found, self.rules)
             # Only losses are compared with it, and it reads all rows.
             total = snapshot.catalog.file_count() if work.removed else 0
         return work, total

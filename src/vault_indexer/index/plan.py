@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_indexer.model import FileRow
-from vault_indexer.vault.diff import diff
-from vault_indexer.vault.files import FileStat
-from vault_indexer.vault.ignore import Decision
+from vault_indexer.vault.diff import KnownFile, diff
+from vault_indexer.vault.ignore import Decision, IgnoreRules, PathRules
 from vault_indexer.vault.walk import Scan, ScannedFile
 
 PART_NOTES = 512
@@ -69,37 +68,62 @@ class Applied:
         )
 
 
-def plan(known: Sequence[FileRow], scan: Scan) -> Plan:
-    """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan."""
+def plan(known: Sequence[FileRow], scan: Scan, rules: PathRules | None = None) -> Plan:
+    """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan. What the
+    scan could not see stays, as far as the `rules` let it."""
     found = {file.path: file for file in scan.files}
     reasons = dict(scan.skipped)
-    named = _rows_to_name(known, found, scan)
+    hidden = _decided(known, found, scan, rules or IgnoreRules())
+    named = _rows_to_name(known, found, scan, hidden)
     changes = diff(
         [row for row in known if row.path not in reasons or row.path in found],
         [file.stat for file in scan.files],
         scan.covers,
     )
     touched = {stat.path for stat in (*changes.added, *changes.modified)}
-    touched |= {row.path for row in known if row.path in found and _stale(row, found[row.path])}
+    touched |= {
+        row.path
+        for row in known
+        if row.path in found and _stale(row, found[row.path], reasons.get(row.path, ""))
+    }
     concerned = [found[path] for path in sorted(touched)]
     linked = [linked_row(file.stat, reasons.get(file.path, "")) for file in concerned if not is_indexed(file)]
+    linked += [
+        linked_row(row)
+        for row in known
+        if row.state == "note" and hidden.get(row.path) is Decision.LINK_ONLY and row.path not in reasons
+    ]
+    excluded = (path for path, decision in hidden.items() if decision is Decision.IGNORE)
     return Plan(
         read=tuple(file.path for file in concerned if is_indexed(file)),
         linked=(*linked, *named),
-        removed=tuple(stat.path for stat in changes.removed),
+        removed=tuple(sorted([*excluded, *(stat.path for stat in changes.removed)])),
     )
 
 
-def _rows_to_name(known: Sequence[FileRow], found: Collection[str], scan: Scan) -> list[FileRow]:
+def _decided(
+    known: Sequence[FileRow], found: Collection[str], scan: Scan, rules: PathRules
+) -> dict[str, Decision]:
+    """What the rules say of the files that the scan could not see, which have not gone for that: below a
+    folder that cannot be read, or in the cloud only."""
+    hidden = (row.path for row in known if row.path not in found and not scan.covers(row.path))
+    return {path: rules.decide(path, is_dir=False) for path in hidden}
+
+
+def _rows_to_name(
+    known: Sequence[FileRow], found: Collection[str], scan: Scan, hidden: Mapping[str, Decision]
+) -> list[FileRow]:
     """Rows for what is there but cannot even be listed as a file, where the catalog does not say so yet.
 
-    What the scan does not vouch for (a file in the cloud) stays as it is indexed.
+    What the scan does not vouch for (a file in the cloud) stays as it is indexed, if it still may be.
     """
     rows = {row.path: row for row in known}
     return [
         FileRow(path, 0, 0, 0, 0, "", "skipped", reason)
         for path, reason in scan.skipped
-        if path not in found and not _says(rows.get(path), reason) and (path not in rows or scan.covers(path))
+        if path not in found
+        and not _says(rows.get(path), reason)
+        and (path not in rows or hidden.get(path) is not Decision.INDEX)
     ]
 
 
@@ -122,13 +146,16 @@ def is_linkable(row: FileRow) -> bool:
     return row.state != "skipped" or row.inode != 0
 
 
-def linked_row(stat: FileStat, reason: str = "") -> FileRow:
+def linked_row(stat: KnownFile, reason: str = "") -> FileRow:
     """The row of a file that is only a target of links; a reason tells why it is not more than that."""
     return FileRow(stat.path, stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, "", "linked", reason)
 
 
-def _stale(row: FileRow, file: ScannedFile) -> bool:
-    """Equal stats, yet worth a look: the rules changed, or the file was too young to be sure of it."""
+def _stale(row: FileRow, file: ScannedFile, reason: str) -> bool:
+    """Equal stats, yet worth a look: the rules changed, or the reason for which the file is only a target of
+    links, or it was too young to be sure of it."""
     if is_indexed(file) == (row.state == "linked"):
         return True
+    if not is_indexed(file):
+        return row.reason != reason
     return row.state != "linked" and max(row.mtime_ns, row.ctime_ns) > row.seen_ns - _RACY_NS

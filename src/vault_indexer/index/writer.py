@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from vault_indexer.errors import ProviderError, UnavailableError
 from vault_indexer.index.build import Pool, prepare_all
@@ -18,11 +18,12 @@ from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, Problem
 from vault_indexer.store import Generation
-from vault_indexer.store.catalog import CatalogWriter, PreparedNote
+from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, copied_notes
 from vault_indexer.system import batches
 
 _BATCH_NOTES = 32
 _BATCH_TEXTS = 256
+KEPT = "kept as it was: it could not be read when the index was rebuilt"
 AT_ONCE = 64
 """So many texts of an edit get their vectors with it where the model is slow: a note being written, not a
 checkout. At the 100 texts/s of a small model on one core that is the time a debounced save may take."""
@@ -63,7 +64,7 @@ class IndexWriter:
     ) -> None:
         self.generation = generation
         self.model = model
-        self._pool = pool
+        self.pool = pool
         self._slow = is_slow_model
         self._strategies = strategies
         files = IndexPrefetch(generation)
@@ -86,7 +87,7 @@ class IndexWriter:
         self._linker.load()
         with suppress(UnavailableError):  # an edit will say what is wrong
             for job in (WarmJob(model=not self.missing_vectors), KeywordsJob(self.generation)):
-                list(self._pool.run([job]))
+                list(self.pool.run([job]))
 
     def apply(
         self,
@@ -129,6 +130,16 @@ class IndexWriter:
             relinked=relinked,
             strategies=chosen,
         )
+
+    def keep(self, catalog: CatalogReader, rows: Sequence[FileRow]) -> None:
+        """Store these files as the catalog of a former generation has them: they are there, and cannot be
+        read. Each note is read as soon as it can be."""
+        unread = [replace(row, digest="", ctime_ns=0, reason=KEPT) for row in rows if row.state == "note"]
+        edit = _Edit(files=[row for row in rows if row.state == "linked"])
+        edit.notes = list(copied_notes(catalog, unread, self.model))
+        self._strategies.put(edit.notes)
+        self._commit(edit)
+        self._follow()
 
     @property
     def missing_vectors(self) -> int:
@@ -181,7 +192,7 @@ class IndexWriter:
         jobs: list[Job] = [EmbedJob(self.generation, keys) for keys in batches(missing, _BATCH_TEXTS)]
         for last in (False, True):
             again: list[Job] = []
-            for job, result in self._pool.run(jobs):
+            for job, result in self.pool.run(jobs):
                 if isinstance(result, Embedded):
                     self.put_vectors(result.vectors)
                     on_progress(self.missing_vectors)
@@ -257,12 +268,12 @@ class IndexWriter:
 
     def rest(self) -> None:
         """End the workers; the next edit starts others."""
-        self._pool.close()
+        self.pool.close()
 
     def stop(self) -> None:
         """Raise UnavailableError soon where the writer waits for a worker; only `close` may follow. Any
         thread."""
-        self._pool.stop()
+        self.pool.stop()
 
     def close(self) -> None:
         """Write a new vector base if the delta has grown, move the log into the catalog, close."""
@@ -280,7 +291,7 @@ class IndexWriter:
         if self.derived.is_behind and jobs:
             # One worker writes the words of the part before, while others read this part.
             jobs.insert(0, KeywordsJob(self.generation))
-        for result in prepare_all(self._pool, jobs, self.derived.keywords.note_result):
+        for result in prepare_all(self.pool, jobs, self.derived.keywords.note_result):
             left -= 1
             on_progress(left)
             if not isinstance(result, Skipped):

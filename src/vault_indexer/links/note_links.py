@@ -18,7 +18,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
 )
 from vault_indexer.parse import VaultPaths, link_key, resolve
-from vault_indexer.parse.resolve import normal
+from vault_indexer.parse.resolve import normal, target_name
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import Arrival, LinkPlaces
 
@@ -58,7 +58,7 @@ def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     places: dict[str, list[LinkPlace]] = defaultdict(list)
     for target, path, line, kind in snapshot.graph.unresolved_links():
-        key = normal(target.strip())
+        key = normal(target_name(target))
         spellings[key][target] += 1
         places[key].append(LinkPlace(path, line, kind))
     ordered = sorted(places, key=lambda key: (-len(places[key]), key))

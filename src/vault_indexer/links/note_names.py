@@ -10,6 +10,7 @@ from vault_indexer.contract.bounds import check_note_name
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import NoteRow, doc_id_of
 from vault_indexer.parse.frontmatter import body_start
+from vault_indexer.parse.resolve import normal
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkPlaces
 
@@ -26,11 +27,9 @@ def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
             return path
     if wanted != wanted.strip():  # no such name: the blanks are not part of it
         return path_of(snapshot, vault, wanted.strip())
-    folded = doc_id_of(wanted).casefold()
+    folded = normal(doc_id_of(wanted))
     matches = [
-        path
-        for path in snapshot.catalog.note_paths()
-        if f"/{doc_id_of(path).casefold()}".endswith(f"/{folded}")
+        path for path in snapshot.catalog.note_paths() if f"/{normal(doc_id_of(path))}".endswith(f"/{folded}")
     ]
     if Path(note).is_absolute():
         matches = []  # an absolute path means one file
@@ -87,13 +86,13 @@ def vault_path(vault: Path, note: str) -> str:
     wanted = Path(note)
     if not wanted.is_absolute():
         return note.removeprefix("./")
-    normal = Path(os.path.normpath(wanted))
-    if normal.is_relative_to(vault):
-        return normal.relative_to(vault).as_posix()
+    plain = Path(os.path.normpath(wanted))
+    if plain.is_relative_to(vault):
+        return plain.relative_to(vault).as_posix()
     # The vault may be reached by a symbolic link: then a folder above the note is the same folder.
-    for folder in reversed(normal.parents):
+    for folder in reversed(plain.parents):
         if _is_same_folder(folder, vault):
-            return normal.relative_to(folder).as_posix()
+            return plain.relative_to(folder).as_posix()
     raise UnknownNoteError(f"{note!r} is outside of the vault")
 
 

@@ -674,6 +674,7 @@ class Bodies:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """That the server knows the token."""
+    """That the server knows the token. `pid` is its process id."""
 
     proof: str
+    pid: int

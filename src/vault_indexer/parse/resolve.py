@@ -1,7 +1,7 @@
 """Which file a link means: Obsidian's eleven rules as a pure function of the vault's paths.
 
-Paths are compared in NFC and without case. `link_key` names the only thing that can change a link's
-outcome: a file appearing or going under the same last component, whatever its folder.
+Names are compared by `normal`, everywhere. `link_key` names the only thing that can change a link's outcome:
+a file appearing or going under the same last component, whatever its folder.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 NOTE_SUFFIX = ".md"
+_FINAL_SIGMA = "\u03c2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +30,26 @@ UNRESOLVED = Resolution(None)
 
 
 def normal(text: str) -> str:
-    """How paths are compared: NFC, lower case."""
+    """How names of files and headings are compared: NFC, each character in lower case by itself (`ß` is not
+    `ss`), and the final sigma as any other. So a part of a path is folded as it is within the path; the
+    `lower` of a whole text looks at what follows a sigma."""
     if text.isascii():
         return text.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    lowered = "".join(map(str.lower, unicodedata.normalize("NFC", text)))
+    return unicodedata.normalize("NFC", lowered).replace(_FINAL_SIGMA, "σ")
+
+
+def target_name(target: str) -> str:
+    """The target of a link as it is resolved: blanks around it are not part of it."""
+    return unicodedata.normalize("NFC", target).strip()
 
 
 def link_key(target: str) -> str:
-    """The normalised last component of a target or path, without `.md`.
+    """The normalised last component of a target or path, without `.md` and without blanks around it.
 
     If a file appears or goes, only links with its key can lead elsewhere than before.
     """
-    name = normal(target).rstrip("/").rpartition("/")[2]
+    name = target_name(normal(target_name(target)).rstrip("/").rpartition("/")[2])
     while name.endswith(NOTE_SUFFIX):
         name = name.removesuffix(NOTE_SUFFIX)
     return name
@@ -130,7 +139,7 @@ class VaultPaths:
 
 def resolve(target: str, source: str, paths: VaultPaths) -> Resolution:
     """Where the target of a link in the note `source` leads (the subpath is not part of the target)."""
-    target = unicodedata.normalize("NFC", target).strip()
+    target = target_name(target)
     if not target:
         return Resolution(source)
     anchored = _anchored(target, source)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from vault_indexer.model import BlockId, Heading
+from vault_indexer.parse.resolve import normal
 
 # Obsidian leaves these out when it writes a link to a heading, since most cannot stand in one.
 NOT_IN_LINKS = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
@@ -124,7 +124,7 @@ def _contains(chain: Iterable[str], wanted: Sequence[str]) -> bool:
 
 
 def _spell(text: str) -> str:
-    return unicodedata.normalize("NFC", " ".join(text.split())).lower()
+    return normal(" ".join(text.split()))
 
 
 def _linkable(text: str) -> str:

@@ -303,7 +303,7 @@ def _prove(options: ServerOptions, arguments: Mapping[str, Value]) -> JSONRespon
     from starlette.responses import JSONResponse
 
     message = f"{options.port}:{arguments['challenge']}".encode()
-    proof = Proof(hmac.digest(options.token.encode(), message, "sha256").hex())
+    proof = Proof(hmac.digest(options.token.encode(), message, "sha256").hex(), os.getpid())
     return JSONResponse(encode(proof))
 
 

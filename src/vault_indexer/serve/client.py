@@ -35,7 +35,7 @@ _TIMEOUT_S = 60.0
 
 
 class NotListeningError(DaemonError):
-    """`daemon.json` names a running process, but nothing listens there: it may be starting or ending."""
+    """Nothing listens at the address: the daemon has just ended."""
 
 
 class DaemonClient:

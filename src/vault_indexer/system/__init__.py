@@ -42,7 +42,6 @@ from vault_indexer.system.process_limits import (
 from vault_indexer.system.processes import (
     ENDING_SIGNALS,
     ask_to_end,
-    is_alive,
     python_command,
     start_in_background,
 )
@@ -70,7 +69,6 @@ __all__ = [
     "fsync_file",
     "gc_paused",
     "in_words",
-    "is_alive",
     "is_on_battery",
     "is_read",
     "keep_to_one_thread",

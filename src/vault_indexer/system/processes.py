@@ -1,7 +1,4 @@
-"""Other processes: whether one runs, starting one that outlives us, asking one to end.
-
-On Windows `os.kill(pid, 0)` ends the process: every signal but two does, there.
-"""
+"""Other processes: starting one that outlives us, asking one to end."""
 
 from __future__ import annotations
 
@@ -21,24 +18,6 @@ def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
 
 
 if sys.platform == "win32":
-    import _winapi
-
-    _SYNCHRONIZE = 0x0010_0000
-    _ACCESS_DENIED = 5
-
-    def is_alive(pid: int) -> bool:
-        """Whether a process of this number runs, of whichever user."""
-        try:
-            handle = _winapi.OpenProcess(_SYNCHRONIZE, False, pid)
-        except OSError as error:
-            return error.winerror == _ACCESS_DENIED
-        except (OverflowError, ValueError):
-            return False
-        try:
-            # A process that has ended is signalled. Its exit status would not tell: 259 is also one.
-            return _winapi.WaitForSingleObject(handle, 0) == _winapi.WAIT_TIMEOUT
-        finally:
-            _winapi.CloseHandle(handle)
 
     def ask_to_end(pid: int) -> None:
         """End the process at once. Only a process of the same console could be asked (Ctrl-Break), and a
@@ -62,16 +41,6 @@ if sys.platform == "win32":
     """What asks this process to end, other than Ctrl-C."""
 
 else:
-
-    def is_alive(pid: int) -> bool:
-        """Whether a process of this number runs, of whichever user."""
-        try:
-            os.kill(pid, 0)
-        except PermissionError:
-            return True
-        except (OSError, OverflowError):
-            return False
-        return True
 
     def ask_to_end(pid: int) -> None:
         """Send SIGTERM. Raises OSError."""

@@ -94,6 +94,11 @@ class DeleteHold:
     def __contains__(self, path: str) -> bool:
         return path in self._due
 
+    @property
+    def paths(self) -> frozenset[str]:
+        """All that are held."""
+        return frozenset(self._due)
+
     def hold(self, path: str) -> None:
         """Record that the path is gone; of several calls the first counts."""
         self._due.setdefault(path, self._clock() + self._hold_s)

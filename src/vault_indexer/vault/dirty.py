@@ -63,6 +63,7 @@ class DirtySet:
         self._clock = clock
         self._waiting = Coalescer(settings)
         self._taken = frozenset[str]()
+        self._deleting = frozenset[str]()
         self._readings: list[Reading] = []
         self._failed = FailedEdits(clock)
         self._held = DeleteHold(settings.delete_hold_s, clock)
@@ -189,8 +190,10 @@ class DirtySet:
                 self._failed.drop(one.scope, one.failed_meanwhile | (one.work if failed else set()))
             if failed:
                 self._fail(one.work or one.scope, self._clock() - began)
-            elif one.changed:
-                self._failed.retry_all()
+            else:
+                self._deleting = frozenset() if "" in one.scope else self._deleting - one.scope
+                if one.changed:
+                    self._failed.retry_all()
             if not (self._readings or self._taken) and (one.unreadable or not self._failed):
                 self._scans_done = self._scans_begun
             self.news.notify_all()
@@ -209,11 +212,24 @@ class DirtySet:
             one.failed_meanwhile |= scope
 
     def wait_for_scan(self, number: int, seconds: float, is_given_up: Callable[[], bool]) -> bool:
-        """Wait until what this scan found is in the index, or the vault cannot be read. False if that takes
-        longer, or once `is_given_up`: a caller that gives up calls `wake`."""
+        """Wait until what this scan found is in the index, with the deletions that are held by then, or the
+        vault cannot be read. False if that takes longer, or once `is_given_up`: a caller that gives up calls
+        `wake`."""
+        until = time.monotonic() + seconds
         with self.news:
             self.news.wait_for(lambda: self._scans_done >= number or is_given_up(), seconds)
-            return self._scans_done >= number
+            if self._scans_done < number:
+                return False
+            gone = self._missing
+            self.news.wait_for(
+                lambda: gone.isdisjoint(self._missing) or is_given_up(), until - time.monotonic()
+            )
+            return gone.isdisjoint(self._missing)
+
+    @property
+    def _missing(self) -> frozenset[str]:
+        """What has vanished and is in the index."""
+        return self._held.paths | self._deleting
 
     def wake(self) -> None:
         """Let those who wait here look again."""
@@ -240,7 +256,9 @@ class DirtySet:
     def take_held(self) -> frozenset[str]:
         """The deletions that are due."""
         with self.news:
-            return self._take(frozenset(self._held.take_due()))
+            due = frozenset(self._held.take_due())
+            self._deleting |= due
+            return self._take(due)
 
     def _take(self, scope: frozenset[str]) -> frozenset[str]:
         self._taken |= scope

@@ -97,6 +97,18 @@ def root_identity(vault: Path) -> RootIdentity:
     return RootIdentity.of(status)
 
 
+def is_readable(folder: Path) -> bool:
+    """Whether a folder can be listed, and what is in it looked at, as far as its first entry tells."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                entry.stat(follow_symlinks=False)
+                break
+    except OSError:
+        return False
+    return True
+
+
 def scan(
     vault: Path,
     rules: PathRules,

@@ -22,7 +22,7 @@ from vault_indexer.vault.files import RootIdentity
 from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, PathRules
 from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
 from vault_indexer.vault.sources import Sink, Source, native_source
-from vault_indexer.vault.walk import root_identity
+from vault_indexer.vault.walk import is_readable, root_identity
 
 _CHECK_S = 1.0
 _CLOCK_JUMP_S = 30.0
@@ -79,6 +79,9 @@ class VaultWatcher:
         self._root: RootIdentity | None = None
         self._running = False
         self._poll_reason = ""
+        self.unreadable: frozenset[str] = frozenset()
+        """The folders that a scan could not read; the thread that calls `next_batch` sets it."""
+        self._readable_again: frozenset[str] = frozenset()
         self._scan_s = 0.0
         self._checked = self._looked = self._tried = 0.0
         self._offset = 0.0
@@ -167,6 +170,7 @@ class VaultWatcher:
             self._checked = now
             self._check_clock(now)
             self._check_source(now)
+            self._check_unreadable(now)
             if self._poll_reason and now - self._looked >= self._poll_interval():
                 self._looked = now
                 self.request_scan("poll")
@@ -193,6 +197,16 @@ class VaultWatcher:
             # Repairs what no event reports: a folder that became readable, a watch limit that was raised.
             self._open_source(now)
             self._inbox.scan_all("regular check")
+
+    def _check_unreadable(self, now: float) -> None:
+        """A folder that can be read again is watched and looked at, once: no event says so, and what changed
+        in it meanwhile was not seen."""
+        before = self._readable_again & self.unreadable
+        again = {folder for folder in self.unreadable - before if is_readable(self._vault / folder)}
+        self._readable_again = before | again
+        if again:
+            self._open_source(now)
+            self._inbox.scan_all("a folder can be read again")
 
     def _identity(self) -> RootIdentity | None:
         try:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import time
 from importlib.metadata import version
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from vault_indexer.cli.commands.start import daemon_folder, start_daemon
 from vault_indexer.cli.connection.connect import known_daemon_folder
@@ -23,7 +21,6 @@ _START_S = 60.0
 
 _OTHER_S = 5.0
 _ATTEMPTS = 2
-_CONNECT_S = 5.0
 _LOOK_EVERY_S = 0.1
 
 
@@ -39,12 +36,12 @@ def mcp(selection: VaultSelection) -> None:
 def _daemon(selection: VaultSelection) -> DaemonInfo:
     """The daemon of the vault, started if need be. Raises VaultIndexerError."""
     folder = known_daemon_folder(selection, os.environ)
-    known = _listening(folder) if folder else None
+    known = read_daemon(folder) if folder else None
     if known:
         return known
     is_shared = asks_all(selection, os.environ)
     index_dir = daemon_folder(selection, is_shared=is_shared)
-    found = _listening(index_dir)
+    found = read_daemon(index_dir)
     for attempt in range(_ATTEMPTS):
         try:
             found = found or start_daemon(selection, index_dir, _START_S, all_vaults=is_shared)
@@ -60,25 +57,11 @@ def _daemon(selection: VaultSelection) -> DaemonInfo:
 def _wait_for_another(index_dir: Path) -> DaemonInfo | None:
     until = time.monotonic() + _OTHER_S
     while time.monotonic() < until:
-        found = _listening(index_dir)
+        found = read_daemon(index_dir)
         if found is not None:
             return found
         time.sleep(_LOOK_EVERY_S)
     return None
-
-
-def _listening(index_dir: Path) -> DaemonInfo | None:
-    """The daemon that `daemon.json` names, if something listens there: the file may be of one that was
-    killed."""
-    info = read_daemon(index_dir)
-    if info is None:
-        return None
-    address = urlsplit(info.url)
-    try:
-        socket.create_connection((address.hostname or "127.0.0.1", address.port or 0), _CONNECT_S).close()
-    except OSError:
-        return None
-    return info
 
 
 app = one_command(mcp)

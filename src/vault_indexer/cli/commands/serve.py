@@ -245,12 +245,12 @@ def agent_actions(target: Target, service: VaultService) -> AgentActions:
     """What tools of agents may do to this vault beyond asking its index."""
     return AgentActions(
         strategy=StrategyInFile(target.files[-1], target.reload),
-        run_evals=partial(_run_evals, service, target),
+        run_evals=partial(_run_evals, service),
     )
 
 
-def _run_evals(service: VaultService, target: Target, request: EvalRequest) -> Mapping[str, JsonValue]:
-    settings = target.config.settings
+def _run_evals(service: VaultService, request: EvalRequest) -> Mapping[str, JsonValue]:
+    settings = service.settings  # as they are now
     options = SuiteOptions(
         files=settings.files,
         agents=[request.agent] if request.agent else (),

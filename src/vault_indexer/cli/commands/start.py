@@ -16,10 +16,8 @@ from vault_indexer.cli.connection.multi_vault import keeps_all
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
+from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
-from vault_indexer.serve.api.endpoints import STATUS, VAULTS
-from vault_indexer.serve.client import DaemonClient
 from vault_indexer.system import open_to_append, start_in_background
 
 LOG_FILE = "daemon.log"
@@ -70,8 +68,8 @@ def start_daemon(
 ) -> DaemonInfo:
     """Start the daemon of this place, say so, and return when it answers. Raises VaultIndexerError, with
     what it said if it ended, or if it does not answer within `wait` seconds."""
-    log = _log_file(index_dir)
-    info = _wait_for(_spawn(selection, log, all_vaults, take_over), index_dir, log, wait)
+    log, before = _log_file(index_dir), announced_daemon(index_dir)
+    info = _wait_for(_spawn(selection, log, all_vaults, take_over), index_dir, before, log, wait)
     where = f"log in {log}" if all_vaults else f"index in {index_dir}"
     note(f"Started the daemon at {info.url} (process {info.pid}, {where}).")
     return info
@@ -98,26 +96,19 @@ def _spawn(
     return start_in_background(command, log.parent)
 
 
-def _wait_for(process: subprocess.Popen[bytes], index_dir: Path, log: Path, wait: float) -> DaemonInfo:
-    """The daemon once it answers. Raises DaemonError with what it said if it ends before that."""
+def _wait_for(
+    process: subprocess.Popen[bytes], index_dir: Path, before: DaemonInfo | None, log: Path, wait: float
+) -> DaemonInfo:
+    """The daemon once it answers; `before` is what a daemon that was killed has left. Raises DaemonError with
+    what it said if it ends before that."""
     until = time.monotonic() + wait
     while time.monotonic() < until:
         if process.poll() is not None:
             raise DaemonError(f"the daemon did not start: {_last_words(process, log)}")
-        info = read_daemon(index_dir)
-        if info is not None and info.pid == process.pid:
-            ask_if_alive(info)
+        if announced_daemon(index_dir) != before and (info := read_daemon(index_dir)):
             return info
         time.sleep(_LOOK_EVERY_S)
     raise DaemonError(f"the daemon (process {process.pid}) does not answer after {wait:g} s; see {log}")
-
-
-def ask_if_alive(info: DaemonInfo) -> None:
-    """A question that every daemon answers. Raises NotListeningError if none listens there."""
-    if info.vault:
-        DaemonClient(info).ask(STATUS)
-    else:
-        DaemonClient(info).ask(VAULTS)
 
 
 def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:

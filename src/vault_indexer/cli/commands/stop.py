@@ -5,21 +5,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from vault_indexer.cli.app import in_process_module
-from vault_indexer.cli.commands.start import ask_if_alive
 from vault_indexer.cli.connection.connect import known_daemon_folder
 from vault_indexer.cli.connection.multi_vault import asks_all, names_one
 from vault_indexer.cli.known_vaults import recorded_vaults
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
-from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, read_index_pointer, shared_daemon_dir
+from vault_indexer.daemon.discovery import (
+    DaemonInfo,
+    announced_daemon,
+    is_listening,
+    read_daemon,
+    read_index_pointer,
+    shared_daemon_dir,
+)
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import VAULTS
-from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.serve.client import DaemonClient
 from vault_indexer.system import ask_to_end
 
 _WAIT_S = 60.0
@@ -88,17 +95,12 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
-    """Ask the process to end, then wait until it is gone or no longer announced (its last act). Raises
-    DaemonError where it may be another program, or does not end."""
-    try:
-        ask_if_alive(info)  # so that a foreign process that has got its pid is never signalled
-    except NotListeningError as error:
-        raise DaemonError(
-            f"{error}, and process {info.pid} may be another program by now: nothing was stopped"
-        ) from error
-    ask_to_end(info.pid)
+    """Ask a daemon that `read_daemon` has found to end, then wait until it is no longer announced (its last
+    act) or its address is free. Raises DaemonError where it does not end."""
+    with suppress(ProcessLookupError):
+        ask_to_end(info.pid)
     until = time.monotonic() + _WAIT_S
-    while read_daemon(index_dir) == info:
+    while announced_daemon(index_dir) == info and is_listening(info):
         if time.monotonic() > until:
             raise DaemonError(f"process {info.pid} has not ended within {_WAIT_S:g} s")
         time.sleep(_LOOK_EVERY_S)

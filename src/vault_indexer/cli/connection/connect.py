@@ -39,8 +39,8 @@ def ask(selection: VaultSelection, endpoint: Endpoint[Answer], **parameters: Val
 def with_connection(selection: VaultSelection, question: Callable[[IndexConnection], T]) -> T:
     """What `question` returns for the daemon, else for the index in this process; it may be called twice.
 
-    A `daemon.json` whose process lives but listens nowhere (it is ending, or the pid is someone else's by
-    now) is reported on standard error, and the index itself answers.
+    A daemon that ends between its proof and the question is reported on standard error, and the index itself
+    answers.
     """
     try:
         return question(_known_daemon(selection, os.environ) or in_process_module().reach(selection))

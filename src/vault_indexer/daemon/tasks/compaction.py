@@ -45,8 +45,13 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
     ) -> None:
         """`start` is called in the process; `is_due` says when one should be begun."""
         self._is_due = is_due
+        self._start = start
         self._pool: Pool = WorkerPool(1, start, limits)
         self._retry = Retry(_RETRY_S, _RETRY_S, clock)
+
+    def use_limits(self, limits: ProcessLimits) -> None:
+        """The next process has these."""
+        self._pool.become(WorkerPool(1, self._start, limits))
 
     def next_work(self, current: OpenGeneration) -> NextWork:
         if not self._retry.is_due or not self._is_due(current.writer):

@@ -34,6 +34,10 @@ class MergeTask(UpkeepTask[MergeJob, None]):
         self._rested_at = 0.0
         self._restless_since: float | None = None
 
+    def use_limits(self, limits: ProcessLimits) -> None:
+        """The next process has these."""
+        self._pool.become(WorkerPool(1, JobWorker, limits))
+
     def observe(self, *, is_idle: bool) -> None:
         """An edit puts a merge off for some seconds, or until a minute of edits is over."""
         if not is_idle:

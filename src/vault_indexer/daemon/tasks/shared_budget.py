@@ -31,6 +31,8 @@ class SharedBudget:
     def make_pool(self, worker: WorkerSpec, size: int) -> Pool:
         """As `start_pool`."""
         worker = replace(worker, llm_calls=self._llm_calls or worker.llm_calls)
+        if self._slots is not None:
+            self._slots.resize(worker.settings.index.workers or usable_cores())
         return start_pool(worker, size if self._slots is None else 1, self._slots)
 
     def __reduce__(self) -> tuple[type[SharedBudget], tuple[None, Path | None]]:

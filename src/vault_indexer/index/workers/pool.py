@@ -64,8 +64,9 @@ class _Done(Generic[Result]):
 class _Member(Generic[Job]):
     """One worker of a pool: its process, and the job that it does. Later ones have higher numbers."""
 
-    def __init__(self, process: ChildProcess, budget: NoteBudget, number: int) -> None:
+    def __init__(self, process: ChildProcess, serve: object, budget: NoteBudget, number: int) -> None:
         self.process = process
+        self.serve = serve
         self.number = number
         self.watch = JobWatch(process.pid, budget)
         self.begun = False
@@ -161,6 +162,14 @@ class WorkerPool(Generic[Job, Result]):
         if self._stopped.is_set():
             raise UnavailableError("the work was stopped")
 
+    def become(self, other: WorkerPool[Job, Result]) -> None:
+        """Have workers as `other` has, which has begun none: those that rest end now, one at work after its
+        job."""
+        self._serve, self._size, self._budget = other._serve, other._size, other._budget
+        idle, self._idle = self._idle, []
+        for member in idle:
+            member.process.end()
+
     @property
     def has_workers(self) -> bool:
         """Whether any process is alive."""
@@ -178,7 +187,7 @@ class WorkerPool(Generic[Job, Result]):
             member.process.end()
 
     def _start_worker(self) -> _Member[Job]:
-        return _Member(ChildProcess(self._serve), self._budget, next(self._numbers))
+        return _Member(ChildProcess(self._serve), self._serve, self._budget, next(self._numbers))
 
     def _give(self, job: Job, *, fresh: bool = False) -> None:
         while fresh and self._idle and len(self._idle) + len(self._busy) >= self._size:
@@ -242,7 +251,7 @@ class WorkerPool(Generic[Job, Result]):
             member.process.close_early_errors()
             return None
         del self._busy[connection]
-        if message.outgrown:
+        if message.outgrown or member.serve is not self._serve:
             self._retire(member)
         else:
             self._idle.append(member)

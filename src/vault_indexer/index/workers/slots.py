@@ -23,6 +23,12 @@ class Slots:
         self._owners: set[object] = set()
         self._alive: dict[object, Callable[[], None]] = {}
 
+    def resize(self, count: int) -> None:
+        """There are so many from now on; who has one keeps it."""
+        with self._changed:
+            self._count = count
+            self._changed.notify_all()
+
     def try_acquire(self, owner: object) -> bool:
         """Whether `owner` holds a slot from now on, or already did."""
         with self._changed:

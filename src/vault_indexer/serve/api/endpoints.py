@@ -435,7 +435,8 @@ PROOF: Endpoint[shapes.ProofJson] = Endpoint(
     name="proof",
     path="/v1/proof",
     help="Proof that this server knows the token, for a page that has it from an earlier run: the "
-    "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits. Needs no token.",
+    "HMAC-SHA256 of `PORT:CHALLENGE` by the token, in hexadecimal digits, and its process id. Needs no "
+    "token.",
     request=ProofRequest,
     answer="Proof",
     answer_help="The proof.",

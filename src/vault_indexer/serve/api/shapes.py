@@ -732,9 +732,10 @@ class VaultListJson(TypedDict):
 
 
 class ProofJson(TypedDict):
-    """That the server knows the token."""
+    """That the server knows the token. `pid` is its process id."""
 
     proof: str
+    pid: int
 
 
 class GatewayHitJson(TypedDict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
 from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages
 from vault_indexer.store.catalog.changes import Changes
+from vault_indexer.store.catalog.copied_notes import copied_notes
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.names_below import folder_condition, tag_condition
 from vault_indexer.store.catalog.note_rows import (
@@ -34,6 +35,7 @@ __all__ = [
     "SqliteError",
     "StoredNote",
     "catalog_of",
+    "copied_notes",
     "export_lines",
     "fold_path",
     "folder_condition",

@@ -247,10 +247,11 @@ class CatalogReader:
         return self._skipped
 
     def notes_without_model(self) -> dict[str, str]:
-        """The notes that were split without the model that was to help, in order, with their digests."""
+        """The notes that were split without the model that was to help, in order, with their digests. One
+        without a digest is as a former index had it."""
         sql = (
-            "SELECT path, digest FROM files"
-            " WHERE reason != '' AND state = 'note' AND instr(reason, ?) > 0 ORDER BY path"
+            "SELECT path, digest FROM files WHERE state = 'note' AND digest != '' AND instr(reason, ?) > 0"
+            " ORDER BY path"
         )
         return {str(path): str(digest) for path, digest in self.rows(sql, (SPLIT_WITHOUT_MODEL,))}
 
