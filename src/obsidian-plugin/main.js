@@ -1,4 +1,4 @@
-// Built from sources with the digest bd5411761d43572c161ef28f70f0c2b57481eea8cf717ea57d5788b5ca41c641
+// Built from sources with the digest c78bb8641f8bc571f829cb26ff36cabe111fa8a79a61b6acd8a4cf8adb8b7112
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
