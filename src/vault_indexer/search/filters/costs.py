@@ -48,6 +48,9 @@ HEADING = 3_000
 PIECE = 300
 """To find the borders of a piece."""
 
+RENDERED_CHAR = 200
+"""To leave the markup out of a character of the source."""
+
 PARSED_CHAR = 700
 """To parse a character."""
 

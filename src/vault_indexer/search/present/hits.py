@@ -21,10 +21,9 @@ from vault_indexer.model import (
     kind_of,
     language_of_path,
 )
-from vault_indexer.parse import property_text, stem
+from vault_indexer.parse import SOURCE_FENCE, open_fence, property_text, stem
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
-from vault_indexer.search.present.readable import SOURCE_FENCE, open_fence
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault.read import is_unchanged

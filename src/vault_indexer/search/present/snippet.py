@@ -12,6 +12,7 @@ from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
+from vault_indexer.parse import ReadableText, open_fence, readable
 from vault_indexer.search.present.borders import (
     after_pictures,
     markup_end,
@@ -20,7 +21,6 @@ from vault_indexer.search.present.borders import (
     word_start,
 )
 from vault_indexer.search.present.graphemes import cluster_end, cluster_start
-from vault_indexer.search.present.readable import ReadableText, open_fence, readable
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.function_words import function_words
 from vault_indexer.text.scripts import MARKS, SPACELESS
@@ -127,7 +127,7 @@ class Snippets:
                 return shown
         whole = (0, len(body))
         shown = self._show(body, whole, found, wanted, fence)
-        return shown or self._cut(ReadableText(body, (), [0], [0]), found, wanted, (0, False, False))
+        return shown or self._cut(ReadableText(body, [0], [0]), found, wanted, (0, False, False))
 
     def _show(
         self, body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], fence: str
