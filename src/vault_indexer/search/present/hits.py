@@ -62,6 +62,7 @@ class HitBuilder:
     ) -> None:
         self._catalog = query.snapshot.catalog
         self._deadline = query.deadline
+        self._chosen = query.chosen
         self._vault = query.vault.name
         self._folder = query.vault.folder
         self._snippets = snippets
@@ -128,7 +129,15 @@ class HitBuilder:
         chunk, why = row.chunk, ranked.why
         headings = self._headings(row, note)
         matched = why.keyword.terms if why.keyword else {}
-        snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note))
+        places = (
+            [
+                (start - chunk.start_pos, end - chunk.start_pos)
+                for start, end in self._chosen.places_in(row.note_id, chunk.start_pos, chunk.end_pos)
+            ]
+            if self._chosen
+            else []
+        )
+        snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note), places)
         return Hit(
             path=note.path,
             title=note.title,
