@@ -18,7 +18,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +31,7 @@ from vault_indexer.text.scripts import SPACELESS
 _BREAK = "\0"
 """Where another thing stands in the middle of a text: no phrase goes over it."""
 
+_SOFT = "\v"
 _PAGE = 200
 _RUN = re.compile(rf"[{SPACELESS}]{{6,}}")
 _IMAGE = re.compile(
@@ -43,7 +43,8 @@ _INLINE = frozenset(
 
 
 class Block(NamedTuple):
-    """A block as a reader sees it, and the line of the file in which it begins."""
+    """A block as a reader sees it, and the line of the file in which it begins. A line of text ends with a
+    line feed or, where that may be an element of HTML in the line, with `_SOFT`."""
 
     line: int
     text: str
@@ -75,6 +76,10 @@ def _blocks(node: dict[str, JsonValue], line: int) -> Iterator[Block]:
         children = node.get(key)
         if isinstance(children, list) and (text := "".join(map(_text, children)).strip("\n")):
             yield Block(line, text)
+    if "title" in node and isinstance(node.get("c"), list):  # the first paragraph began with the title
+        first = next(iter(node["c"]), None)  # type: ignore[arg-type, call-overload]
+        if isinstance(first, dict) and first.get("l") == line:
+            first["l"] = line + 1
     for child in node.get("c") or () if isinstance(node.get("c"), list) else ():  # type: ignore[union-attr]
         if isinstance(child, dict) and child["t"] not in _INLINE:
             yield from _blocks(child, line)
@@ -86,7 +91,7 @@ def _text(node: JsonValue) -> str:
     assert isinstance(node, dict)
     match node["t"]:
         case "br":
-            return "\n"
+            return _SOFT
         case "footnote_ref":
             return ""
         case "tag":
@@ -101,7 +106,7 @@ def _text(node: JsonValue) -> str:
 
 def phrases_of(blocks: Sequence[Block], number: int, chance: random.Random) -> Iterator[str]:
     """Runs of words of the blocks, taken by chance."""
-    whole = [part for block in blocks for part in re.split(f"[{_BREAK}\n]", block.text)]
+    whole = [part for block in blocks for part in re.split(f"[{_BREAK}{_SOFT}\n]", block.text)]
     parts = [part for part in whole if len(part.split()) >= 3 or _RUN.search(part)]
     for part in chance.sample(parts, min(number, len(parts))):
         if run := _RUN.search(part):
@@ -143,13 +148,13 @@ def measure(vault: Vault, folder: Path, number: int, chance: random.Random, *, m
 
 def _lines(blocks: Sequence[Block], phrase: str) -> list[int]:
     """The lines in which the phrase begins, wherever it is in the blocks."""
-    wanted = re.compile(r"\s+".join(map(re.escape, phrase.split())))
-    return list(
-        chain.from_iterable(
-            (block.line + block.text.count("\n", 0, match.start()) for match in wanted.finditer(block.text))
-            for block in blocks
-        )
-    )
+    wanted = re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE)
+    found: list[int] = []
+    for block in blocks:
+        for match in wanted.finditer(block.text):
+            line = block.line + block.text.count("\n", 0, match.start())
+            found += range(line, line + block.text.count(_SOFT, 0, match.start()) + 1)
+    return found
 
 
 def main() -> int:

@@ -184,8 +184,10 @@ class _Markup:
             for match in _HIDDEN.finditer(source, start, end):
                 if match["ticks"] is None:
                     self._add_lines(start, match.start())
-                    self.cuts.append((*match.span(), ""))
                     start = match.end()
+                    if source[match.start() - 1 : match.start()] in ("", " ", "\n"):
+                        start += len(source[start:end]) - len(source[start:end].lstrip(" "))
+                    self.cuts.append((match.start(), start, ""))
         self._add_lines(start, end)
         self.position = end
 
@@ -197,6 +199,9 @@ class _Markup:
             match = _LINE.match(self.source, start, stop)
             assert match
             kind = match.lastgroup or ""
+            if start and self.source[start - 1] != "\n":  # behind a comment
+                start = stop
+                continue
             if kind == "lead" and self.definitions and not self.source[leaf:start].strip():
                 defined = _DEFINITION.match(self.source, start, stop)  # it ends no paragraph
                 kind, match = ("definition", defined) if defined else (kind, match)

@@ -201,11 +201,11 @@ class Snippets:
         start, end = _window(text, found, wanted, self._size)
         start = cluster_start(text.text, start, end)
         end = cluster_end(text.text, end, start)
-        spans = [(match.start, match.end) for match in found if start <= match.start < match.end <= end]
+        inside = [match for match in found if start <= match.start <= end]
+        spans = [(match.start, min(match.end, end)) for match in inside if match.start < min(match.end, end)]
         before = before or bool(text.text[:start].strip())
         after = after or bool(text.text[end:].strip())
         shown, marks = _on_one_line(text.text, (start, end), spans, before=before, after=after)
-        inside = [match for match in found if start <= match.start and match.end <= end]
         first = _densest(text.units, inside, wanted) if inside else end - len(text.text[start:end].lstrip())
         return Snippet(shown, marks, offset + text.source(first))
 
@@ -415,7 +415,8 @@ def _window(
             last += 1
         end = spans[last][1]
         within = found[bisect_left(starts, start) : bisect_left(starts, min(end, start + size))]
-        worth = fsum(map(wanted.__getitem__, {match.word for match in within}))
+        whole = {match.word for match in within if match.word[0] != _PLACE or match.end <= end}
+        worth = fsum(map(wanted.__getitem__, whole))
         if worth > best:
             best, shown = worth, (start, end)
     start, end = shown
