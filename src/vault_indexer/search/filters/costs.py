@@ -63,7 +63,7 @@ PROPERTY_CHAR = 40
 COMPILE = 10_000_000
 """To prepare a pattern with accents."""
 
-COMPILE_SCANNER = 700_000
+COMPILE_SCANNER = 2_000_000
 """To prepare the expression by which RE2 looks for a pattern."""
 
 NODE = 90_000

@@ -32,17 +32,28 @@ _PIECE = re.compile(
 _GAP = r"(?:(?!\n[ \t]*\n)[\W_]){1,16}?"
 _SPACE = r"\s++"
 _REFERENCE = "&#?[0-9A-Za-z]{1,32};"
-_HIDDEN = (
-    r"\]\((?:[^()\n]|\([^()\n]*\))*\)|\]\[[^\]\n]*\]|!?\[\[[^\]\n|]*(?:\||\]\])|!\[\[[^\]\n]*\]\]|\[\^[^\]\n]*\]"
-    r"|<[^<>\n]*(?:\n[^<>\n]+)*>|%%(?:[^%\n]|\n[^%\n])*%%|<!--(?:[^-\n]|\n[^-\n]|-[^-])*-->"
+_HIDDEN = "|".join(
+    (
+        r"\]\((?:[^()\n]|\([^()\n]*\))*\)",
+        r"\]\[[^\]\n]*\]",
+        r"!?\[\[[^\]\n|]*(?:\||\]\])",
+        r"!\[\[[^\]\n]*\]\]",
+        r"\[\^[^\]\n]*\]",
+        r"<[^<>\n]*(?:\n[^<>\n]+)*>",
+        r"<!--(?:[^-\n]|\n[^-\n]|-[^-])*-->",
+        r"%%(?:[^%\n]|\n[^%\n])*%%",
+    )
 )
-_MARKUP = rf"(?:[*_~=`\\\[\]!]|{_HIDDEN})*"
-_SCANNED_GAP = f"(?:[^0-9A-Za-z]|{_HIDDEN}|{_REFERENCE})"
-_SCANNED_SPACE = rf"(?:[\x00-\x20\x{{80}}-\x{{10ffff}}]|{_HIDDEN}|{_REFERENCE}|[*_~=`\\\[\]!>|-])+"
-"""What RE2 reads for `_GAP` and `_SPACE` in the source: at least all that these fit in the text a reader sees,
-with the markup that may stand there."""
+"""What may have letters and is not shown: the ends of links, the targets of wikilinks, pictures, marks of
+footnotes, HTML, comments. All end with the paragraph, so that RE2 reads no text twice."""
 
-_SCANNED_WORDS = 8
+_MARK = r"[*_~=`\\\[\]!]"
+_MARKUP = f"(?:{_MARK}|{_HIDDEN})*"
+_SCANNED_GAP = f"(?:[^0-9A-Za-z]|{_HIDDEN}|{_REFERENCE})"
+_SCANNED_SPACE = rf"(?:[\x00-\x20\x{{80}}-\x{{10ffff}}>|-]|{_MARK}|{_HIDDEN}|{_REFERENCE})+"
+"""What RE2 reads for `_GAP` and `_SPACE` in the source: at least what these fit in the text that is shown."""
+
+_SCANNED_WORDS = 5
 """A scanner looks for at most this number of words of a phrase: few texts have these and not the rest. A rule
 of thumb."""
 
