@@ -2,11 +2,12 @@
 
     python benchmarks/vault_collections.py VAULT… [--work DIR] [--phrases N] [--seed S] [--misses]
 
-Each VAULT is a folder; its index is built in the work folder and used again. A phrase is a run of 3 to 12 words
-(of 6 to 20 characters without spaces) of one block, as the page shows it (`parse.reading_view`). It is found if
-the note is among the hits of `"…"`, and its place is right if a hit of the note has the line of one of its
-occurrences. Prints a row of Markdown for each vault; with `--misses` the phrases that fail, too. The file is
-not called `collections.py`, since scripts in its folder would import that instead of the standard library.
+Each VAULT is a folder; its index is built in the work folder and used again. A phrase is a run of 3 to 12
+words (of 6 to 20 characters without spaces) of one block, as the page shows it (`parse.reading_view`). It
+is found if the note is among the hits of `"…"`, and its place is right if a hit of the note has the line of
+one of its occurrences. Prints a row of Markdown for each vault; with `--misses` the phrases that fail, too.
+The file is not called `collections.py`, since the scripts beside it would import that instead of the
+standard library.
 """
 
 from __future__ import annotations

@@ -127,8 +127,8 @@ class Snippets:
         A word matches if its folded form begins with that of a query word or the reverse for four characters
         or more, or if both have one stem, so that inflected forms are marked as well. The snippet is of one
         section: `headings` divide the body, and stand in no snippet unless there is nothing else to show.
-        `fence` is the mark of the code block that the body begins in. `places` are what the filters have found
-        in the body: the words of `phrases` count and are marked there alone.
+        `fence` is the mark of the code block that the body begins in. `places` are what the filters have
+        found in the body: the words of `phrases` count and are marked there alone.
         """
         folded = {
             _fold_word(form): worth

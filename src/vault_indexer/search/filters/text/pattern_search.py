@@ -109,8 +109,8 @@ class PatternSearch:
         return next(self.spans(pattern, note, start, end), None) is not None
 
     def spans(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> Iterator[Span]:
-        """Where a reader sees a word or phrase in a piece of a note, in order, as places of its source. RE2 says
-        which parts of the note to render."""
+        """Where a reader sees a word or phrase in a piece of a note, in order, as places of its source. RE2
+        says which parts of the note to render."""
         while (position := self._next_position(pattern, note, start, end)) is not None:
             part, is_new = note.part_at(position)
             if is_new:
