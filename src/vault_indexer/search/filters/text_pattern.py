@@ -47,7 +47,7 @@ _HIDDEN = "|".join(
 """What may have letters and is not shown: the ends of links, the targets of wikilinks, pictures, marks of
 footnotes, HTML, comments. All end with the paragraph, so that RE2 reads no text twice."""
 
-_MARK = r"[*_~=`\\\[\]!]"
+_MARK = r"[*_~=`\\\[\]!#]"
 _MARKUP = f"(?:{_MARK}|{_HIDDEN})*"
 _SCANNED_GAP = f"(?:[^0-9A-Za-z]|{_HIDDEN}|{_REFERENCE})"
 _SCANNED_SPACE = rf"(?:[\x00-\x20\x{{80}}-\x{{10ffff}}>|-]|{_MARK}|{_HIDDEN}|{_REFERENCE})+"
