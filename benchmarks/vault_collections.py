@@ -78,7 +78,7 @@ def _blocks(node: dict[str, JsonValue], line: int) -> Iterator[Block]:
         if isinstance(children, list) and (text := "".join(map(_text, children)).strip("\n")):
             yield Block(line, text)
     if "title" in node and isinstance(node.get("c"), list):  # the first paragraph began with the title
-        first = next(iter(node["c"]), None)  # type: ignore[arg-type, call-overload]
+        first = next(iter(node["c"]), None)  # type: ignore[arg-type]
         if isinstance(first, dict) and first.get("l") == line:
             first["l"] = line + 1
     for child in node.get("c") or () if isinstance(node.get("c"), list) else ():  # type: ignore[union-attr]

@@ -17,7 +17,8 @@ from vault_indexer.parse.plain import (
 
 def shown(text: str) -> str:
     """What is left of a text without its markup."""
-    parts, position = [], 0
+    parts: list[str] = []
+    position = 0
     for edit in markup_edits(text):
         assert edit.start >= position
         parts += (text[position : edit.start], edit.text)

@@ -148,9 +148,9 @@ class Snippets:
             if shown is None and section.worth:
                 shown = self._show(body, (section.start, section.text), found, wanted, "")
             if shown is not None:
-                inside = [match for match in at_places if section.start <= match.start < section.end]
-                in_heading = bool(inside) and inside[-1].start < section.text
-                return replace(shown, at=inside[0].start) if in_heading else shown
+                own = [match.start for match in at_places if section.start <= match.start < section.end]
+                in_heading = bool(own) and own[-1] < section.text
+                return replace(shown, at=own[0]) if in_heading else shown
         whole = (0, len(body))
         shown = self._show(body, whole, found, wanted, fence)
         return shown or self._cut(ReadableText(body, [0], [0]), found, wanted, (0, False, False))
@@ -167,7 +167,7 @@ class Snippets:
         text = readable(body[start:end], fence)
         if not text.text.strip():
             return None
-        near = [
+        phrases = [
             _Match(text.place(match.start - start), text.place(match.end - start), match.word)
             for match in found
             if match.word[0] == _PLACE and start <= match.start < end
@@ -175,9 +175,9 @@ class Snippets:
         words = (
             match
             for match in self._matches(text.text, wanted)
-            if not any(one.start < match.end and match.start < one.end for one in near)
+            if not any(one.start < match.end and match.start < one.end for one in phrases)
         )
-        matches = sorted([*words, *near])
+        matches = sorted([*words, *phrases])
         place = start, start > within[0], bool(body[end : within[1]].strip())
         if matches:
             return self._cut(text, matches, wanted, place)
