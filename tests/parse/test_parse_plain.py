@@ -7,7 +7,7 @@ import pytest
 from vault_indexer.parse.link_syntax import link_definitions, markdown_target
 from vault_indexer.parse.plain import (
     MAX_RUNS,
-    markup_spans,
+    markup_edits,
     plain,
     unescape_destination,
     unescape_prose,
@@ -18,11 +18,12 @@ from vault_indexer.parse.plain import (
 
 def shown(text: str) -> str:
     """What is left of a text without its markup."""
-    parts, position = [], 0
-    for start, end in markup_spans(text):
-        assert start >= position
-        parts.append(text[position:start])
-        position = end
+    parts: list[str] = []
+    position = 0
+    for edit in markup_edits(text):
+        assert edit.start >= position
+        parts += (text[position : edit.start], edit.text)
+        position = edit.end
     return "".join([*parts, text[position:]])
 
 
@@ -91,7 +92,7 @@ def test_a_reader_sees_no_markup(text: str, seen: str) -> None:
         ("![a cat](cat.png) ![200](cat.png) ![a cat|200x10](cat.png)", "a cat  a cat"),
         ("`code` and `` two\nlines ``", "code and  two\nlines "),
         ("`one\r\ntwo` and `code`", "one\r\ntwo and code"),
-        ("a &lt; b", "a &lt; b"),
+        ("a &lt; b", "a < b"),
         (r"\*no\*", "*no*"),
         ("<b>bold</b>", "bold"),
         ("no markup", "no markup"),

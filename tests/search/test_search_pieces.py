@@ -10,6 +10,7 @@ from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters.matches import Matches
 from vault_indexer.search.filters.path_filter import name_contains, path_condition
 from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
+from vault_indexer.search.filters.text.note_source import NoteSource
 from vault_indexer.search.filters.text.pattern_search import PatternSearch, is_worth_scanning
 from vault_indexer.search.filters.text.required import is_seen_in_text, required_regex, required_word
 from vault_indexer.search.filters.text_pattern import SearchedText, plain, text_pattern
@@ -218,18 +219,18 @@ def spent(budget: WorkBudget) -> int:
 def test_looking_for_a_pattern_counts_by_what_is_read() -> None:
     budget = WorkBudget()
     search = PatternSearch(budget)
-    text = SearchedText("x" * 200 + " the oven")
+    text = NoteSource(b"x" * 200 + b" the oven")
     phrase, accents = text_pattern("the oven"), text_pattern("the öven")
     assert search.may_hold(phrase, text)
     assert spent(budget) == 2_000 + 2 * 200
     assert not search.may_hold(text_pattern("an oven"), text)
     assert spent(budget) == 2_000 + 2 * 209
     assert search.is_within(phrase, text, 190, 209)
-    assert spent(budget) == 3_000 + 5 * 19
-    assert not search.is_within(accents, SearchedText("é " * 10), 4, 14)
-    assert spent(budget) == 3_000 + 11 * 10
-    search.count_chars(phrase, text, 7)
-    assert spent(budget) == 5 * 7
+    assert spent(budget) == 3_000 + 2_000 + 2 * 11 + 200 * 209 + 5 * 19
+    assert search.is_within(phrase, text, 200, 209)
+    assert spent(budget) == 3_000 + 2_000 + 2 * 1 + 5 * 9, "the part is rendered already"
+    assert not search.is_within(accents, NoteSource(("é " * 10).encode()), 4, 14)
+    assert spent(budget) == 3_000 + 2_000 + 2 * 18
     for cost in (10_000_000, 0):
         search.count_chars(accents, SearchedText("é"), 7)
         assert spent(budget) == 11 * 7 + cost
@@ -240,15 +241,15 @@ def test_looking_for_a_pattern_counts_by_what_is_read() -> None:
 def test_whether_a_note_has_a_pattern_is_looked_for_once() -> None:
     budget = WorkBudget()
     search = PatternSearch(budget)
-    phrase, text = text_pattern("the oven"), SearchedText("the oven")
+    phrase, text, empty = text_pattern("the oven"), NoteSource(b"the oven"), NoteSource(b"")
     occurs = search.occurrence(phrase)
-    assert spent(budget) == 700_000
-    assert [occurs(1, text), occurs(1, SearchedText("")), occurs(2, SearchedText(""))] == [True, True, False]
+    assert spent(budget) == 2_000_000
+    assert [occurs(1, text), occurs(1, empty), occurs(2, empty)] == [True, True, False]
     assert spent(budget) == 2_000 + 2_000
-    assert search.occurrence(phrase)(1, SearchedText("")) is True
+    assert search.occurrence(phrase)(1, empty) is True
     assert spent(budget) == 0
     search.forget()
-    assert search.occurrence(phrase)(1, SearchedText("")) is False
+    assert search.occurrence(phrase)(1, empty) is False
     assert spent(budget) == 2_000, "the scanner is made already"
 
 

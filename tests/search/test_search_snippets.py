@@ -11,6 +11,7 @@ from snippet_goldens import Golden, goldens, notes, shown, update
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import SearchRequest
+from vault_indexer.search.filters import text_pattern
 from vault_indexer.search.present.snippet import ChunkHeading, Snippet, Snippets
 from vault_indexer.service import VaultService
 
@@ -291,3 +292,44 @@ def test_a_snippet_is_of_the_section_that_says_most(words: dict[str, float], tex
         for title, level in TITLES.items()
     ]
     assert marked(Snippets(dict.fromkeys(words, ()), 60, "en").of(text, words, headings)) == shown
+
+
+PLACES = """# Doors
+
+They were at the door and opened a box.
+
+- the crate
+- In the end they **opened the** door
+
+## Open the door
+
+x
+"""
+
+
+@pytest.mark.parametrize(
+    ("phrase", "place", "line", "marked"),
+    [
+        ("opened the door", "opened the** door", 6, ["opened the door"]),
+        ("the door", "- In the end they **opened the** door", 6, ["the door"]),
+        ("the crate", "- the crate\n- In the end", 5, ["the crate"]),
+        ("open the door", "## Open the door\n\nx\n", 8, []),
+        ("no such words", "- the crate", 5, []),
+    ],
+)
+def test_the_place_of_a_hit_is_where_the_filters_have_found_something(
+    phrase: str, place: str, line: int, marked: list[str]
+) -> None:
+    words, start = dict.fromkeys(phrase.split(), 1.0), PLACES.index(place)
+    heads = [ChunkHeading(1, 0, 7), ChunkHeading(2, PLACES.index("##"), PLACES.index("\n\nx"))]
+    shown = Snippets(dict.fromkeys(words, ()), 200, "en", [text_pattern(phrase)]).of(
+        PLACES, words, heads, "", [(start, start + len(place))]
+    )
+    assert [shown.text[slice(*span)] for span in shown.marks] == marked
+    assert PLACES.count("\n", 0, shown.at) + 1 == line
+
+
+def test_the_place_of_a_hit_is_where_most_of_the_words_are_together() -> None:
+    body = "A ladder.\n\nOf crates.\n\nA ladder of crates was built.\n"
+    words = {"ladder": 1.0, "crates": 1.0, "built": 1.0}
+    assert Snippets(dict.fromkeys(words, ()), 200, "en").of(body, words).at == body.index("ladder of")

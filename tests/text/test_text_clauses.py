@@ -7,7 +7,7 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.search import readable
+from vault_indexer.parse import readable
 from vault_indexer.text.sentences import clauses
 
 THAI = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.search import readable
+from vault_indexer.parse import readable
 from vault_indexer.text.sentences import sentences, whole_spans
 
 # A sentence with an abbreviation, and one without, each in twelve languages.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from vault_indexer.answer.sentences import Sentence, Span
-from vault_indexer.search import readable
+from vault_indexer.parse import readable
 
 LONGEST_LIST = 1_000
 LONGEST_CODE = 1_000

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from vault_indexer.chunk import NoteSentences
 from vault_indexer.model import HEADER_SEPARATOR, Citation, Heading, Hit, NoteRow, doc_id_of, language_of_path
+from vault_indexer.parse import SOURCE_FENCE, code_blocks, open_fence, readable
 from vault_indexer.parse.frontmatter import body_start
-from vault_indexer.search import SOURCE_FENCE, code_blocks, open_fence, readable
 from vault_indexer.store.catalog import CatalogReader
 
 _REACH = 4_000

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_indexer.chunk import PROPERTIES
 from vault_indexer.model import Chunk, JsonValue, Note, NoteRow, language_of_path, note_id_of
-from vault_indexer.parse import property_lines, unescape_prose
+from vault_indexer.parse import property_lines, render_markdown, unescape_prose
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.keywords import KeywordDocument
 from vault_indexer.system import batches
@@ -18,6 +19,10 @@ SHARED_TERMS = 250
 chunk is. The product of words and chunks of one note would else be unbounded."""
 
 _BATCH = 512
+_DIVIDED = re.compile(
+    r"\w(?:[*~=`]+\w|[*~=`]*(?:!?\[|\\|</?[A-Za-z!])|&[#\w])|(?:[\])]|[A-Za-z\"'/]>|-->|%%)[*~=`]*\w"
+)
+"""Where markup may divide a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,11 @@ def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> 
         if chunk.is_context:
             continue
         shared = None if _is_first(chunk) else SHARED_TERMS
-        content = analyze(chunk.content if is_code else unescape_prose(chunk.content), words.language)
+        if is_code:
+            content = analyze(chunk.content, words.language)
+        else:
+            content = analyze(unescape_prose(chunk.content), words.language)
+            content += _divided_words(chunk.content, words.language, content)
         yield KeywordDocument(
             key=key,
             title=title[:shared],
@@ -72,6 +81,14 @@ def _properties(words: NoteWords, chunk: Chunk, content: Sequence[str]) -> list[
         return terms
     written = frozenset(content)
     return [term for term in terms if term not in written]
+
+
+def _divided_words(markdown: str, language: str, written: Sequence[str]) -> list[str]:
+    """The terms of what only a reader sees: words that markup divides, as in `[[cat]]s`."""
+    if not _DIVIDED.search(markdown):
+        return []
+    known = frozenset(written)
+    return [term for term in analyze(render_markdown(markdown).text, language) if term not in known]
 
 
 def _is_first(chunk: Chunk) -> bool:

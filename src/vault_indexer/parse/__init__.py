@@ -12,25 +12,41 @@ from vault_indexer.parse.frontmatter import property_text
 from vault_indexer.parse.notes import decode, parse_note, sections, stem
 from vault_indexer.parse.plain import unescape_prose
 from vault_indexer.parse.properties import property_lines
+from vault_indexer.parse.readable import (
+    SOURCE_FENCE,
+    ReadableText,
+    code_blocks,
+    link_labels,
+    open_fence,
+    readable,
+    render_markdown,
+)
 from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
 from vault_indexer.parse.subpath import Anchors, Subpath
 from vault_indexer.parse.tasks import Task, find_tasks
 
 __all__ = [
     "PARSERS",
+    "SOURCE_FENCE",
     "Anchors",
+    "ReadableText",
     "Resolution",
     "Subpath",
     "Task",
     "VaultPaths",
+    "code_blocks",
     "decode",
     "find_tasks",
     "link_key",
+    "link_labels",
+    "open_fence",
     "parse_any",
     "parse_canvas",
     "parse_note",
     "property_lines",
     "property_text",
+    "readable",
+    "render_markdown",
     "resolve",
     "sections",
     "stem",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from html import unescape
 from html.entities import html5
@@ -47,7 +48,9 @@ class _Opener(NamedTuple):
     end: int  # of the characters that are left: pairs are taken from the inside out
 
 
-class _Edit(NamedTuple):
+class Edit(NamedTuple):
+    """A span of a text, and what is shown instead."""
+
     start: int
     end: int
     text: str
@@ -72,22 +75,32 @@ def plain(text: str, definitions: Mapping[str, str] = NO_DEFINITIONS) -> str:
     return "".join(parts).strip(" \t\r\n")
 
 
-def markup_spans(text: str) -> list[tuple[int, int]]:
-    """The spans that `plain` removes from one block's inline content, in order; they do not overlap.
+def markup_edits(text: str, definitions: Mapping[str, str] = NO_DEFINITIONS) -> list[Edit]:
+    """What `plain` changes in one block's inline content, in order: the spans with what is shown instead,
+    nothing but for a character reference.
 
-    Entities stay as they are written. A link without a display text shows where it points, with a `#` before
-    the heading; an embedded image without one shows nothing.
+    A link without a display text shows where it points, with a `#` before the heading; an embedded image
+    without one shows nothing.
     """
-    edits, atoms = _edits(text, NO_DEFINITIONS)
-    found = [(edit.start, edit.end) for edit in _emphasis(text, atoms)]
+    edits, atoms = _edits(text, definitions)
+    found = _emphasis(text, atoms)
     for edit in edits:
-        found += _removed(text, edit)
+        found += (Edit(start, end, "") for start, end in _removed(text, edit))
     if "![" in text:
-        found += [match.span() for match in SIZE_OF_IMAGE.finditer(text)]
+        found += [Edit(*match.span(), "") for match in SIZE_OF_IMAGE.finditer(text)]
+    if "&" in text:
+        found += _entities(text, sorted((edit.start, edit.end) for edit in edits if edit.text))
     return sorted(found)
 
 
-def _removed(text: str, edit: _Edit) -> Iterator[tuple[int, int]]:
+def _entities(text: str, literal: list[tuple[int, int]]) -> Iterator[Edit]:
+    for match in ENTITY.finditer(text):
+        before = bisect_right(literal, (match.start(), len(text))) - 1
+        if (before < 0 or literal[before][1] <= match.start()) and (shown := unescape(match[0])) != match[0]:
+            yield Edit(*match.span(), shown)
+
+
+def _removed(text: str, edit: Edit) -> Iterator[tuple[int, int]]:
     """What of an edit's span is not shown."""
     if text.startswith(("[[", "![["), edit.start):
         start = text.index("[[", edit.start) + 2
@@ -167,22 +180,22 @@ def unescape_destination(text: str) -> str:
     return unescape_entities(text)
 
 
-def _edits(text: str, definitions: Mapping[str, str]) -> tuple[list[_Edit], list[tuple[int, int]]]:
+def _edits(text: str, definitions: Mapping[str, str]) -> tuple[list[Edit], list[tuple[int, int]]]:
     """What is cut or replaced, and the stretches in which no emphasis can stand."""
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     atoms: list[tuple[int, int]] = []
     for span in InlineScan(text, 0, len(text), definitions).spans():
         match span.kind:
             case SpanKind.LINK | SpanKind.IMAGE:
-                edits += (_Edit(span.start, span.inner_start, ""), _Edit(span.inner_end, span.end, ""))
+                edits += (Edit(span.start, span.inner_start, ""), Edit(span.inner_end, span.end, ""))
                 atoms.append((span.inner_end, span.end))
             case SpanKind.TAG:
                 pass
             case SpanKind.MATH:
-                edits.append(_Edit(span.start, span.end, text[span.start : span.end]))
+                edits.append(Edit(span.start, span.end, text[span.start : span.end]))
                 atoms.append((span.start, span.end))
             case _:
-                edits.append(_Edit(span.start, span.end, _shown(text, span)))
+                edits.append(Edit(span.start, span.end, _shown(text, span)))
                 atoms.append((span.start, span.end))
     return edits, sorted(atoms)
 
@@ -198,9 +211,9 @@ def _shown(text: str, span: Span) -> str:
     return inner
 
 
-def _emphasis(text: str, atoms: list[tuple[int, int]]) -> list[_Edit]:
+def _emphasis(text: str, atoms: list[tuple[int, int]]) -> list[Edit]:
     """The delimiters that CommonMark's rules pair (`~~` and `==` as pairs of their own kind)."""
-    edits: list[_Edit] = []
+    edits: list[Edit] = []
     open_runs: list[_Opener] = []
     runs = _runs(text, atoms)
     if len(runs) > MAX_RUNS:  # pairing is quadratic at worst; no heading has that many
@@ -214,7 +227,7 @@ def _emphasis(text: str, atoms: list[tuple[int, int]]) -> list[_Edit]:
     return edits
 
 
-def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[_Edit]) -> int:
+def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[Edit]) -> int:
     """Pairs a closing run with the openers before it; returns how many of its characters are left."""
     left = closer.length
     while left:
@@ -225,9 +238,9 @@ def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[_Edit]) -> i
             break
         opener = open_runs[found]
         used = min(left, opener.left)
-        edits.append(_Edit(opener.end - used, opener.end, ""))
+        edits.append(Edit(opener.end - used, opener.end, ""))
         start = closer.start + closer.length - left
-        edits.append(_Edit(start, start + used, ""))
+        edits.append(Edit(start, start + used, ""))
         left -= used
         del open_runs[found:]
         if opener.left > used:

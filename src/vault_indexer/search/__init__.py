@@ -8,16 +8,7 @@ from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.list_notes import list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault, prepare_query
-from vault_indexer.search.present import (
-    SOURCE_FENCE,
-    ReadableText,
-    Snippets,
-    code_blocks,
-    estimated_tokens,
-    function_words,
-    open_fence,
-    readable,
-)
+from vault_indexer.search.present import Snippets, estimated_tokens, function_words
 from vault_indexer.search.question import (
     QuestionWord,
     question_as_query,
@@ -33,12 +24,10 @@ from vault_indexer.search.terms import is_common_word
 from vault_indexer.search.warm_up import load_words_in_background, warm_in_background
 
 __all__ = [
-    "SOURCE_FENCE",
     "FoundPassages",
     "IndexReader",
     "QueryDeadline",
     "QuestionWord",
-    "ReadableText",
     "ReadyVault",
     "ReadyVaults",
     "RepeatedQuery",
@@ -46,7 +35,6 @@ __all__ = [
     "SearchedVault",
     "Searcher",
     "Snippets",
-    "code_blocks",
     "complete_query",
     "depth_of",
     "estimated_tokens",
@@ -54,11 +42,9 @@ __all__ = [
     "is_common_word",
     "list_notes",
     "load_words_in_background",
-    "open_fence",
     "prepare_query",
     "question_as_query",
     "question_words",
-    "readable",
     "search_vaults",
     "share_held",
     "unknown_words",

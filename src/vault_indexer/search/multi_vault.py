@@ -26,8 +26,10 @@ from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import relevance_of, verdict_of
 from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
+from vault_indexer.search.filters import text_pattern
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.present import Expansion, HitBuilder, RankedChunk, Snippets
+from vault_indexer.search.query import ranking_words
 from vault_indexer.search.question import missing_words
 from vault_indexer.search.rank import (
     LISTED,
@@ -253,7 +255,9 @@ def _build(
 def _builder(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> HitBuilder:
     """What makes hits of the chunks of one vault."""
     words = {term.word: term.compounds for term in prepared.terms}
-    snippets = Snippets(words, settings.snippet_chars, prepared.language)
+    wanted = dict.fromkeys(text for one in prepared.conditions for text in ranking_words(one.node))
+    phrases = [text_pattern(text) for text in wanted]
+    snippets = Snippets(words, settings.snippet_chars, prepared.language, phrases)
     expansion = None
     if request.expand:
         expansion = Expansion(request.expand, settings.max_parent_tokens, settings.window_paragraphs)

@@ -62,7 +62,7 @@ class ChunkFilter:
         for level in levels:
             self._left &= at_level(self._catalog, self._all, level)
         self._open: Mask = bounds.possible & ~bounds.sure
-        self._placed: set[int] = set()
+        self._places: dict[int, Sequence[Span]] = {}
         self._borders = np.searchsorted(self._owner, np.arange(len(self._evaluation.notes) + 1)).tolist()
         self.candidates = int(bounds.possible.sum())
         self.unchecked = 0
@@ -113,10 +113,15 @@ class ChunkFilter:
             for note in batch.tolist():
                 first, last = self._range(note)
                 own = self._all[first:last][self._left[first:last]].tolist()
-                shown += own[: per_note if note in self._placed else 1]
+                shown += own[: per_note if self._evaluation.notes[note] in self._places else 1]
             if len(set(map(note_id_of, shown))) >= limit:
                 break
         return list(up_to_notes(shown, note_id_of, limit))
+
+    def places_in(self, note_id: int, start: int, end: int) -> list[Span]:
+        """What the conditions have found in a part of a note that was checked, in order."""
+        inside = ((max(first, start), min(last, end)) for first, last in self._places.get(note_id, ()))
+        return sorted((first, last) for first, last in inside if first < last)
 
     def _batches(self, notes: Iterable[int]) -> Iterator[Keys]:
         """Positions of the notes that may be left, in order."""
@@ -153,7 +158,7 @@ class ChunkFilter:
             if note_id not in found.notes:
                 self._left[first:last] = False
             elif note_id in found.places:
-                self._placed.add(note)
+                self._places[note_id] = found.places[note_id]
                 own = self._all[first:last].tolist()
                 self._left[first:last] &= [key in touched for key in own]
 

@@ -48,6 +48,9 @@ HEADING = 3_000
 PIECE = 300
 """To find the borders of a piece."""
 
+RENDERED_CHAR = 200
+"""To leave the markup out of a character of the source."""
+
 PARSED_CHAR = 700
 """To parse a character."""
 
@@ -60,7 +63,7 @@ PROPERTY_CHAR = 40
 COMPILE = 10_000_000
 """To prepare a pattern with accents."""
 
-COMPILE_SCANNER = 700_000
+COMPILE_SCANNER = 2_000_000
 """To prepare the expression by which RE2 looks for a pattern."""
 
 NODE = 90_000

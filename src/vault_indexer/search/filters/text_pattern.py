@@ -1,9 +1,9 @@
-"""Words and phrases as regular expressions over the text as it is: positions need no translation.
+"""Words and phrases as regular expressions over what a reader sees, and over the source of that.
 
 Case, accents and the encoding of letters do not matter, whole words do. A sign is found as it is written:
 `①` is not `1`, and `x²` is not `x2`, though `x2` finds both, as `cafe` finds `café`. What stands between two
-words (white space, punctuation, markup, but no blank line) does not matter either, unless the phrase itself
-has punctuation there: then that is wanted.
+words (white space, punctuation, but no blank line) does not matter either, unless the phrase itself has
+punctuation there: then that is wanted.
 """
 
 from __future__ import annotations
@@ -32,14 +32,29 @@ _PIECE = re.compile(
 )
 _GAP = r"(?:(?!\n[ \t]*\n)[\W_]){1,16}?"
 _SPACE = r"\s++"
-_SCANNED_GAP = "[^0-9A-Za-z]"
-_SCANNED_SPACE = r"[\x00-\x20\x{80}-\x{10ffff}]+"
-"""What RE2 reads for `_GAP` and `_SPACE`: at least all that these fit."""
+_REFERENCE = "&#?[0-9A-Za-z]{1,32};"
+_HIDDEN = "|".join(
+    (
+        r"\]\((?:[^()\n]|\([^()\n]*\))*\)",
+        r"\]\[[^\]\n]*\]",
+        r"!?\[\[[^\]\n|]*(?:\||\]\])",
+        r"!\[\[[^\]\n]*\]\]",
+        r"\[\^[^\]\n]*\]",
+        r"<[^<>\n]*(?:\n[^<>\n]+)*>",
+        r"<!--(?:[^-\n]|\n[^-\n]|-[^-])*-->",
+        r"%%(?:[^%\n]|\n[^%\n])*%%",
+    )
+)
+"""What may have letters and is not shown: the ends of links, the targets of wikilinks, pictures, marks of
+footnotes, HTML, comments. All end with the paragraph, so that RE2 reads no text twice."""
 
-_SHORT = 100
-"""In fewer characters the exact expression by itself is faster. A rule of thumb."""
+_MARK = r"[*_~=`\\\[\]!#]"
+_MARKUP = f"(?:{_MARK}|{_HIDDEN})*"
+_SCANNED_GAP = f"(?:[^0-9A-Za-z]|{_HIDDEN}|{_REFERENCE})"
+_SCANNED_SPACE = rf"(?:[\x00-\x20\x{{80}}-\x{{10ffff}}>|-]|{_MARK}|{_HIDDEN}|{_REFERENCE})+"
+"""What RE2 reads for `_GAP` and `_SPACE` in the source: at least what these fit in the text that is shown."""
 
-_SCANNED_WORDS = 8
+_SCANNED_WORDS = 5
 """A scanner looks for at most this number of words of a phrase: few texts have these and not the rest. A rule
 of thumb."""
 
@@ -103,7 +118,7 @@ class TextPattern:
 
     @cached_property
     def scanner(self) -> ByteScanner | None:
-        """Finds where it may occur in UTF-8; None where there is none."""
+        """Finds where it may occur in Markdown in UTF-8; None where there is none."""
         return _scanner(self.source, self.cased) if self.source else None
 
     def is_quick_over(self, searched: SearchedText) -> bool:
@@ -134,28 +149,7 @@ class TextPattern:
     def _fits(self, searched: SearchedText, start: int, end: int) -> Iterator[tuple[int, int]]:
         if self.quick and searched.lowered is not None:
             return (found.span() for found in self.quick.finditer(searched.lowered, start, end))
-        cuts_word = end < len(searched.text) and searched.text[end].isalnum()
-        if self.is_literal or cuts_word or end - start < _SHORT or self.scanner is None:
-            return (found.span() for found in self.regex.finditer(searched.text, start, end))
-        return self._scanned(self.scanner, searched, start, end)
-
-    def _scanned(
-        self, scanner: ByteScanner, searched: SearchedText, start: int, end: int
-    ) -> Iterator[tuple[int, int]]:
-        """What `regex.finditer` gives: RE2 finds the places where a match may begin."""
-        border = int(scanner.follows_border)
-        last = searched.byte_at(min(end + 1, len(searched.text)))
-        while start < end:
-            at = scanner.next_start(searched.encoded, searched.byte_at(max(start - border, 0)), last)
-            if at is None:
-                return
-            first = searched.char_at(at)
-            for begin in range(max(first, start), first + border + 1):
-                if found := self.regex.match(searched.text, begin, end):
-                    yield found.span()
-                    start = found.end()
-                    break
-                start = begin + 1
+        return (found.span() for found in self.regex.finditer(searched.text, start, end))
 
 
 class SearchedText:
@@ -272,11 +266,11 @@ def _scanner(source: str, cased: str | None) -> ByteScanner | None:
             parts.append(_scanned_word(word, letters[: len(word)]))
             letters = letters[len(word) :]
         else:
-            parts += [_greedy(_letters(char)) for char in match[0]]
+            parts.append(_MARKUP.join(map(_scanned_letter, match[0])))
         at = match.end()
     is_whole = len(found) <= _SCANNED_WORDS
-    if is_whole:
-        parts += map(_scanned_literal, source[at:])
+    if is_whole and source[at:]:
+        parts.append((_MARKUP if parts else "") + _scanned_literals(source[at:]))
     words = [match.span() for match in found if match.lastgroup == "word"]
     return byte_scanner(
         "".join(parts),
@@ -294,13 +288,18 @@ def _cased_letters(found: list[re.Match[str]], cased: str | None) -> str:
 
 
 def _scanned_word(folded: str, cased: str) -> str:
-    if not cased:
-        return "".join(_greedy(_letters(letters)) for letters in _letters_in(folded))
     parts: list[str] = []
     for letters in _letters_in(folded):
-        parts.append(_in_case(letters, cased[: len(letters)]))
+        if cased:
+            parts.append(f"(?:{_in_case(letters, cased[: len(letters)])}|{_REFERENCE})")
+        else:
+            parts.append(_scanned_letter(letters))
         cased = cased[len(letters) :]
-    return "".join(parts)
+    return _MARKUP.join(parts)
+
+
+def _scanned_letter(letters: str) -> str:
+    return f"(?:{_greedy(_letters(letters))}|{_REFERENCE})"
 
 
 def _in_case(letters: str, cased: str) -> str:
@@ -319,13 +318,17 @@ def _greedy(expression: str) -> str:
 
 
 def _scanned_gap(gap: str, *, first: bool, after_run: bool) -> str:
-    if gap and not first and gap.isspace():
+    if first:
+        return _scanned_literals(gap) + _MARKUP if gap else ""
+    if gap and gap.isspace():
         return _SCANNED_GAP + ("*" if after_run else "+")
-    return "".join(map(_scanned_literal, gap if first else re.sub(r"\s+", " ", gap)))
+    return _MARKUP + (_scanned_literals(re.sub(r"\s+", " ", gap)) + _MARKUP if gap else "")
 
 
-def _scanned_literal(char: str) -> str:
-    return _SCANNED_SPACE if char.isspace() else _literal(char)
+def _scanned_literals(text: str) -> str:
+    return _MARKUP.join(
+        _SCANNED_SPACE if char.isspace() else f"(?:{_literal(char)}|{_REFERENCE})" for char in text
+    )
 
 
 def _literal(char: str) -> str:

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from vault_indexer.search.present.hits import HitBuilder, RankedChunk, file_uri, is_obsidian_vault
 from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens, passage_at
-from vault_indexer.search.present.readable import (
-    SOURCE_FENCE,
-    ReadableText,
-    code_blocks,
-    open_fence,
-    readable,
-)
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.text.function_words import function_words
 
 __all__ = [
-    "SOURCE_FENCE",
     "ChunkHeading",
     "ExpandMode",
     "Expansion",
     "HitBuilder",
     "RankedChunk",
-    "ReadableText",
     "Snippets",
-    "code_blocks",
     "estimated_tokens",
     "file_uri",
     "function_words",
     "is_obsidian_vault",
-    "open_fence",
     "passage_at",
-    "readable",
 ]

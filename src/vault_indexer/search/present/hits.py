@@ -21,10 +21,9 @@ from vault_indexer.model import (
     kind_of,
     language_of_path,
 )
-from vault_indexer.parse import property_text, stem
+from vault_indexer.parse import SOURCE_FENCE, open_fence, property_text, stem
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present.passage import Expansion, passage_of
-from vault_indexer.search.present.readable import SOURCE_FENCE, open_fence
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
 from vault_indexer.text.times import iso_time
 from vault_indexer.vault.read import is_unchanged
@@ -63,6 +62,7 @@ class HitBuilder:
     ) -> None:
         self._catalog = query.snapshot.catalog
         self._deadline = query.deadline
+        self._chosen = query.chosen
         self._vault = query.vault.name
         self._folder = query.vault.folder
         self._snippets = snippets
@@ -129,7 +129,15 @@ class HitBuilder:
         chunk, why = row.chunk, ranked.why
         headings = self._headings(row, note)
         matched = why.keyword.terms if why.keyword else {}
-        snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note))
+        places = (
+            [
+                (start - chunk.start_pos, end - chunk.start_pos)
+                for start, end in self._chosen.places_in(row.note_id, chunk.start_pos, chunk.end_pos)
+            ]
+            if self._chosen
+            else []
+        )
+        snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note), places)
         return Hit(
             path=note.path,
             title=note.title,

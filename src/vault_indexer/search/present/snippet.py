@@ -6,12 +6,14 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
+from vault_indexer.parse import ReadableText, open_fence, readable
+from vault_indexer.search.filters import TextPattern
 from vault_indexer.search.present.borders import (
     after_pictures,
     markup_end,
@@ -20,7 +22,6 @@ from vault_indexer.search.present.borders import (
     word_start,
 )
 from vault_indexer.search.present.graphemes import cluster_end, cluster_start
-from vault_indexer.search.present.readable import ReadableText, open_fence, readable
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.function_words import function_words
 from vault_indexer.text.scripts import MARKS, SPACELESS
@@ -39,6 +40,12 @@ _BETWEEN_BLOCKS = " · "
 _SENTENCE_END = re.compile(r"[.!?…]\s+|[。！？]|\n\s*")
 _STEM = 4
 """Letters that a word has to share with another form of it. A rule of thumb."""
+
+_PLACE = "\0"
+"""Begins what stands for a phrase among the words that are marked."""
+
+_MOST_PLACES = 50
+"""So many places of a chunk are looked at. A rule of thumb."""
 
 Span = tuple[int, int]
 
@@ -84,12 +91,23 @@ class Snippets:
 
     `words` are those, each with the compounds that are marked in its place, too. `language` (ISO 639-1) is
     the query's: its function words are neither looked for nor marked, unless the query has no other words.
+    `phrases` are what the filters look for: where these have found a place, that is shown.
     """
 
-    def __init__(self, words: Mapping[str, Sequence[str]], size: int, language: str = "") -> None:
+    def __init__(
+        self,
+        words: Mapping[str, Sequence[str]],
+        size: int,
+        language: str = "",
+        phrases: Sequence[TextPattern] = (),
+    ) -> None:
         every = chain(words, *words.values())
         folded = frozenset(word for word in map(_fold_word, every) if word)
         self._words = words
+        self._phrases = phrases
+        self._of_phrases = frozenset(
+            _fold_word(word) for one in phrases for word in _TOKEN.findall(one.source)
+        )
         idle = function_words(language)
         self._size = size
         self._language = language
@@ -102,13 +120,15 @@ class Snippets:
         words: Mapping[str, float],
         headings: Sequence[ChunkHeading] = (),
         fence: str = "",
+        places: Sequence[Span] = (),
     ) -> Snippet:
         """The part of `body` to show; `words` are those that it matched by, each with what it is worth.
 
         A word matches if its folded form begins with that of a query word or the reverse for four characters
         or more, or if both have one stem, so that inflected forms are marked as well. The snippet is of one
         section: `headings` divide the body, and stand in no snippet unless there is nothing else to show.
-        `fence` is the mark of the code block that the body begins in.
+        `fence` is the mark of the code block that the body begins in. `places` are what the filters have
+        found in the body: the words of `phrases` count and are marked there alone.
         """
         folded = {
             _fold_word(form): worth
@@ -116,7 +136,11 @@ class Snippets:
             for form in (word, *self._words.get(word, ()))
         }
         wanted = {word: worth for word, worth in folded.items() if word and word not in self._idle}
-        found = self._matches(body, wanted) if wanted else []
+        at_places = self._at_places(body, places, fence)
+        if at_places:
+            wanted = {word: worth for word, worth in wanted.items() if word not in self._of_phrases}
+            wanted |= dict.fromkeys((match.word for match in at_places), 1 + fsum(wanted.values()))
+        found = sorted([*self._matches(body, wanted), *at_places])
         ranked = sorted(_sections(body, headings, found, wanted), key=_preference(body))
         for section in ranked:
             inside = fence if section.start == 0 and section.text == 0 else ""
@@ -124,10 +148,12 @@ class Snippets:
             if shown is None and section.worth:
                 shown = self._show(body, (section.start, section.text), found, wanted, "")
             if shown is not None:
-                return shown
+                own = [match.start for match in at_places if section.start <= match.start < section.end]
+                in_heading = bool(own) and own[-1] < section.text
+                return replace(shown, at=own[0]) if in_heading else shown
         whole = (0, len(body))
         shown = self._show(body, whole, found, wanted, fence)
-        return shown or self._cut(ReadableText(body, (), [0], [0]), found, wanted, (0, False, False))
+        return shown or self._cut(ReadableText(body, [0], [0]), found, wanted, (0, False, False))
 
     def _show(
         self, body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], fence: str
@@ -141,7 +167,17 @@ class Snippets:
         text = readable(body[start:end], fence)
         if not text.text.strip():
             return None
-        matches = self._matches(text.text, wanted) if wanted else []
+        phrases = [
+            _Match(text.place(match.start - start), text.place(match.end - start), match.word)
+            for match in found
+            if match.word[0] == _PLACE and start <= match.start < end
+        ]
+        words = (
+            match
+            for match in self._matches(text.text, wanted)
+            if not any(one.start < match.end and match.start < one.end for one in phrases)
+        )
+        matches = sorted([*words, *phrases])
         place = start, start > within[0], bool(body[end : within[1]].strip())
         if matches:
             return self._cut(text, matches, wanted, place)
@@ -165,15 +201,33 @@ class Snippets:
         start, end = _window(text, found, wanted, self._size)
         start = cluster_start(text.text, start, end)
         end = cluster_end(text.text, end, start)
-        spans = [(match.start, match.end) for match in found if start <= match.start < match.end <= end]
+        inside = [match for match in found if start <= match.start <= end]
+        spans = [(match.start, min(match.end, end)) for match in inside if match.start < min(match.end, end)]
         before = before or bool(text.text[:start].strip())
         after = after or bool(text.text[end:].strip())
         shown, marks = _on_one_line(text.text, (start, end), spans, before=before, after=after)
-        first = spans[0][0] if spans else end - len(text.text[start:end].lstrip())
+        first = _densest(text.units, inside, wanted) if inside else end - len(text.text[start:end].lstrip())
         return Snippet(shown, marks, offset + text.source(first))
+
+    def _at_places(self, body: str, places: Sequence[Span], fence: str) -> list[_Match]:
+        """The phrases within the places; for a place without any, that it begins there."""
+        found: list[_Match] = []
+        for start, end in places[:_MOST_PLACES]:
+            first = body.rfind("\n", 0, start) + 1
+            lines = readable(body[first : max(body.find("\n", end), end)], open_fence(body[:first], fence))
+            inside = [
+                _Match(first + lines.source(left), first + lines.source(right - 1) + 1, f"{_PLACE}{number}")
+                for number, phrase in enumerate(self._phrases)
+                for left, right in phrase.spans(lines.text)
+            ]
+            inside = [match for match in inside if start < match.end and match.start < end]
+            found += inside or [_Match(start, start, _PLACE)]
+        return found
 
     def _matches(self, body: str, wanted: Mapping[str, float]) -> list[_Match]:
         """The words of the body that stand for one that is wanted, in order."""
+        if not wanted:
+            return []
         by_stem = _by_stem(tuple(wanted))
         letters = body if body.isascii() else _with_plain_letters(body)
         if letters is None:
@@ -361,11 +415,21 @@ def _window(
             last += 1
         end = spans[last][1]
         within = found[bisect_left(starts, start) : bisect_left(starts, min(end, start + size))]
-        worth = fsum(map(wanted.__getitem__, {match.word for match in within}))
+        whole = {match.word for match in within if match.word[0] != _PLACE or match.end <= end}
+        worth = fsum(map(wanted.__getitem__, whole))
         if worth > best:
             best, shown = worth, (start, end)
     start, end = shown
     return shown if end - start <= size else _dense(body, found, shown, size)
+
+
+def _densest(units: Sequence[Span], found: Sequence[_Match], wanted: Mapping[str, float]) -> int:
+    """Where the sentence with the most of the words has the first of them."""
+    by_unit: dict[int, list[_Match]] = {}
+    for match in found:
+        by_unit.setdefault(bisect_left(units, (match.start + 1, 0)), []).append(match)
+    best = max(by_unit.values(), key=lambda own: fsum(wanted[word] for word in {match.word for match in own}))
+    return next((match.start for match in best if match.word[0] == _PLACE), best[0].start)
 
 
 def _worth_a_look(spans: Sequence[Span], starts: Sequence[int], size: int) -> range:

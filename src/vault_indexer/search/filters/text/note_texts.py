@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from vault_indexer.model import language_of_path
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.matches import Ids
-from vault_indexer.search.filters.text_pattern import SearchedText
+from vault_indexer.search.filters.text.note_source import NoteSource
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import batches
 
-MayHold = Callable[[int, SearchedText], bool]
+MayHold = Callable[[int, NoteSource], bool]
 """Whether a note, given by id and text, may hold something; False is certain."""
 
 _READ_AT_ONCE = 64
@@ -35,7 +36,7 @@ class NoteTexts:
         self._catalog = catalog
         self._deadline = deadline
         self._budget = budget
-        self._texts: dict[int, SearchedText] = {}
+        self._texts: dict[int, NoteSource] = {}
         self._held_bytes = 0
         self._read_texts = 0
         self._decoded: set[int] = set()
@@ -47,7 +48,7 @@ class NoteTexts:
         self._held_bytes = 0
         self._decoded = set()
 
-    def read(self, notes: Ids, may_hold: MayHold | None = None) -> Iterator[tuple[int, SearchedText]]:
+    def read(self, notes: Ids, may_hold: MayHold | None = None) -> Iterator[tuple[int, NoteSource]]:
         """The notes, ascending, each with its text, save those that cannot hold what is looked for."""
         for several in batches(sorted(notes), _READ_AT_ONCE):
             texts = {} if self._budget.is_spent else self._load(several)
@@ -59,7 +60,7 @@ class NoteTexts:
                 elif may_hold is None or may_hold(note_id, searched):
                     yield note_id, searched
 
-    def until_spent(self, read: Sequence[tuple[int, SearchedText]]) -> Iterator[tuple[int, SearchedText]]:
+    def until_spent(self, read: Sequence[tuple[int, NoteSource]]) -> Iterator[tuple[int, NoteSource]]:
         """Those of the notes, which have been read, that come before the budget is spent."""
         for note_id, searched in read:
             self._deadline.check()
@@ -68,13 +69,13 @@ class NoteTexts:
             else:
                 yield note_id, searched
 
-    def count_decoding(self, note_id: int, searched: SearchedText) -> None:
+    def count_decoding(self, note_id: int, searched: NoteSource) -> None:
         """Count that a text is decoded; a second time costs nothing."""
         if note_id not in self._decoded:
             self._decoded.add(note_id)
             self._budget.spend(costs.DECODED_BYTE * len(searched.encoded))
 
-    def _load(self, notes: Sequence[int]) -> Mapping[int, SearchedText]:
+    def _load(self, notes: Sequence[int]) -> Mapping[int, NoteSource]:
         if self._held_bytes > _HELD_BYTES:
             self._texts = {}
             self._held_bytes = 0
@@ -86,5 +87,10 @@ class NoteTexts:
             self._held_bytes += size
             self._budget.spend(costs.NOTE * len(missing))
             self._budget.spend(costs.BYTE * size)
-            self._texts.update((note_id, SearchedText(read.get(note_id, b""))) for note_id in missing)
+            sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
+            code = {
+                note_id for note_id, path in self._catalog.rows_in(sql, missing) if language_of_path(path)
+            }
+            for note_id in missing:
+                self._texts[note_id] = NoteSource(read.get(note_id, b""), is_code=note_id in code)
         return {note_id: self._texts[note_id] for note_id in notes}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.candidates import Pattern
 from vault_indexer.search.filters.matches import Span
+from vault_indexer.search.filters.text.note_source import NoteSource
 from vault_indexer.search.filters.text.note_texts import MayHold
 from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern
 from vault_indexer.search.query import RegexMatcher, encode
@@ -21,6 +23,7 @@ states that RE2 is slow, and the pattern does not show which. A rule of thumb.""
 _NOISE_NS = 5_000_000
 """So much more an expression may take by chance, all its calls together. A rule of thumb."""
 
+_VISIBLE = re.compile(r"\S")
 _STRIDE = 100
 """Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
 only says which chunk to show. A rule of thumb."""
@@ -100,12 +103,33 @@ class PatternSearch:
             start, known = end, last
             at = _next_place(data, first, last)
 
-    def is_within(self, pattern: TextPattern, searched: SearchedText, start: int, end: int) -> bool:
-        """Whether a word or phrase stands in a piece of a text."""
-        found = next(pattern.spans(searched, start, end), None)
-        char = costs.QUICK_CHAR if _is_quick(pattern, searched) else costs.SLOW_CHAR
-        self._budget.spend(costs.TEST + char * ((found[1] if found else end) - start))
-        return found is not None
+    def is_within(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> bool:
+        """Whether a reader sees a word or phrase in a piece of a note."""
+        self._budget.spend(costs.TEST)
+        return next(self.spans(pattern, note, start, end), None) is not None
+
+    def spans(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> Iterator[Span]:
+        """Where a reader sees a word or phrase in a piece of a note, in order, as places of its source. RE2
+        says which parts of the note to render."""
+        while (position := self._next_position(pattern, note, start, end)) is not None:
+            part, is_new = note.part_at(position)
+            if is_new:
+                self._budget.spend(costs.RENDERED_CHAR * (part.end - part.start))
+            first, last = part.shown(start, end)
+            self.count_chars(pattern, part.searched, last - first)
+            yield from map(part.source, pattern.spans(part.searched, first, last))
+            start = max(part.end, position + 1)
+
+    def _next_position(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> int | None:
+        """A place in the first part of the note, from `start` on, in which a pattern may occur."""
+        if pattern.scanner is None or start >= end:
+            return start if start < end else None
+        first = note.byte_at(max(start - pattern.scanner.follows_border, 0))
+        last = note.byte_at(min(end + 1, len(note.text)))
+        at = pattern.scanner.next_start(note.encoded, first, last)
+        self._budget.spend(costs.SCAN + costs.SCANNED_BYTE * ((last if at is None else at) - first))
+        visible = None if at is None else _VISIBLE.search(note.text, note.char_at(at), end)
+        return max(visible.start(), start) if visible else None
 
     def matches_within(self, matcher: RegexMatcher, text: str, start: int, end: int) -> bool:
         """Whether an expression matches in a piece of a text. A piece is a text of its own: its borders are

@@ -9,9 +9,10 @@ from functools import partial
 from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.candidates import Pattern, TextCandidates, pattern_of
+from vault_indexer.search.filters.text.note_source import NoteSource
 from vault_indexer.search.filters.text.pattern_search import PatternSearch
 from vault_indexer.search.filters.text.required import is_seen_in_text
-from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern
+from vault_indexer.search.filters.text_pattern import TextPattern
 from vault_indexer.search.query import All, Either, Node, Not, Phrase, Regex, Scope, Word, atoms
 
 PieceTest = Callable[[int, int], bool]
@@ -23,7 +24,7 @@ class NoteInScope:
     """A note of which pieces are tested. Each of these holds the word `required`, if there is one."""
 
     note_id: int
-    searched: SearchedText
+    searched: NoteSource
     scope: Scope
     required: TextPattern | None
 
@@ -74,7 +75,6 @@ class PieceTests:
         if is_seen and not self._search.occurrence(pattern)(note.note_id, note.searched):
             return _never
         if isinstance(pattern, TextPattern):
-            self._search.count_chars(pattern, note.searched, 0)
             return partial(self._search.is_within, pattern, note.searched)
         return partial(self._search.matches_within, pattern, note.searched.text)
 

@@ -11,12 +11,13 @@ from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.candidates import Pattern, pattern_of
 from vault_indexer.search.filters.matches import Ids, Matches, Span
 from vault_indexer.search.filters.scopes import NoteText, Pieces, pieces
+from vault_indexer.search.filters.text.note_source import NoteSource
 from vault_indexer.search.filters.text.note_texts import MayHold, NoteTexts
 from vault_indexer.search.filters.text.pattern_search import PatternSearch
 from vault_indexer.search.filters.text.piece_tests import NoteInScope, PieceTest, PieceTests
 from vault_indexer.search.filters.text.required import is_seen_in_text, required_regex, required_word
 from vault_indexer.search.filters.text.structure import read_structure
-from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern
+from vault_indexer.search.filters.text_pattern import TextPattern
 from vault_indexer.search.query import All, Either, Node, Phrase, Regex, RegexMatcher, Scope, Word, encode
 from vault_indexer.store.catalog import CatalogReader
 
@@ -90,7 +91,7 @@ class PieceReader:
             self._budget.spend(costs.PARSED_CHAR * len(note.text))
 
     def _spans(
-        self, found: Pieces, searched: SearchedText, test: PieceTest, required: Pattern | None
+        self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
     ) -> Iterator[Span]:
         """The places of the pieces that pass a test. Every one of these holds what is required, so the others
         are not looked into."""
@@ -107,7 +108,7 @@ class PieceReader:
                 yield found.starts[number], found.place_ends[number]
 
     def _numbers_holding(
-        self, found: Pieces, searched: SearchedText, word: TextPattern | None
+        self, found: Pieces, searched: NoteSource, word: TextPattern | None
     ) -> Iterator[int]:
         """The pieces that hold a word, each once, in order; without a word all."""
         if word is None:
@@ -118,18 +119,15 @@ class PieceReader:
                 if self._search.is_within(word, searched, start, end):
                     yield each
             return
-        self._search.count_chars(word, searched, len(searched.text))
         last = -1
-        for start, _ in word.spans(searched):
+        for start, _ in self._search.spans(word, searched, searched.text_start, len(searched.text)):
             self._budget.spend(costs.FOUND)
             number = found.at(start)
             if number is not None and number != last:
                 last = number
                 yield number
 
-    def _numbers_matching(
-        self, found: Pieces, searched: SearchedText, matcher: RegexMatcher
-    ) -> Iterator[int]:
+    def _numbers_matching(self, found: Pieces, searched: NoteSource, matcher: RegexMatcher) -> Iterator[int]:
         """The pieces in which a match of the whole text begins: at least those that match by themselves."""
         text, data = searched.text, searched.encoded
         at = position = 0
@@ -147,9 +145,9 @@ class PieceReader:
             position = after
 
 
-def _all_may_hold(tests: Sequence[MayHold], note_id: int, searched: SearchedText) -> bool:
+def _all_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
     return all(test(note_id, searched) for test in tests)
 
 
-def _any_may_hold(tests: Sequence[MayHold], note_id: int, searched: SearchedText) -> bool:
+def _any_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
     return any(test(note_id, searched) for test in tests)

@@ -9,7 +9,6 @@ from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.candidates import TextCandidates, pattern_of
 from vault_indexer.search.filters.matches import Ids, Matches, Span
-from vault_indexer.search.filters.scopes import NoteText
 from vault_indexer.search.filters.text.metadata import MetadataReader
 from vault_indexer.search.filters.text.note_texts import NoteTexts
 from vault_indexer.search.filters.text.pattern_search import PatternSearch, is_worth_scanning
@@ -81,10 +80,8 @@ class TextReader:
         may_hold = self._search.occurrence(pattern) if is_worth_scanning(pattern) else None
         for note_id, searched in self._texts.read(notes, may_hold):
             self._texts.count_decoding(note_id, searched)
-            spans = pattern.spans(searched, NoteText(searched.text).text_start)
+            spans = self._search.spans(pattern, searched, searched.text_start, len(searched.text))
             found = tuple(spans if all_places else islice(spans, 1))
-            read_to = found[0][1] if found and not all_places else len(searched.text)
-            self._search.count_chars(pattern, searched, read_to)
             if found:
                 self._budget.spend(costs.FOUND * len(found))
                 places[note_id] = found
@@ -100,7 +97,7 @@ class TextReader:
                 continue
             self._texts.count_decoding(note_id, searched)
             found: list[Span] = []
-            for span in self._search.places(matcher, searched, NoteText(searched.text).text_start):
+            for span in self._search.places(matcher, searched, searched.text_start):
                 found.append(span)
                 if not all_places or self._budget.is_spent:
                     break

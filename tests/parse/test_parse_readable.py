@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.search.present.readable import code_blocks, open_fence, readable
+from vault_indexer.parse.readable import code_blocks, open_fence, readable
 
 
 def test_what_begins_within_code_is_code_up_to_the_fence() -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from vault_indexer.parse.plain import MARKUP, markup_spans
+from vault_indexer.parse.inline import normal_label
+from vault_indexer.parse.plain import MARKUP, NO_DEFINITIONS, markup_edits
 from vault_indexer.text.sentences import clauses, sentences, whole_spans
 
 Span = tuple[int, int]
@@ -41,27 +42,41 @@ _LINE = re.compile(
     """,
     re.VERBOSE,
 )
+_DEFINITION = re.compile(
+    r"""^[ \t>]*\[(?!\^)([^\[\]\r\n]+)\]:[ \t]*(?:<[^<>\r\n]*>|[^\s<]\S*)"""
+    r"""(?:[ \t]+(?:"[^"\n]*"|'[^'\n]*'|\([^()\n]*\)))?(?=[ \t]*\r?(?:\n|\Z))""",
+    re.MULTILINE,
+)
 _BLOCK_ID = re.compile(r"(?:^|(?<=[ \t]))\^[A-Za-z0-9-]+[ \t\r]*\Z")
 _HEADING_END = re.compile(r"[ \t]+#+[ \t\r]*\Z")
 _PIPE = re.compile(r"(?<!\\)[ \t]*\|[ \t]*")
-_FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
+_FOOTNOTE_OR_BREAK = re.compile(r"\[\^[^\]\s]+\]|(?<!\\)\\(?=\n)")
 _QUOTE_LEAD = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BREAK = re.compile(r"</?(?:br|p|div|li|ul|ol|t[drh]|table|hr|h[1-6]|img|iframe)\b", re.IGNORECASE)
 _CLOSERS = tuple(" .,;:!?)")
 """In front of these, a picture that is not shown leaves no blank."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadableText:
-    """A text without markup. `units` are its sentences, list items, rows and lines of code.
+    """A text without markup.
 
-    Every character but a blank between two cells or lines stands in the source, in the same order.
+    Every character stands in the source, in the same order, but for a blank between two cells or lines and
+    what a character reference stands for.
     """
 
     text: str
-    units: tuple[Span, ...]
     _starts: list[int]
     _sources: list[int]
+    _borders: tuple[int, ...] = ()
+    _source: str = ""
+
+    @cached_property
+    def units(self) -> tuple[Span, ...]:
+        """Its sentences, list items, rows and lines of code."""
+        found = sorted({self.place(border) for border in self._borders} | {0, len(self.text)})
+        whole = [(self.place(start), self.place(end)) for start, end in whole_spans(self._source)]
+        return tuple(_units(self.text, found, whole))
 
     def source(self, offset: int) -> int:
         """Where in the source the character at `offset` stands."""
@@ -79,16 +94,31 @@ class ReadableText:
 
 @lru_cache(maxsize=2048)
 def readable(source: str, fence: str = "") -> ReadableText:
-    """The source without markup. `fence` is the mark of the code block that it begins in ("": in none).
+    """As `render_markdown`.
 
     Cached, some 6 MB at most: while a user types a query, the same hits come again and again, and many
     queries have hits in common.
     """
-    markup = _Markup(source)
+    return render_markdown(source, fence)
+
+
+def render_markdown(source: str, fence: str = "", labels: frozenset[str] = frozenset()) -> ReadableText:
+    """The source without markup. `fence` is the mark of the code block that it begins in ("": in none),
+    `labels` are those of the links that are defined elsewhere (`link_labels`).
+    """
+    defined = labels | link_labels(source)
+    markup = _Markup(source, dict.fromkeys(defined, "") if defined else NO_DEFINITIONS)
     for start, end, mark in code_blocks(source, fence):
         markup.add_code(start, end, mark)
     markup.add_prose(len(source))
     return _assemble(source, sorted(markup.cuts), markup.borders)
+
+
+def link_labels(source: str) -> frozenset[str]:
+    """The labels of the links that are defined in the source."""
+    if "]:" not in source:
+        return frozenset()
+    return frozenset(normal_label(match[1]) for match in _DEFINITION.finditer(source))
 
 
 def code_blocks(source: str, fence: str = "") -> Iterator[tuple[int, int, str]]:
@@ -126,6 +156,7 @@ class _Markup:
     """What of the source is not shown, and where blocks begin."""
 
     source: str
+    definitions: Mapping[str, str]
     cuts: list[Cut] = field(default_factory=list)
     borders: list[int] = field(default_factory=list)
     position: int = 0
@@ -153,8 +184,10 @@ class _Markup:
             for match in _HIDDEN.finditer(source, start, end):
                 if match["ticks"] is None:
                     self._add_lines(start, match.start())
-                    self.cuts.append((*match.span(), ""))
                     start = match.end()
+                    if source[match.start() - 1 : match.start()] in ("", " ", "\n"):
+                        start += len(source[start:end]) - len(source[start:end].lstrip(" "))
+                    self.cuts.append((match.start(), start, ""))
         self._add_lines(start, end)
         self.position = end
 
@@ -164,12 +197,15 @@ class _Markup:
         while start < end:
             stop = self.source.find("\n", start, end) + 1 or end
             match = _LINE.match(self.source, start, stop)
-            assert match is not None
+            assert match
             kind = match.lastgroup or ""
-            if kind in ("blank", "rule", "heading", "row", "callout", "number", "task", "footnote"):
-                begins = True
-            else:
-                begins = match["lead"].strip(" \t>") != ""
+            if start and self.source[start - 1] != "\n":  # behind a comment
+                start = stop
+                continue
+            if kind == "lead" and self.definitions and not self.source[leaf:start].strip():
+                defined = _DEFINITION.match(self.source, start, stop)  # it ends no paragraph
+                kind, match = ("definition", defined) if defined else (kind, match)
+            begins = kind != "lead" or match["lead"].strip(" \t>") != ""
             in_table = kind == "row" or (in_table and kind != "blank" and "|" in self.source[start:stop])
             if begins or in_table:
                 self._add_inline(leaf, start)
@@ -180,7 +216,7 @@ class _Markup:
             self._add_line(match, kind, stop)
             if in_table and kind != "rule":
                 self._add_row(start, stop)
-            if kind in ("heading", "callout", "rule"):
+            if kind in ("heading", "callout", "rule", "definition"):
                 self._add_inline(leaf, stop)
                 leaf = stop
             start = stop
@@ -220,14 +256,14 @@ class _Markup:
         if not MARKUP.search(self.source, start, end):
             return
         text = self.source[start:end]
-        for first, last in markup_spans(text):
+        for first, last, shown in markup_edits(text, self.definitions):
             if last > first:
-                gap = " " if _BREAK.match(text, first) else ""
+                gap = " " if _BREAK.match(text, first) else shown
                 if text.startswith("![[", first) and text[last : last + 1] in _CLOSERS:
                     first -= first - len(text[:first].rstrip(" "))
                 self.cuts.append((start + first, start + last, gap))
-        if "[^" in text:
-            self.cuts += [(start + m.start(), start + m.end(), "") for m in _FOOTNOTE.finditer(text)]
+        if "[^" in text or "\\\n" in text:
+            self.cuts += [(start + m.start(), start + m.end(), "") for m in _FOOTNOTE_OR_BREAK.finditer(text)]
 
 
 def _assemble(source: str, cuts: Iterable[Cut], borders: Iterable[int]) -> ReadableText:
@@ -245,12 +281,9 @@ def _assemble(source: str, cuts: Iterable[Cut], borders: Iterable[int]) -> Reada
             starts.append(length)
             sources.append(max(start, position))
             parts.append(gap)
-            length += 1
+            length += len(gap)
         position = max(position, end)
-    text = ReadableText("".join(parts), (), starts, sources)
-    found = sorted({text.place(border) for border in borders} | {0, len(text.text)})
-    whole = [(text.place(start), text.place(end)) for start, end in whole_spans(source)]
-    return ReadableText(text.text, tuple(_units(text.text, found, whole)), starts, sources)
+    return ReadableText("".join(parts), starts, sources, tuple(borders), source)
 
 
 def _units(text: str, borders: list[int], whole: list[Span]) -> Iterator[Span]:
