@@ -6,9 +6,10 @@ words, `trust` reads who may set a key, and `documents` writes all of it down fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -80,6 +81,18 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     trust: ClassVar[Trust] = Trust.USER
+
+
+class ExtensionTable(Table):
+    """Base of the table of an optional package, as `extensions` has it."""
+
+    @classmethod
+    def with_defaults(cls, tables: Mapping[str, object]) -> Mapping[str, object]:
+        """The values that were set, by table and key, with other defaults for tables of the core."""
+        return tables
+
+    def check(self, settings: Any) -> None:
+        """Raises DisagreementError, with dotted keys, where other values of the `Settings` do not fit."""
 
 
 class DisagreementError(ValueError):

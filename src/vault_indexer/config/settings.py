@@ -10,17 +10,20 @@ becomes code in the docs.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, create_model, model_validator
 
 from vault_indexer.config.fields import (
     PUBLIC,
     TUNING,
     Allowed,
     DisagreementError,
+    ExtensionTable,
     Glob,
     Table,
     Trust,
@@ -33,6 +36,7 @@ from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.llm import LlmSettings
 from vault_indexer.config.tables.milvus import MilvusSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
+from vault_indexer.extensions import extensions, load
 from vault_indexer.model import SOURCE_SUFFIXES
 
 
@@ -462,8 +466,16 @@ class EvalsSettings(Table):
     )
 
 
-class Settings(Table):
-    """The whole configuration."""
+Extended = TypeVar("Extended", bound=ExtensionTable)
+
+EXTENSION_TABLES: Mapping[str, type[ExtensionTable]] = MappingProxyType(
+    {name: load(table) for extension in extensions() for name, table in extension.tables.items()}
+)
+"""The tables of the optional packages that are present."""
+
+
+class CoreSettings(Table):
+    """The configuration without the tables of optional packages."""
 
     vault: OptionalFolder = Field(
         default=None,
@@ -498,6 +510,28 @@ class Settings(Table):
             return {**tables, "embedding": {"token_weights": "none", **embedding}}
         return tables
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults_of_extensions(cls, tables: object) -> object:
+        if not isinstance(tables, dict):
+            return tables
+        given: Mapping[str, object] = tables
+        for table in EXTENSION_TABLES.values():
+            given = table.with_defaults(given)
+        return given
+
+    @model_validator(mode="after")
+    def _fits_extensions(self) -> Self:
+        for name, table in EXTENSION_TABLES.items():
+            self.table(name, table).check(self)
+        return self
+
+    def table(self, name: str, kind: type[Extended]) -> Extended:
+        """The table of an optional package."""
+        found = getattr(self, name)
+        assert isinstance(found, kind)
+        return found
+
     @model_validator(mode="after")
     def _server_is_named(self) -> Self:
         if self.index.backend == "milvus" and not self.milvus.uri:
@@ -505,3 +539,15 @@ class Settings(Table):
         for key, allowed in self.milvus.disagreements(self.milvus.uri):
             raise DisagreementError(allowed, key)
         return self
+
+
+if TYPE_CHECKING:
+    Settings = CoreSettings
+else:
+    Settings = create_model(
+        "Settings",
+        __base__=CoreSettings,
+        __module__=__name__,
+        __doc__="The whole configuration.",
+        **{name: (table, table()) for name, table in EXTENSION_TABLES.items()},
+    )

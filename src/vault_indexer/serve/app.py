@@ -24,7 +24,7 @@ from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, RE
 from vault_indexer.serve.api.events import StatusEvents
 from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
-from vault_indexer.serve.api.respond import AnswerContext, answer, ask_events
+from vault_indexer.serve.api.respond import AnswerContext, answer, ask_events, extension_routes
 from vault_indexer.serve.http.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.http.metrics import METRICS_PATH, DaemonMetrics
 from vault_indexer.serve.http.page_files import page_files, page_routes
@@ -89,7 +89,9 @@ class ServerOptions:
 
 
 def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
-    """The ASGI application, guard included, with a route for each of the endpoints."""
+    """The ASGI application, guard included, with a route for each of the endpoints, and for those of optional
+    packages."""
+    endpoints = (*endpoints, *(route.endpoint for route in extension_routes()))
     daemon = DaemonState(running=True, pid=os.getpid(), url=f"http://127.0.0.1:{options.port}")
     context = partial(_context_of_request, vaults, daemon, options)
     responses: dict[str, Respond] = {

@@ -24,6 +24,7 @@ from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of, is_pinned
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
+from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.assembly import LLM_CACHE, LLM_CALLS, Target
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
@@ -42,7 +43,7 @@ from vault_indexer.model import JsonValue
 from vault_indexer.serve.app import ServerParts
 from vault_indexer.serve.http.announcements import Announcements
 from vault_indexer.serve.http.vault_choice import vault_url
-from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
+from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest, extension_tools
 from vault_indexer.serve.server import (
     Site,
     address_to_keep,
@@ -231,8 +232,18 @@ def _refuse_evals(_request: EvalRequest) -> Mapping[str, JsonValue]:
     raise UsageError(_UNNAMED)
 
 
+def _refuse_tool(_: Mapping[str, Value]) -> dict[str, JsonValue]:
+    raise UsageError(_UNNAMED)
+
+
 _UNNAMED = "Which vault? Name one."
-_OFFERED = ServerParts(AgentActions(strategy=_AnyStrategy(), run_evals=_refuse_evals))
+_OFFERED = ServerParts(
+    AgentActions(
+        strategy=_AnyStrategy(),
+        run_evals=_refuse_evals,
+        tools={tool.view.name: _refuse_tool for tool in extension_tools()},
+    )
+)
 """What is offered for each of several vaults, before one is named."""
 
 
@@ -246,6 +257,7 @@ def agent_actions(target: Target, service: VaultService) -> AgentActions:
     return AgentActions(
         strategy=StrategyInFile(target.files[-1], target.reload),
         run_evals=partial(_run_evals, service, target),
+        tools={tool.view.name: partial(tool.call, target, service) for tool in extension_tools()},
     )
 
 

@@ -72,7 +72,7 @@ class Endpoint(Generic[Answer]):
 
     answer: str
     """The dataclass of `model`, by its name: this module loads none, so that a command starts fast. Several
-    are separated by " | "."""
+    are separated by " | ". One of an optional package is "module:name"."""
 
     answer_help: str
     other_answers: tuple[tuple[int, str, str], ...] = ()

@@ -5,10 +5,11 @@ A row has a function here, or a method of `VaultService`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_indexer.answer import AskEvent, whole_answer
 from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
@@ -28,6 +29,7 @@ from vault_indexer.contract.requests import (
     VerifyRequest,
 )
 from vault_indexer.errors import UsageError
+from vault_indexer.extensions import offered
 from vault_indexer.model import (
     AnswerSentence,
     AskAnswer,
@@ -115,12 +117,28 @@ class AnswerContext:
         return self.vaults.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
 
 
+class ExtensionRoute(NamedTuple):
+    """An endpoint of an optional package, and the function that answers it, given the request."""
+
+    endpoint: Endpoint[Any]
+    answer: Callable[[AnswerContext, Any], object]
+
+
+@functools.cache
+def extension_routes() -> tuple[ExtensionRoute, ...]:
+    """Those of the packages that are present."""
+    return tuple(route for routes in offered("routes") for route in routes)
+
+
 def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]) -> object:
     """The answer of an endpoint, a dataclass of its row, given a value for each of its parameters. Raises
     VaultIndexerError."""
     request: Any = request_of(endpoint.request, arguments)
     if own := FUNCTIONS.get(endpoint.name):
         return own(context, request)
+    for route in extension_routes():
+        if route.endpoint.name == endpoint.name:
+            return route.answer(context, request)
     method = getattr(context.service, endpoint.name)
     return method(**{one.name: getattr(request, one.name) for one in fields(request)})
 

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from vault_indexer.contract.parameters import Value
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.extensions import offered
 from vault_indexer.model import JsonValue
+from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.service import VaultService
+
+ToolCall = Callable[[Mapping[str, Value]], dict[str, JsonValue]]
+"""Answers a tool, given a value for each of its parameters. It is called in a thread, and raises
+VaultIndexerError."""
+
+
+class ExtensionTool(NamedTuple):
+    """A tool of an optional package. `call` is a `ToolCall` that is also given the vault."""
+
+    view: ToolView
+    call: Callable[[Target, VaultService, Mapping[str, Value]], dict[str, JsonValue]]
+
+
+@functools.cache
+def extension_tools() -> tuple[ExtensionTool, ...]:
+    """Those of the packages that are present."""
+    return tuple(tool for tools in offered("tools") for tool in tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +68,11 @@ class StrategySetting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentActions:
-    """Each action that is None is a tool that is not offered."""
+    """Each action that is None is a tool that is not offered. `tools` are those of optional packages."""
 
     strategy: StrategySetting | None = None
     run_evals: EvalRunner | None = None
+    tools: Mapping[str, ToolCall] = field(default_factory=dict)
 
 
 NO_ACTIONS = AgentActions()

@@ -158,8 +158,10 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
 def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     """The page that the arguments ask for. While an index is built for the first time, it waits for the first
     notes. Raises VaultIndexerError."""
-    own = _OWN.get(view.name, _row_answer)
-    found = _once_there(context, partial(own, view, context, arguments))
+    if added := context.actions.tools.get(view.name):
+        found = _once_there(context, partial(added, arguments))
+    else:
+        found = _once_there(context, partial(_OWN.get(view.name, _row_answer), view, context, arguments))
     if not view.lists or view.pages_itself:
         return found
     limit = cast("int | None", arguments.get("limit"))

@@ -356,10 +356,12 @@ def tool_views(
     *,
     strategies: Sequence[str] = (),
     has_evals: bool = False,
+    more: Sequence[ToolView] = (),
     vaults: Sequence[str] = (),
 ) -> tuple[ToolView, ...]:
     """The tools of a server with these endpoints. `set_chunker` chooses among `strategies`, and is offered
-    if there are any. Where there are several `vaults`, each tool can name one."""
+    if there are any; `more` are those of optional packages. Where there are several `vaults`, each tool can
+    name one."""
     rows = {endpoint.name: endpoint for endpoint in endpoints}
     found = [view for view in _VIEWS if view.row.name in rows]
     if ASK_NAME in rows:
@@ -371,6 +373,7 @@ def tool_views(
         found.append(replace(_SET_CHUNKER, endpoint=endpoint))
     if has_evals:
         found.append(_RUN_EVAL)
+    found += more
     return tuple(_in_vault(view, vaults) if len(vaults) > 1 and view.names_vault else view for view in found)
 
 
