@@ -474,8 +474,8 @@ EXTENSION_TABLES: Mapping[str, type[ExtensionTable]] = MappingProxyType(
 """The tables of the optional packages that are present."""
 
 
-class CoreSettings(Table):
-    """The configuration without the tables of optional packages."""
+class Settings(Table):
+    """The whole configuration. Tables of optional packages are added below."""
 
     vault: OptionalFolder = Field(
         default=None,
@@ -541,13 +541,11 @@ class CoreSettings(Table):
         return self
 
 
-if TYPE_CHECKING:
-    Settings = CoreSettings
-else:
+if not TYPE_CHECKING:
     Settings = create_model(
         "Settings",
-        __base__=CoreSettings,
+        __base__=Settings,
         __module__=__name__,
-        __doc__="The whole configuration.",
+        __doc__=Settings.__doc__,
         **{name: (table, table()) for name, table in EXTENSION_TABLES.items()},
     )
