@@ -21,9 +21,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from vault_evals.generate import choose_questions, survey_vault
+from vault_evals.questions import GENERATED_KINDS, Question
 from vault_indexer.bootstrap import resolve_target
-from vault_indexer.evals.generate import choose_questions, survey_vault
-from vault_indexer.evals.questions import GENERATED_KINDS, Question
 
 JUDGEMENTS = Path(__file__).parent / "queries" / "generated.tsv"
 SAMPLE = 25

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.extensions import GROUP, OPTIONAL, _entry_points, package_of, present, references
+from vault_indexer.extensions import (
+    GROUP,
+    OPTIONAL,
+    Extension,
+    _entry_points,
+    package_of,
+    present,
+    references,
+)
 
 ABSENT = """
 import sys
@@ -47,12 +55,13 @@ def test_references_are_the_values_of_the_group(text: str, expected: list[str]) 
 def test_a_package_whose_folder_is_gone_offers_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "package_that_is_there.py").write_text("import json\nEXTENSION = json")
+    there = "from vault_indexer.extensions import Extension\nEXTENSION = Extension(follower='here:follow')\n"
+    (tmp_path / "package_that_is_there.py").write_text(there)
     (tmp_path / "package_that_is_broken.py").write_text("import no_such_module_anywhere")
     monkeypatch.syspath_prepend(tmp_path)
-    import json
-
-    assert present(["no_such_package:EXTENSION", "package_that_is_there:EXTENSION"]) == (json,)
+    assert present(["no_such_package:EXTENSION", "package_that_is_there:EXTENSION"]) == (
+        Extension(follower="here:follow"),
+    )
     with pytest.raises(ModuleNotFoundError, match="no_such_module_anywhere"):
         present(["package_that_is_broken:EXTENSION"])
 
@@ -60,3 +69,18 @@ def test_a_package_whose_folder_is_gone_offers_nothing(
 def test_the_core_names_its_optional_packages() -> None:
     assert [package_of(command="eval"), package_of(table="milvus")] == ["vault_evals", "vault_gateway"]
     assert [package_of(command="search"), package_of(table="search"), package_of()] == ["", "", ""]
+
+
+def test_without_a_package_its_command_is_one_line() -> None:
+    ran = without_packages("eval", "run", "--live")
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert "indexer eval needs the package vault_evals, which this installation lacks." in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_without_a_package_its_table_is_a_warning(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("[evals]\nrecord_clicks = true\nanything = 3\n\n[search]\nlimit = 7\n")
+    ran = without_packages("config", "show", "--config", str(file))
+    assert (ran.returncode, "limit" in ran.stdout) == (0, True)
+    assert "[evals] needs the package vault_evals, which is not installed; ignored" in ran.stderr

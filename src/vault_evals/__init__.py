@@ -1,5 +1,17 @@
-"""Evaluation: golden cases, ranking questions and tuning, for a vault of one's own."""
+"""Evaluation of searches and answers: golden cases, questions for ranking, tuning, judging. See README.md."""
 
-from vault_indexer.extensions import Extension
+from types import MappingProxyType
 
-EXTENSION = Extension()
+from vault_indexer.extensions import Extension, ExtensionCommand
+
+BUILT_IN_AGENTS = ("search", "related", "links", "ask")
+"""What golden cases may ask without any setting."""
+
+EXTENSION = Extension(
+    commands=(
+        ExtensionCommand("eval", "vault_evals.commands", "Measure searches and answers on your notes."),
+    ),
+    tables=MappingProxyType({"evals": "vault_evals.tables:EvalsSettings"}),
+    routes="vault_evals.feedback:ROUTES",
+    tools="vault_evals.tool:TOOLS",
+)

@@ -15,18 +15,12 @@ from pathlib import Path
 import pytest
 from questions_vault import target_of, write_vault
 
+from vault_evals.comparison import as_markdown, compare
+from vault_evals.generate import choose_questions, survey_vault
+from vault_evals.questions import Question, generated_file, load_questions, write_questions
+from vault_evals.ranking import RankingRun, run_ranking
+from vault_evals.variants import own_index, parse_variants
 from vault_indexer.daemon.assembly import Assembly, Target
-from vault_indexer.evals.generate import choose_questions, survey_vault
-from vault_indexer.evals.question_folder import generated_file, load_questions
-from vault_indexer.evals.questions import Question, write_questions
-from vault_indexer.evals.ranking import (
-    RankingRun,
-    as_markdown,
-    compare,
-    own_index,
-    parse_variants,
-    run_ranking,
-)
 
 pytestmark = pytest.mark.long
 

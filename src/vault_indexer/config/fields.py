@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vault_indexer.patterns import parse_pattern
 
@@ -107,6 +108,11 @@ class DisagreementError(ValueError):
         self.keys = keys
 
 
+def _folder(value: object) -> object:
+    """A text as a path; TOML has no null, so an empty one stands for "not set"."""
+    return (Path(value) if value else None) if isinstance(value, str) else value
+
+
 def _glob(value: str) -> str:
     if parse_pattern(value) is None:
         raise ValueError("a glob pattern, as in .gitignore, and no comment")
@@ -130,3 +136,5 @@ VariableName = Annotated[
     Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"),
     Allowed("the name of an environment variable (not the key itself), or nothing"),
 ]
+
+OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]

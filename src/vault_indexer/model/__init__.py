@@ -3,7 +3,6 @@
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.requests import AskRequest, ClusterKind, Expand, SearchRequest
 from vault_indexer.model.agents import (
-    EvalReport,
     FetchedMetadata,
     FetchedNote,
     FoundNote,
@@ -89,12 +88,6 @@ from vault_indexer.model.gateway import (
     PublishedVault,
     PublishedVaultList,
 )
-from vault_indexer.model.judging import (
-    JudgingPool,
-    KeptClick,
-    KeptGrade,
-    PooledNote,
-)
 from vault_indexer.model.note import (
     BlockId,
     Diagnostic,
@@ -167,7 +160,6 @@ __all__ = [
     "Element",
     "ElementKind",
     "ErrorReport",
-    "EvalReport",
     "Expand",
     "Explanation",
     "Failure",
@@ -193,9 +185,6 @@ __all__ = [
     "InspectedLink",
     "InspectedNote",
     "JsonValue",
-    "JudgingPool",
-    "KeptClick",
-    "KeptGrade",
     "KeywordReason",
     "Link",
     "LinkKind",
@@ -224,7 +213,6 @@ __all__ = [
     "Passage",
     "PauseState",
     "Picture",
-    "PooledNote",
     "Problem",
     "Progress",
     "Proof",

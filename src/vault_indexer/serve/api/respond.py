@@ -16,11 +16,8 @@ from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
     BodiesRequest,
-    ClickRequest,
     EmbedRequest,
     ExplainRequest,
-    JudgePoolRequest,
-    JudgeRequest,
     LinksRequest,
     NoParameters,
     NoteRequest,
@@ -39,9 +36,6 @@ from vault_indexer.model import (
     ChunkBody,
     DaemonState,
     Explanation,
-    JudgingPool,
-    KeptClick,
-    KeptGrade,
     LinksAnswer,
     MentionsAnswer,
     NoteText,
@@ -60,11 +54,8 @@ from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     ASK,
     BODIES,
-    CLICK,
     EMBED,
     EXPLAIN,
-    JUDGE,
-    JUDGE_POOL,
     NOTE,
     PAUSE,
     RELATED,
@@ -75,7 +66,6 @@ from vault_indexer.serve.api.endpoints import (
     VERIFY,
     Endpoint,
 )
-from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
 from vault_indexer.service import VaultService
 from vault_indexer.text.times import iso_time
@@ -92,14 +82,12 @@ _KEY_DIGITS = len(str(_LARGEST_KEY))
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
     """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
-    none. `is_cancelled` says that nobody waits for the answer any more, `feedback` keeps what a person
-    does in a face."""
+    none. `is_cancelled` says that nobody waits for the answer any more."""
 
     vaults: Vaults
     daemon: DaemonState
     is_cancelled: Callable[[], bool] = lambda: False
     vault: str = ""
-    feedback: FeedbackStore | None = None
 
     @property
     def service(self) -> VaultService:
@@ -203,28 +191,6 @@ def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
     return NoteText(known, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
 
 
-def _click(context: AnswerContext, request: ClickRequest) -> KeptClick:
-    return KeptClick(_feedback(context).record_click(request.query, request.note, request.rank))
-
-
-def _judge_pool(context: AnswerContext, request: JudgePoolRequest) -> JudgingPool:
-    return _feedback(context).next_pool(request.question)
-
-
-def _judge(context: AnswerContext, request: JudgeRequest) -> KeptGrade:
-    known = context.service.path_of(request.note)
-    judged = _feedback(context).keep_grade(request.question, known, request.grade)
-    return KeptGrade(request.question, known, request.grade, judged)
-
-
-def _feedback(context: AnswerContext) -> FeedbackStore:
-    if context.feedback is None and context.vaults.are_several and not context.vault:
-        raise UsageError(f"vault is missing: choose one of {', '.join(context.vaults.names)}")
-    if context.feedback is None:
-        raise UsageError("grades and clicks need the daemon (`indexer start`)")
-    return context.feedback
-
-
 def _bodies(context: AnswerContext, request: BodiesRequest) -> Bodies:
     written = request.keys.split(",")
     if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
@@ -276,9 +242,6 @@ FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
     ALL_LINKS.name: _links,
     NOTE.name: _note,
     BODIES.name: _bodies,
-    CLICK.name: _click,
-    JUDGE_POOL.name: _judge_pool,
-    JUDGE.name: _judge,
     VERIFY.name: _verify,
     EMBED.name: _embed,
     PAUSE.name: _pause,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from vault_indexer.contract.parameters import Value
@@ -33,22 +32,6 @@ def extension_tools() -> tuple[ExtensionTool, ...]:
     return tuple(tool for tools in offered("tools") for tool in tools)
 
 
-@dataclass(frozen=True, slots=True)
-class EvalRequest:
-    """Which golden cases an agent wants to have run. Both folders are in the vault; without `snapshots`, it
-    is that of the cases. `agent` "" means the cases of all agents."""
-
-    cases: Path
-    snapshots: Path | None
-    layers: tuple[int, ...]
-    live: bool
-    agent: str
-
-
-EvalRunner = Callable[[EvalRequest], Mapping[str, JsonValue]]
-"""Runs cases and returns the report as JSON. It is called in a thread, and raises VaultIndexerError."""
-
-
 class StrategySetting(Protocol):
     """The key `chunking.strategy` of the vault's configuration."""
 
@@ -68,10 +51,9 @@ class StrategySetting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentActions:
-    """Each action that is None is a tool that is not offered. `tools` are those of optional packages."""
+    """Without a strategy, `set_chunker` is not offered. `tools` are those of optional packages."""
 
     strategy: StrategySetting | None = None
-    run_evals: EvalRunner | None = None
     tools: Mapping[str, ToolCall] = field(default_factory=dict)
 
 

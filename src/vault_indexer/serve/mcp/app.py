@@ -118,7 +118,6 @@ class VaultTools:
         return tool_views(
             self._endpoints,
             strategies=strategy.choices if strategy else (),
-            has_evals=context.actions.run_evals is not None,
             more=[tool.view for tool in extension_tools() if tool.view.name in context.actions.tools],
             vaults=context.vault_names,
         )
