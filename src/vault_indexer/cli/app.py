@@ -86,8 +86,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("service", "service", "Let the system start the daemon at login.", ADVANCED),
     Command("inspect", "inspect", "Show how notes are read and split.", ADVANCED, "[NOTE...]"),
     Command("export", "export", "Print all that the index contains, as JSON lines.", ADVANCED),
-    Command("gateway", "gateway", "Search the vaults of many daemons, for many users.", ADVANCED),
     *_optional_commands(),
+    Command("gateway", "gateway", "Search the vaults of many daemons, for many users.", ADVANCED),
     Command(
         "completion", "completion", "Print the script that completes commands in a shell.", ADVANCED, "SHELL"
     ),
