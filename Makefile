@@ -21,12 +21,13 @@ export PYTHONDONTWRITEBYTECODE :=
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-team test test-skipped test-all hunt mutants check gates format docs api-types torture plugin package site lock test-ranges clean
+.PHONY: help venv demo demo-team test test-core test-skipped test-all hunt mutants check gates format docs api-types torture plugin package site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
 	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
 	@echo "make test     the test suite, some twenty minutes on two cores: all but the long, the slow and the gates"
+	@echo "make test-core the fast tests of the core, in a copy without the optional packages"
 	@echo "make test-skipped  what the last run skipped, once an extra is installed that it lacked"
 	@echo "make test-all what make test leaves out: the long tests"
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
@@ -76,6 +77,9 @@ demo-team: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
+
+test-core: $(STAMP)
+	.ci/test-core $(BIN)/python $(PARALLEL)
 
 # For the time after an extra was installed.
 test-skipped: $(STAMP)

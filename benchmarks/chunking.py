@@ -1,6 +1,6 @@
-"""How well each chunking strategy serves retrieval, and how fast it is, beside other libraries' splitters.
+"""How well each chunking strategy serves retrieval, and how fast it is.
 
-    python benchmarks/chunking.py DATA [--minilm] [--svg FILE] [--sizes 50,100,200,400] [--vault VAULT]
+    python benchmarks/chunking.py DATA [--minilm] [--sizes 50,100,200,400] [--vault VAULT]
 
 DATA holds corpora (`*.md`) and `questions.csv` (question, references with character offsets, corpus).
 The measures are those of Chroma's report "Evaluating Chunking Strategies for Retrieval" (2024), counted in
@@ -12,7 +12,7 @@ together; r is what the question refers to and c the chunks retrieved from its c
 where |c| counts what is retrieved twice twice. Precision Ω is the precision if just the chunks that hold a
 part of the references were retrieved. Every splitter is tuned, by its own size option, to the same mean
 chunk size, because recall grows with size and precision falls: at unequal sizes nothing is compared.
-Intervals are 95%, bootstrapped over questions; "ahead by" is bootstrapped over the differences.
+Intervals are 95%, bootstrapped over questions.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chunking_peers import PEERS, Cut, Piece
-from chunking_picture import picture
 from vault_indexer.chunk import STRATEGIES, chunker_for
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.model import Note
@@ -46,15 +44,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Vector = NDArray[np.float32]
 
+Piece = tuple[int, int, str]
+Cut = Callable[[Note, int], list[Piece]]
+
 RETRIEVED = 5
 RESAMPLES = 2000
 # Their time is that of a model server, or of code of someone's own.
 ELSEWHERE = ("llm", "agentic", "custom")
-DRAWN = ("semantic cluster", "parent_child", "header_based")
 MEASURES = ("recall", "precision", "precision Ω", "IoU")
 
-# For each strategy the options that set it to a size of about so many characters. Overlap is none, as it
-# is for the peers: it repeats text, which costs precision and IoU alike everywhere.
+# For each strategy the options that set it to a size of about so many characters. Overlap is none: it
+# repeats text, which costs precision and IoU alike everywhere.
 SIZED: Mapping[str, Callable[[int], Mapping[str, object]]] = {
     "header_based": lambda n: {"max_chunk_chars": n, "min_chunk_chars": n // 4, "overlap_chars": 0},
     "markdown": lambda n: {
@@ -107,7 +107,6 @@ class Result:
     chunks: int
     mean_tokens: float
     scores: Floats
-    ours: bool
 
 
 def load(folder: Path, tokenizer: Tokenizer) -> tuple[dict[str, Corpus], list[Question]]:
@@ -225,19 +224,8 @@ def table(results: Sequence[Result]) -> Iterator[str]:
     yield "| splitter | chunks | mean tokens | " + " | ".join(f"{name} %" for name in MEASURES) + " |"
     yield "| --- | ---: | ---: |" + " ---: |" * len(MEASURES)
     for result in sorted(results, key=lambda r: -r.scores[:, 3].mean()):
-        name = f"**{result.name}**" if result.ours else result.name
         cells = " | ".join(cell(result.scores[:, i]) for i in range(len(MEASURES)))
-        yield f"| {name} | {result.chunks} | {result.mean_tokens:.0f} | {cells} |"
-
-
-def lead(best: Result, results: Sequence[Result]) -> Iterator[str]:
-    yield f"| {best.name} ahead of | IoU by | recall by |"
-    yield "| --- | ---: | ---: |"
-    for peer in results:
-        if not peer.ours:
-            yield f"| {peer.name} | {cell(best.scores[:, 3] - peer.scores[:, 3])} | " + (
-                f"{cell(best.scores[:, 0] - peer.scores[:, 0])} |"
-            )
+        yield f"| {result.name} | {result.chunks} | {result.mean_tokens:.0f} | {cells} |"
 
 
 def speed(notes: Sequence[Note], embedder: Embedder, tokenizer: Tokenizer) -> Iterator[str]:
@@ -307,7 +295,6 @@ def main() -> None:
     parser.add_argument(
         "--sizes", default="50,100,200,400", help="mean tokens a chunk to compare at; empty: none"
     )
-    parser.add_argument("--svg", type=Path, help="draws IoU and recall over size")
     parser.add_argument("--vault", type=Path, help="measures MB/s on its notes")
     arguments = parser.parse_args()
 
@@ -317,31 +304,15 @@ def main() -> None:
         print("\n".join(speed(vault_notes(arguments.vault), embedder, tokenizer)), end="\n\n")
     corpora, questions = load(arguments.data, tokenizer)
     embedder = Remembering(embedder)
-    cuts = {name: (ours(name, embedder, tokenizer), True) for name in SIZED}
-    cuts |= {name: (make(embedder), False) for name, make in PEERS.items()}
-    everything: list[Result] = []
+    cuts = {name: ours(name, embedder, tokenizer) for name in SIZED}
     for target in [int(size) for size in arguments.sizes.split(",") if size]:
         results = []
-        for name, (cut, own) in cuts.items():
+        for name, cut in cuts.items():
             option = tuned(cut, target, corpora)
             if option is not None:
                 found = evaluate(cut, option, corpora, questions, embedder)
-                results.append(Result(name, option, *found, ours=own))
-        everything += results
-        best = max((r for r in results if r.ours), key=lambda r: r.scores[:, [0, 3]].mean())
-        print(f"### {target} tokens\n", *table(results), "", *lead(best, results), "", sep="\n", flush=True)
-    if arguments.svg:
-        shown = [*DRAWN, *PEERS]
-        points = {
-            name: [
-                (r.mean_tokens, r.scores[:, 0].mean(), r.scores[:, 3].mean())
-                for r in everything
-                if r.name == name
-            ]
-            for name in shown
-        }
-        drawn = {name: line for name, line in points.items() if line}
-        arguments.svg.write_text(picture(drawn, DRAWN), encoding="utf-8")
+                results.append(Result(name, option, *found))
+        print(f"### {target} tokens\n", *table(results), "", sep="\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from vault_indexer.evals.ranking.measures import ndcg, recall, reciprocal_rank
-from vault_indexer.evals.ranking.statistics import randomisation_p
+from vault_evals.statistics import ndcg, randomisation_p, recall, reciprocal_rank
 
 MEASURES = ("nDCG@5", "nDCG@10", "MRR", "Hit@1", "Recall@10")
 OPENS = "Opens@1"

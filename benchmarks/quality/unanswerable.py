@@ -14,8 +14,7 @@ from quality.written import QUERIES
 NEAR, FAR, NOISE, FOREIGN = "near", "far", "noise", "foreign"
 CONFIDENCE_LANGUAGES = ("en", "es", "zh", "ru")
 MORE_LANGUAGES = ("th", "ar", "de", "el", "hi", "ro", "tr", "vi", "ja")
-"""Measured where the data holds them: XQuAD has all but Japanese, the tests' data few. `jsquad.py` makes
-the Japanese set."""
+"""Measured where the data holds them: XQuAD has all but Japanese, the tests' data few."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -542,7 +542,7 @@ class VaultService:
 
     def status(self) -> StatusReport:
         """The state of the index and of what keeps it."""
-        return replace(self._session.status(), records_clicks=self.settings.evals.record_clicks)
+        return replace(self._session.status(), records_clicks=self.settings.records_clicks)
 
     @property
     def settings(self) -> Settings:

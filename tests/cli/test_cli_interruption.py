@@ -14,11 +14,10 @@ import typer
 from pydantic import BaseModel, PlainSerializer
 from typer.testing import CliRunner
 
-from vault_indexer.cli.commands.eval_ranking import ranking_of_run
+from vault_evals.questions import Question, generated_file, write_questions
+from vault_evals.ranking_commands import ranking_of_run
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.errors import UsageError, VaultError
-from vault_indexer.evals.question_folder import generated_file
-from vault_indexer.evals.questions import Question, write_questions
 
 ENDINGS: dict[str, BaseException] = {"ctrl-c": KeyboardInterrupt(), "sigterm": SystemExit(143)}
 

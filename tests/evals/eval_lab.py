@@ -10,8 +10,9 @@ from textwrap import dedent
 import numpy as np
 from numpy.typing import NDArray
 
+from vault_evals.agents import AgentAnswer, CitedSpan, Finding
+from vault_evals.cases import AgentInput, AgentName
 from vault_indexer.errors import UnknownNoteError
-from vault_indexer.evals import AgentAnswer, AgentInput, AgentName, CitedSpan, Finding
 from vault_indexer.model import (
     IndexCounts,
     IndexState,

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from eval_lab import FakeService
 
+from vault_evals.agents import AgentAnswer, CitedSpan, Finding, ServiceAgents, read_answer
+from vault_evals.cases import AgentInput
 from vault_indexer.errors import UsageError
-from vault_indexer.evals import AgentAnswer, AgentInput, CitedSpan, Finding, ServiceAgents, read_answer
 from vault_indexer.model import (
     AskAnswer,
     AskRequest,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from eval_lab import simple_case, write_case
 
+from vault_evals.cases import CitationsExpected, StructureExpected, load_cases
 from vault_indexer.errors import UsageError
-from vault_indexer.evals import CitationsExpected, StructureExpected, load_cases
 
 GOOD = """\
 id: rye

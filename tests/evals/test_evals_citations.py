@@ -11,22 +11,15 @@ import pytest
 from eval_lab import BREAD, NOTES, NoNotes, TextNotes, simple_case, span_of, write_case
 from http_servers import send, serving
 
-from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.evals import (
-    AgentAnswer,
-    CitationsExpected,
-    CitedSpan,
-    ExpectedCitation,
-    LivePages,
-    Page,
-    load_cases,
-    locate,
-)
-from vault_indexer.evals.cases import sha256_of
-from vault_indexer.evals.citations import Located, check_citations
-from vault_indexer.evals.links_snapshot import (
+from vault_evals.agents import AgentAnswer, CitedSpan
+from vault_evals.cases import CitationsExpected, ExpectedCitation, load_cases, sha256_of
+from vault_evals.citations import Located, check_citations, locate
+from vault_evals.pages import (
     MAX_KEPT_CHARS,
+    LivePages,
     MissingSnapshotError,
+    Network,
+    Page,
     PageCheck,
     PageSnapshots,
     check_page,
@@ -36,8 +29,8 @@ from vault_indexer.evals.links_snapshot import (
     page_text,
     snapshot_name,
 )
-from vault_indexer.evals.public_network import Network
-from vault_indexer.evals.results import Outcome
+from vault_evals.results import Outcome
+from vault_indexer.errors import UnavailableError, UsageError
 
 QUOTE = "Knead the dough until it is smooth."
 START = BREAD.index(QUOTE)

@@ -17,13 +17,12 @@ from eval_lab import write_case
 from http_servers import send, serving
 from waiting import PROCESS_S
 
-from vault_indexer.cli.output.eval_reports import ReportFormat, ReportOutput, write_report
+from vault_evals.cases import ExpectedCitation
+from vault_evals.output import ReportFormat, ReportOutput, write_report
+from vault_evals.pages import LivePages, Network, Page, PageSnapshots, check_page, fetch_page
 from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.cli.parameters import Output
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.evals import ExpectedCitation, LivePages, Page, PageSnapshots, fetch_page
-from vault_indexer.evals.links_snapshot import check_page
-from vault_indexer.evals.public_network import Network
 
 SEARCH = """\
 id: rings

@@ -9,23 +9,21 @@ from pathlib import Path
 import pytest
 from eval_lab import BREAD, NOTES, FakeService, write_case, write_vault
 
-from vault_indexer.errors import UsageError
-from vault_indexer.evals import (
-    CitationsExpected,
+from vault_evals.cases import CitationsExpected, ExpectedCitation, load_cases, sha256_of
+from vault_evals.drift import (
+    Drift,
     DriftReport,
-    ExpectedCitation,
-    Page,
-    SuiteOptions,
     accept_drift,
     drift_issue,
     drift_json,
     drift_markdown,
     find_drift,
-    load_cases,
+    refresh,
+    refresh_file,
 )
-from vault_indexer.evals.cases import sha256_of
-from vault_indexer.evals.drift import Drift
-from vault_indexer.evals.golden_files import refresh, refresh_file
+from vault_evals.pages import Page
+from vault_evals.runner import SuiteOptions
+from vault_indexer.errors import UsageError
 
 CASE = """\
 # Why this case: the dough was once over-kneaded.

@@ -9,12 +9,11 @@ from typing import cast
 
 import pytest
 
+from vault_evals.feedback import CLICKS, MAX_CLICK_BYTES, OLDER_CLICKS, FolderFeedbackStore, JudgingPool
+from vault_evals.questions import GRADES, Judgements, clicks_folder, judged_folder
 from vault_indexer.config import Settings
 from vault_indexer.errors import UsageError
-from vault_indexer.evals.feedback import CLICKS, MAX_CLICK_BYTES, OLDER_CLICKS, FolderFeedbackStore
-from vault_indexer.evals.judging import GRADES, Judgements
-from vault_indexer.evals.question_folder import clicks_folder, judged_folder
-from vault_indexer.model import IndexCounts, JudgingPool, StatusReport
+from vault_indexer.model import IndexCounts, StatusReport
 from vault_indexer.service import VaultService
 
 

@@ -11,15 +11,20 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from questions_vault import NOTES, target_of, write_vault
+from questions_vault import HEADING, NOTES, target_of, write_vault
 
-from vault_indexer.daemon.assembly import Target
-from vault_indexer.errors import UsageError
-from vault_indexer.evals.generate import Survey, choose_questions, edited, shadow_vault, survey_vault
-from vault_indexer.evals.generate.prose import as_query, content_words, same
-from vault_indexer.evals.questions import (
+from vault_evals.generate import (
+    Survey,
+    as_query,
+    choose_questions,
+    content_words,
+    edited,
+    same,
+    shadow_vault,
+    survey_vault,
+)
+from vault_evals.questions import (
     ASIDE,
-    GENERATED_KINDS,
     TUNE,
     Edit,
     Question,
@@ -29,6 +34,8 @@ from vault_indexer.evals.questions import (
     read_questions,
     write_questions,
 )
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.errors import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -55,26 +62,26 @@ def hidden(question: Question, text: str) -> str:
     return edited(text, question.edits)
 
 
-def test_all_three_kinds_are_made(questions: list[Question]) -> None:
-    assert {one.kind for one in questions} == set(GENERATED_KINDS)
+def test_links_and_headings_are_asked(questions: list[Question]) -> None:
+    assert {one.kind for one in questions} == {"link", "heading"}
 
 
-def test_a_link_context_is_asked_without_the_link(questions: list[Question]) -> None:
+def test_a_link_asks_by_its_text(questions: list[Question]) -> None:
     one = next(one for one in questions if one.kind == "link")
-    assert one.text == "How can I feed hungry pumpkin beds every autumn?"
+    assert one.text == "black gold"
     assert one.grades == {"Notes/Compost.md": 1}
     assert one.excluded == ("Garden.md",)
 
 
-def test_link_sentence_and_graph_edge_are_hidden(questions: list[Question]) -> None:
+def test_text_and_graph_edge_of_a_link_are_hidden(questions: list[Question]) -> None:
     one = next(one for one in questions if one.kind == "link")
     left = hidden(one, NOTES["Garden.md"])
-    assert "pumpkin" not in left
-    assert "[[" not in left  # the second link to the same note is text now: no edge is left
+    assert "gold" not in left
+    assert "spreading Compost on them" in left  # another link to the note is text now: no edge is left
     assert "The shed needs paint" in left
 
 
-def test_sentences_and_headings_are_hidden_in_their_notes(questions: list[Question]) -> None:
+def test_headings_are_hidden_in_their_notes(questions: list[Question]) -> None:
     for one in (one for one in questions if one.kind != "link"):
         (edit,) = one.edits
         text = NOTES[one.target]
@@ -83,23 +90,8 @@ def test_sentences_and_headings_are_hidden_in_their_notes(questions: list[Questi
         assert source not in hidden(one, text)
 
 
-def test_every_question_is_one(questions: list[Question]) -> None:
-    found = {one.text for one in questions}
-    assert found >= {
-        "How can I turn kitchen scraps and dry leaves slowly into dark crumbly earth?",
-        "How do I grow ripe red fruit on a sunny wall?",
-        "What is a curved mirror used for?",
-        "What happens if I keep wild yeast and flour overnight inside a warm jar?",
-        "How can I carry heavy loads across steep hills on two wheels and a greasy chain?",
-        "How can hot rock be turned into basalt columns?",
-        "What do four strings over a spruce body depend on?",
-        "What happens when Breton sailors see a rotating lamp?",
-    }
-    assert all(text.endswith("?") and text[0].isupper() for text in found)
-
-
 def test_a_hidden_heading_leaves_its_section(survey: Survey) -> None:
-    one = next(one for one in survey.candidates if one.text == "How do I turn heaps with forks?")
+    one = next(one for one in survey.candidates if one.text == HEADING)
     left = edited(NOTES["Notes/Compost.md"], one.edits)
     assert "\n## \n\nAir makes it faster" in left
 
@@ -111,29 +103,8 @@ def test_titles_and_aliases_are_never_questions(survey: Survey) -> None:
     assert not {same(one.text) for one in survey.candidates} & names
 
 
-def test_a_context_that_holds_a_name_of_the_target_is_left_out(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "Wild Yeast.md").write_text("# Wild Yeast\n\nIt lives on grain.\n")
-    (vault / "A.md").write_text("To make a wild yeast rise in bread, see [[Wild Yeast|this]].\n")
-    (vault / "B.md").write_text("You can keep a sour starter in jars with [[Wild Yeast|this]].\n")
-    found = survey_vault(target_of(vault, tmp_path / "index"), lambda _done, _total: None)
-    assert [one.source for one in found.candidates if one.kind == "link"] == ["B.md"]
-
-
 def test_headings_that_occur_twice_are_left_out(survey: Survey) -> None:
     assert not any("rivers" in text for text in texts(survey, "heading"))
-
-
-def test_a_question_that_two_notes_answer_is_left_out(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    rest = " It is short. Nothing else stands here.\n"
-    for name, end in (("Old", "salt"), ("New", "sugar")):
-        (vault / f"{name}.md").write_text(f"To store ripe pumpkins over the long winter, add {end}.{rest}")
-    (vault / "Other.md").write_text(f"To store wet boots over the long winter, add paper.{rest}")
-    found = survey_vault(target_of(vault, tmp_path / "index"), lambda _done, _total: None)
-    assert [one.text for one in found.candidates] == ["How do I store wet boots over the long winter?"]
 
 
 def test_code_tables_and_templates_are_left_out(survey: Survey) -> None:
@@ -142,14 +113,11 @@ def test_code_tables_and_templates_are_left_out(survey: Survey) -> None:
 
 def test_short_questions_are_left_out(survey: Survey) -> None:
     assert all(content_words(one.text, one.language) >= 2 for one in survey.candidates)
-    sentences = [one for one in survey.candidates if one.kind == "sentence"]
-    assert sentences
-    assert all(len(one.text.split()) >= 5 for one in sentences)
 
 
 def test_within_a_kind_a_target_and_a_source_have_one_question(survey: Survey) -> None:
     made = choose_questions(survey)
-    for kind in GENERATED_KINDS:
+    for kind in ("link", "heading"):
         own = [one for one in made if one.kind == kind]
         assert len({one.target for one in own}) == len(own)
         assert len({tuple(one.sha256)[-1] for one in own}) == len(own)
@@ -172,8 +140,7 @@ def test_content_words_are_those_that_say_something() -> None:
 
 
 def test_a_query_has_no_markup() -> None:
-    assert as_query("> - [ ] **Bold** and `code`, see [a page](x.md) ^id") == "Bold and code, see a page"
-    assert as_query("This is a ** ** setting .") == "This is a setting."
+    assert as_query("**Bold** and `code`, see [a page](x.md) ^id") == "Bold and code, see a page"
 
 
 def test_the_shadow_holds_everything_but_the_hidden_text(
@@ -243,7 +210,7 @@ def test_the_part_is_that_of_the_targets_path_and_does_not_depend_on_the_salt_of
     assert [part_of(path) for path in ("Garden.md", "Notes/Compost.md", "a.md", "b.md")] == PARTS
     code = (
         "import sys; from pathlib import Path; from questions_vault import target_of;"
-        "from vault_indexer.evals.generate import survey_vault, choose_questions;"
+        "from vault_evals.generate import survey_vault, choose_questions;"
         "t = target_of(Path(sys.argv[1]), Path(sys.argv[2]));"
         "print([(q.id, q.part) for q in choose_questions(survey_vault(t, lambda a, b: None))])"
     )
@@ -326,26 +293,3 @@ def test_clicks_are_told_apart_by_their_query(tmp_path: Path) -> None:
 def test_edits_that_overlap_hide_all_they_cover() -> None:
     text = "one two three four"
     assert edited(text, [Edit("n", 4, 7), Edit("n", 4, 13), Edit("n", 0, 3, "1")]) == "1  four"
-
-
-@pytest.mark.parametrize(
-    ("note", "question"),
-    [
-        (
-            "# Notizen\n\nUm eine alte Notiz aus dem Archiv zu löschen, drücken Sie bitte die Taste Entf. "
-            "Das geht auch mit der Maus. Danach ist die Notiz weg.\n",
-            "Wie kann ich eine alte Notiz aus dem Archiv löschen?",
-        ),
-        (
-            "# Notas\n\nPara recuperar una nota borrada de la papelera, pulsa dos veces sobre su nombre. "
-            "También puedes usar el ratón. Después de eso la nota está otra vez en su sitio.\n",
-            "¿Cómo puedo recuperar una nota borrada de la papelera?",
-        ),
-    ],
-)
-def test_a_note_is_asked_in_its_language(tmp_path: Path, note: str, question: str) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "One.md").write_text(note)
-    found = survey_vault(target_of(vault, tmp_path / "index"), lambda _done, _total: None)
-    assert question in {one.text for one in found.candidates}

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 import vault_indexer
+from vault_evals.cases import Layer, load_cases
+from vault_evals.drift import find_drift
+from vault_evals.results import SuiteReport
+from vault_evals.runner import SuiteOptions, run_suite
 from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.evals import Layer, SuiteOptions, SuiteReport, find_drift, load_cases, run_suite
 from vault_indexer.service import VaultService
 
 ROOT = Path(__file__).parents[2]

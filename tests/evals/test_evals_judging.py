@@ -11,16 +11,23 @@ from pathlib import Path
 import pytest
 from questions_vault import target_of, write_vault
 
-from vault_indexer.errors import UsageError
-from vault_indexer.evals.judging import GRADES, Judgements, hidden_order, pool_of, read_qrels
-from vault_indexer.evals.question_folder import (
+from vault_evals.questions import (
+    GRADES,
+    Judgements,
+    Question,
     clicks_folder,
     generated_file,
+    hidden_order,
     judged_folder,
     load_questions,
+    read_clicks,
+    read_qrels,
+    read_questions,
+    write_questions,
 )
-from vault_indexer.evals.questions import Question, read_clicks, read_questions, write_questions
-from vault_indexer.evals.ranking import own_index, parse_variants, ranked_paths, settings_with
+from vault_evals.ranking import pool_of, ranked_paths
+from vault_evals.variants import own_index, parse_variants, settings_with
+from vault_indexer.errors import UsageError
 
 QUESTION = "what becomes dark earth"
 

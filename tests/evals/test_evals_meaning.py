@@ -15,11 +15,22 @@ from eval_lab import FakeService
 from openai_server import Answer, ModelServer, model_server
 from paraphrases import read_paraphrases
 
+from vault_evals.agents import AgentAnswer
+from vault_evals.cases import MeaningExpected
+from vault_evals.meaning import (
+    DEFAULT_BOUNDS,
+    JUDGES,
+    Judge,
+    Judgement,
+    MeaningCheck,
+    ModelJudge,
+    bounds_of,
+    difference,
+    judge_for,
+    read_judgement,
+)
+from vault_evals.results import JudgeUse, Outcome
 from vault_indexer.errors import ProviderError, UsageError
-from vault_indexer.evals import JUDGES, AgentAnswer, Judge, MeaningExpected, judge_for
-from vault_indexer.evals.judges import Judgement, ModelJudge, read_judgement
-from vault_indexer.evals.meaning import DEFAULT_BOUNDS, MeaningCheck, bounds_of, difference
-from vault_indexer.evals.results import JudgeUse, Outcome
 
 GOLDEN, ANSWER = "The loaf bakes under the lid.", "Under the lid bakes the loaf."
 EXPECTED = MeaningExpected(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from eval_lab import NOTES, FakeService, write_vault
 
+from vault_evals.notes import IndexedNotes, NoteText, VaultFiles, vault_file_check
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import NoteError
-from vault_indexer.evals.notes import IndexedNotes, NoteText, VaultFiles, vault_file_check
 
 
 def test_a_note_that_left_the_index_since_has_no_text(tmp_path: Path) -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from eval_lab import BREAD, FakeService, found, simple_case, write_case, write_vault
 
+from vault_evals.agents import AgentAnswer, CitedSpan, Finding, read_findings
+from vault_evals.cases import load_cases
+from vault_evals.runner import SuiteOptions, run_suite
 from vault_indexer.config.load import load_own
 from vault_indexer.errors import ConfigError, UsageError
-from vault_indexer.evals import AgentAnswer, CitedSpan, Finding, SuiteOptions, load_cases, run_suite
-from vault_indexer.evals.own_agents import read_findings
 
 MODULE = """\
 asked = []
@@ -177,7 +178,7 @@ def test_names_of_agents_are_checked(tmp_path: Path, table: str, said: str) -> N
 def test_the_users_configuration_names_agents(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text('[evals.agents]\nbaker = "own_bakery:baker"\n', encoding="utf-8")
-    assert load_own(file, {}).settings.evals.agents == {"baker": "own_bakery:baker"}
+    assert load_own(file, {}).settings.table("evals").agents == {"baker": "own_bakery:baker"}
 
 
 def test_a_question_of_free_keys_reaches_a_judge_in_words(tmp_path: Path) -> None:

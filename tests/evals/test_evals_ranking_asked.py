@@ -11,12 +11,11 @@ import pytest
 from questions_vault import target_of
 from reliability_lab import in_one_process
 
+from vault_evals.feedback import FolderFeedbackStore
+from vault_evals.questions import Edit, Question, hidden_order, question_id
+from vault_evals.ranking import Scores, pool_of, ranked_paths, run_ranking
+from vault_evals.variants import own_index, parse_variants
 from vault_indexer.daemon.assembly import Target
-from vault_indexer.evals.feedback import FolderFeedbackStore
-from vault_indexer.evals.judging import hidden_order, pool_of
-from vault_indexer.evals.questions import Edit, Question, question_id
-from vault_indexer.evals.ranking import own_index, parse_variants, ranked_paths, run_ranking
-from vault_indexer.evals.ranking.run import Scores
 from vault_indexer.model import IndexCounts, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.service import VaultService
@@ -168,7 +167,7 @@ def test_a_person_is_shown_what_is_not_graded_yet(
     target: Target, reader: IndexReader, tmp_path: Path
 ) -> None:
     settings = target.config.settings.model_copy(
-        update={"evals": target.config.settings.evals.model_copy(update={"folder": tmp_path})}
+        update={"evals": target.config.settings.table("evals").model_copy(update={"folder": tmp_path})}
     )
     status = StatusReport("/vault", str(tmp_path), "ready", 1, 1, 0, IndexCounts(0, 0, 0, 0))
     service = SimpleNamespace(settings=settings, reader=lambda: reader, status=lambda: status)

@@ -13,18 +13,19 @@ from cli_sandbox import Sandbox, make
 from command_here import CommandHere
 from questions_vault import NOTES, write_vault
 
-from vault_indexer.cli.commands.eval_ranking import exit_status_of, has_cases, ranking_text
-from vault_indexer.evals.judging import Judgements
-from vault_indexer.evals.question_folder import generated_file, judged_folder
-from vault_indexer.evals.questions import (
+from vault_evals.comparison import RankingReport, Slice
+from vault_evals.questions import (
     ASIDE,
     TUNE,
+    Judgements,
     Question,
+    generated_file,
+    judged_folder,
     part_of,
     read_questions,
     write_questions,
 )
-from vault_indexer.evals.ranking import RankingReport, Slice
+from vault_evals.ranking_commands import exit_status_of, has_cases, ranking_text
 
 NOTHING_ASKED = RankingReport(10, "rrf", None, (), (), (), 1.0)
 ASKED = replace(NOTHING_ASKED, slices=(Slice("judged", "all", 1, ()),))
@@ -119,12 +120,12 @@ def test_questions_are_made_counted_and_written(asking: CommandHere) -> None:
         f"wrote {len(made)} questions to {file}",
     ]
     few = asking.indexer("eval", "generate", "--per-kind", "1", "--cases", "other", "--json")
-    assert few.data["questions"] == len(read_questions(generated_file(Path("other")))) == 3
+    assert few.data["questions"] == len(read_questions(generated_file(Path("other")))) == 2
     assert few.data["file"] == f"{generated_file(Path('other'))}"
     parts = few.data["parts"]
     assert isinstance(parts, list)
-    assert sum(one["questions"] for one in parts) == 3
-    assert {one["kind"] for one in parts} == {"link", "sentence", "heading"}
+    assert sum(one["questions"] for one in parts) == 2
+    assert {one["kind"] for one in parts} == {"link", "heading"}
     assert not asking.sandbox.index_dir.exists()
 
 
@@ -134,18 +135,6 @@ def test_of_an_empty_vault_no_questions_are_made(asking: CommandHere) -> None:
     ran = asking.indexer("eval", "generate")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.splitlines()[-1] == "wrote 0 questions to evals/ranking/generated.jsonl"
-
-
-def test_questions_in_a_language_without_forms_are_told(asking: CommandHere) -> None:
-    text = (
-        "# Le jardin\n\nLa terre noire du potager nourrit chaque automne les grandes courges orange. "
-        "Elle vient du compost que nous avons fait. Les feuilles tombent des arbres dans la cour.\n"
-    )
-    (asking.sandbox.vault / "Jardin.md").write_text(text, "utf-8")
-    ran = asking.indexer("eval", "generate")
-    assert ran.err.splitlines()[-1] == (
-        "1 of them are sentences and headings as they stand: only de, en, es have forms of questions"
-    )
 
 
 def judged(

@@ -8,19 +8,11 @@ from dataclasses import replace
 
 import pytest
 
+from vault_evals.comparison import Against, RankingReport, Slice, VariantRow, as_json, as_markdown, compare
+from vault_evals.questions import Question
+from vault_evals.ranking import RankingRun, Scores
+from vault_evals.statistics import Interval, Lift
 from vault_indexer.errors import UsageError
-from vault_indexer.evals.questions import Question
-from vault_indexer.evals.ranking import (
-    RankingReport,
-    RankingRun,
-    Scores,
-    Slice,
-    as_json,
-    as_markdown,
-    compare,
-)
-from vault_indexer.evals.ranking.comparison import Against, VariantRow
-from vault_indexer.evals.ranking.statistics import Interval, Lift
 
 
 def invented(values: dict[str, Sequence[float]]) -> RankingRun:

@@ -15,18 +15,12 @@ from pathlib import Path
 import pytest
 from questions_vault import target_of, write_vault
 
+from vault_evals.comparison import as_markdown, compare
+from vault_evals.generate import choose_questions, survey_vault
+from vault_evals.questions import Question, generated_file, load_questions, write_questions
+from vault_evals.ranking import RankingRun, run_ranking
+from vault_evals.variants import own_index, parse_variants
 from vault_indexer.daemon.assembly import Assembly, Target
-from vault_indexer.evals.generate import choose_questions, survey_vault
-from vault_indexer.evals.question_folder import generated_file, load_questions
-from vault_indexer.evals.questions import Question, write_questions
-from vault_indexer.evals.ranking import (
-    RankingRun,
-    as_markdown,
-    compare,
-    own_index,
-    parse_variants,
-    run_ranking,
-)
 
 pytestmark = pytest.mark.long
 
@@ -197,23 +191,6 @@ def test_generate_rank_and_run_are_commands(place: tuple[list[str], dict[str, st
     gated = indexer(options, environ, "rank", "--variants", "configured,keyword,rrf", "--min-lift-pct", "900")
     assert gated.returncode == 2, gated.stderr
     assert list(Path(environ["TMPDIR"]).iterdir()) == []
-
-
-def test_generate_says_how_many_questions_are_sentences_as_they_stand(
-    place: tuple[list[str], dict[str, str], Path], tmp_path: Path
-) -> None:
-    options, environ, _ = place
-    vault = tmp_path / "french"
-    vault.mkdir()
-    (vault / "Jardin.md").write_text(
-        "# Jardin\n\nLe compost transforme lentement les épluchures de cuisine en terre pour le potager. "
-        "Les voisins en parlent souvent le dimanche. Ils en rient aussi.\n"
-    )
-    options[options.index("--vault") + 1] = str(vault)
-    made = indexer(options, environ, "generate")
-    assert made.returncode == 0, made.stderr
-    told = "1 of them are sentences and headings as they stand: only de, en, es have forms of questions"
-    assert told in made.stderr
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])

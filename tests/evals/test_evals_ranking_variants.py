@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from questions_vault import target_of
 
+from vault_evals.questions import Question
+from vault_evals.ranking import RemainingTime, is_stale, plain_query
+from vault_evals.variants import known_names, parse_variants, settings_with, target_of_variant
 from vault_indexer.config.settings import Settings, VaultPatterns
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import ConfigError, UsageError
-from vault_indexer.evals.questions import Question
-from vault_indexer.evals.ranking import parse_variants, plain_query, settings_with
-from vault_indexer.evals.ranking.run import RemainingTime, is_stale
-from vault_indexer.evals.ranking.variants import known_names, target_of_variant
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ from cli_sandbox import make
 from command_here import CommandHere
 from eval_lab import write_case
 
-from vault_indexer.cli.connection.eval_agents import EndpointAgents
+from vault_evals.agents import EndpointAgents
+from vault_evals.cases import AgentInput, AgentName
+from vault_evals.pages import Page, PageSnapshots
+from vault_evals.questions import Judgements, judged_folder
 from vault_indexer.errors import UsageError
-from vault_indexer.evals import AgentInput, AgentName, Page, PageSnapshots
-from vault_indexer.evals.judging import Judgements
-from vault_indexer.evals.question_folder import judged_folder
 from vault_indexer.serve.api.endpoints import ALL_LINKS, ASK, RELATED, SEARCH
 from vault_indexer.serve.client import DaemonClient
 

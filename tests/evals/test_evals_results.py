@@ -8,27 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.errors import UsageError
-from vault_indexer.evals import (
-    AgentInput,
+from vault_evals.cases import AgentInput, GoldenCase, Layer, StructureExpected
+from vault_evals.results import (
     Baseline,
-    GoldenCase,
-    StructureExpected,
-    SuiteReport,
-    json_report,
-    markdown_report,
-    summary_line,
-)
-from vault_indexer.evals.cases import Layer
-from vault_indexer.evals.results import (
     BaselineDiff,
     CaseVerdict,
     Counts,
     JudgeUse,
     LayerResult,
+    SuiteReport,
+    json_report,
+    markdown_report,
     summarize,
+    summary_line,
     worst,
 )
+from vault_indexer.errors import UsageError
 
 
 def case(name: str, layer: Layer, agent: str, language: str = "") -> GoldenCase:

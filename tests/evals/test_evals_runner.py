@@ -24,23 +24,23 @@ from eval_lab import (
     write_vault,
 )
 
-from vault_indexer.config.settings import FilesSettings
-from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.evals import (
-    AgentAnswer,
+from vault_evals.agents import AgentAnswer
+from vault_evals.meaning import Judgement
+from vault_evals.pages import Page, PageSnapshots
+from vault_evals.results import (
+    VERDICTS,
     Baseline,
-    Judgement,
-    Page,
-    PageSnapshots,
-    SuiteOptions,
+    CaseVerdict,
+    LayerResult,
     SuiteReport,
     json_report,
     markdown_report,
-    run_suite,
     summary_line,
+    worst,
 )
-from vault_indexer.evals.results import VERDICTS, CaseVerdict, LayerResult, worst
-from vault_indexer.evals.runner import DEFAULT_OPTIONS
+from vault_evals.runner import DEFAULT_OPTIONS, SuiteOptions, run_suite
+from vault_indexer.config.settings import FilesSettings
+from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.model import StatusReport
 
 LIVE = SuiteOptions(live=True)
@@ -426,8 +426,8 @@ import json, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from eval_lab import FakeService
-from vault_indexer.evals import run_suite
-from vault_indexer.evals.links_snapshot import snapshot_name
+from vault_evals.runner import run_suite
+from vault_evals.pages import snapshot_name
 report = run_suite(FakeService(Path("vault")), Path(sys.argv[2]))
 data = json.loads(json.dumps(report.as_json()))
 timeless = [{**one, "duration_ms": 0} for one in data["results"]]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.evals.similar import LEAST_ALIKE, closest_passage, diff_of
+from vault_evals.wording import LEAST_ALIKE, closest_passage, diff_of
 
 LONGER = "Knead the dough until it is smooth and soft."
 TEXT = f"# Bread\n\nFlour first. {LONGER} Then rest.\n\n- salt and water\n  - a ripe starter \n"

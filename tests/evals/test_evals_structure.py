@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from eval_lab import found
 
-from vault_indexer.evals import AgentAnswer, CitedSpan, StructureExpected
-from vault_indexer.evals.structure import check_structure
-from vault_indexer.evals.wording import holds
+from vault_evals.agents import AgentAnswer, CitedSpan
+from vault_evals.cases import StructureExpected
+from vault_evals.structure import check_structure
+from vault_evals.wording import holds
 
 ANSWER = AgentAnswer(
     found("A.md", "B.md", "A.md", "C.md", text="Trust the dough.").findings,

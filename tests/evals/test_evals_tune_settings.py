@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from questions_vault import target_of, write_vault
 
+from vault_evals.questions import ASIDE, TUNE, Question, part_of
+from vault_evals.ranking import RankingRun, Scores
+from vault_evals.tune import apply, choose, tune, tuning_variants, with_settings
+from vault_evals.variants import Variant
 from vault_indexer.config.settings import Settings
 from vault_indexer.errors import UsageError
-from vault_indexer.evals.questions import ASIDE, TUNE, Question, part_of
-from vault_indexer.evals.ranking import RankingRun, Scores, Variant
-from vault_indexer.evals.tune import apply, choose, tune, tuning_variants, with_settings
 
 BASE = Variant("configured", {})
 RRF = Variant("rrf", {"search.rerank": "0", "search.weights.vector": "1"})

@@ -10,8 +10,7 @@ from page_site import NOTES, WAIT_MS, ServeVault, Site
 from playwright.sync_api import expect
 from waiting import wait_until
 
-from vault_indexer.evals.judging import Judgements
-from vault_indexer.evals.question_folder import judged_folder, load_questions
+from vault_evals.questions import Judgements, judged_folder, load_questions
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 

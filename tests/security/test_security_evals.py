@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from vault_evals.pages import Page, PageSnapshots, snapshot_name
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.cli.commands.serve import agent_actions
+from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.evals import Page, PageSnapshots
-from vault_indexer.evals.links_snapshot import snapshot_name
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.mcp.actions import EvalRequest, EvalRunner
+from vault_indexer.serve.mcp.actions import ToolCall
 
 URL = "https://example.org/secret"
 CASE = "id: one\nagent: search\nlayer: 1\ninput: {query: tin}\nexpected: {min_findings: 1}\n"
@@ -37,18 +37,17 @@ def vault(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(vault: Path, tmp_path: Path) -> Iterator[EvalRunner]:
+def run(vault: Path, tmp_path: Path) -> Iterator[ToolCall]:
     config = tmp_path / "config.toml"
     config.write_text('[evals.agents]\nown = "own_module_of_the_user:f"\n')
     target = resolve_target(vault, tmp_path / "index", config, environ={}, options={})
     with closing(open_index(target, lambda _: None)) as service:
-        runner = agent_actions(target, service).run_evals
-        assert runner is not None
-        yield runner
+        yield agent_actions(target, service).tools["run_eval"]
 
 
-def request(vault: Path, *, live: bool = False, snapshots: Path | None = None) -> EvalRequest:
-    return EvalRequest(vault / "evals", snapshots, (1, 2, 3), live=live, agent="")
+def request(*, live: bool = False, snapshots: str = "", cases: str = "evals") -> dict[str, Value]:
+    """The arguments of an agent's call."""
+    return {"cases_root": cases, "snapshots_root": snapshots, "layers": "1,2,3", "live": live, "agent": ""}
 
 
 def verdict(report: Mapping[str, JsonValue], case: str) -> tuple[str, str]:
@@ -57,65 +56,65 @@ def verdict(report: Mapping[str, JsonValue], case: str) -> tuple[str, str]:
     return one["verdict"], "\n".join(one["reasons"])
 
 
-def test_cases_of_the_vault_run(vault: Path, run: EvalRunner) -> None:
-    assert verdict(run(request(vault)), "one") == ("pass", "")
+def test_cases_of_the_vault_run(vault: Path, run: ToolCall) -> None:
+    assert verdict(run(request()), "one") == ("pass", "")
 
 
 @pytest.mark.parametrize("place", ["outside", "vault/Private", "vault/.obsidian", "vault/pages"])
 def test_no_case_is_read_where_the_daemon_may_not(
-    vault: Path, tmp_path: Path, run: EvalRunner, place: str
+    vault: Path, tmp_path: Path, run: ToolCall, place: str
 ) -> None:
     folder = tmp_path / place
     folder.mkdir(exist_ok=True)
     (folder / "secret.yaml").write_text(SECRET if place != "vault/pages" else CASE.replace("one", "linked"))
     (vault / "evals" / "link.yaml").symlink_to(folder / "secret.yaml")
     if place == "vault/pages":  # a link within what may be read
-        assert verdict(run(request(vault)), "linked") == ("pass", "")
+        assert verdict(run(request()), "linked") == ("pass", "")
         return
     with pytest.raises(VaultIndexerError) as error:
-        run(request(vault))
+        run(request())
     assert "is outside of the vault, excluded, or too large" in str(error.value)
     assert "hunter2" not in str(error.value)
 
 
-def test_a_folder_that_is_excluded_holds_no_cases(vault: Path, run: EvalRunner) -> None:
+def test_a_folder_that_is_excluded_holds_no_cases(vault: Path, run: ToolCall) -> None:
     (vault / "Private" / "one.yaml").write_text(CASE)
     with pytest.raises(VaultIndexerError, match="excluded"):
-        run(EvalRequest(vault / "Private", None, (1,), live=False, agent=""))
+        run(request(cases="Private"))
 
 
-def test_a_case_is_not_larger_than_a_note_may_be(vault: Path, run: EvalRunner) -> None:
+def test_a_case_is_not_larger_than_a_note_may_be(vault: Path, run: ToolCall) -> None:
     with (vault / "evals" / "large.yaml").open("wb") as file:
         file.truncate(1 << 30)
     with pytest.raises(VaultIndexerError, match="too large"):
-        run(request(vault))
+        run(request())
 
 
 @pytest.mark.parametrize("place", ["outside", "vault/Private", "vault/pages"])
 def test_no_snapshot_is_read_where_the_daemon_may_not(
-    vault: Path, tmp_path: Path, run: EvalRunner, place: str
+    vault: Path, tmp_path: Path, run: ToolCall, place: str
 ) -> None:
     (vault / "evals" / "two.yaml").write_text(CITED)
     PageSnapshots(tmp_path / place).write(Page(URL, 200, URL, "a page", "now"))
     if place != "vault/pages":
         (vault / "pages" / snapshot_name(URL)).symlink_to(tmp_path / place / snapshot_name(URL))
-    found, why = verdict(run(request(vault, snapshots=vault / "pages")), "two")
+    found, why = verdict(run(request(snapshots="pages")), "two")
     assert found == ("pass" if place == "vault/pages" else "error")
     assert ("no snapshot of this page" in why) is (found == "error")
 
 
-def test_no_page_is_fetched_for_an_agent(vault: Path, run: EvalRunner) -> None:
+def test_no_page_is_fetched_for_an_agent(vault: Path, run: ToolCall) -> None:
     (vault / "evals" / "two.yaml").write_text(CITED)
-    found, why = verdict(run(request(vault, live=True)), "two")
+    found, why = verdict(run(request(live=True)), "two")
     assert found == "error"
     assert "pages are not fetched here" in why
 
 
 def test_no_function_of_the_user_is_asked_for_an_agent(
-    vault: Path, tmp_path: Path, run: EvalRunner, monkeypatch: pytest.MonkeyPatch
+    vault: Path, tmp_path: Path, run: ToolCall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "own_module_of_the_user.py").write_text("def f(given):\n    return []\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     (vault / "evals" / "three.yaml").write_text(CASE.replace("one", "three").replace("search", "own"))
-    assert verdict(run(request(vault)), "three") == ("error", "agent own: it is not asked here")
+    assert verdict(run(request()), "three") == ("error", "agent own: it is not asked here")
     assert "own_module_of_the_user" not in sys.modules

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from http_servers import serving
 
+from vault_evals.pages import Network, fetch_page, hosts_of, is_public
 from vault_indexer.errors import UnavailableError
-from vault_indexer.evals import fetch_page, hosts_of
-from vault_indexer.evals.public_network import Network, is_public
 
 OUTSIDE, INSIDE = "127.0.0.2", "127.0.0.1"
 """Two addresses of loopback: the network below takes the first for a public one."""

@@ -14,12 +14,10 @@ import pytest
 from cli_sandbox import make
 from serve_api import Api
 
-from vault_indexer.cli.output.eval_reports import write_report
+from vault_evals.output import write_report
+from vault_evals.pages import Page, PageSnapshots, snapshot_name
+from vault_evals.questions import Judgements, Question, write_questions
 from vault_indexer.daemon.log import RotatingLog
-from vault_indexer.evals import Page, PageSnapshots
-from vault_indexer.evals.judging import Judgements
-from vault_indexer.evals.links_snapshot import snapshot_name
-from vault_indexer.evals.questions import Question, write_questions
 from vault_indexer.system import atomic_file, open_to_append, write_atomically
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="git makes no links there")

@@ -25,6 +25,7 @@ from vault_indexer.serve.api.endpoints import (
     STATUS,
     UNRESOLVED,
 )
+from vault_indexer.serve.api.respond import extension_routes
 from vault_indexer.serve.client import DaemonClient, NotListeningError
 from vault_indexer.serve.http.guard import MAX_LONG_LIVED
 
@@ -73,6 +74,7 @@ def test_the_openapi_document_names_every_route(api: Api) -> None:
         ("/v1/events", "GET"),
         ("/v1/proof", "GET"),
         *((one.path, one.method) for one in ENDPOINTS),
+        *((route.endpoint.path, route.endpoint.method) for route in extension_routes()),
     }
 
 

@@ -39,8 +39,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
 from vault_indexer.serve.api.events import MAX_STREAMS
-from vault_indexer.serve.api.feedback import FeedbackStore
-from vault_indexer.serve.app import ServerOptions, ServerParts, get_route, make_app, methods_of
+from vault_indexer.serve.app import ServerOptions, get_route, make_app, methods_of
 from vault_indexer.serve.http.guard import Message
 from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.service import VaultService
@@ -464,31 +463,6 @@ def test_without_the_client_of_prometheus_it_is_said_what_to_install(monkeypatch
     assert said.endswith('pip install "vault-indexer[milvus]"')
 
 
-class Grades:
-    """Keeps grades of one vault."""
-
-    def __init__(self) -> None:
-        self.kept: list[tuple[str, str, int]] = []
-
-    def keep_grade(self, question: str, path: str, grade: int) -> int:
-        self.kept.append((question, path, grade))
-        return len(self.kept)
-
-
-def test_grades_are_kept_by_the_parts_of_the_vault_that_is_named() -> None:
-    stores = {"": Grades(), "one": Grades()}
-    options = ServerOptions(
-        TOKEN,
-        PORT,
-        ServerSettings(),
-        parts=lambda vault: ServerParts(feedback=cast("FeedbackStore", stores[vault])),
-    )
-    grade = {"q": "why?", "path": "A", "grade": 2}
-    kept = ask(several("one"), "/vault/one/v1/judge", "POST", grade, options=options)
-    assert kept.status == 200, kept.body
-    assert (stores["one"].kept, stores[""].kept) == ([("why?", "A.md", 2)], [])
-
-
 class Strategy:
     """Implements StrategySetting, of one vault."""
 
@@ -507,7 +481,7 @@ class Strategy:
 def test_tools_act_on_the_vault_that_a_call_names() -> None:
     strategies = {"": Strategy("word"), "one": Strategy("heading"), "other": Strategy("paragraph")}
     options = ServerOptions(
-        TOKEN, PORT, ServerSettings(), parts=lambda vault: ServerParts(AgentActions(strategies[vault]))
+        TOKEN, PORT, ServerSettings(), actions=lambda vault: AgentActions(strategies[vault])
     )
 
     def asked(vaults: Vaults, **given: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +18,6 @@ from vault_indexer.model import (
     Hit,
     IndexCounts,
     IndexState,
-    JsonValue,
     LinksAnswer,
     MentionsAnswer,
     Orphan,
@@ -48,7 +47,7 @@ from vault_indexer.vaults import OpenVault, Vaults
 MANY = 205
 """More than the largest limit."""
 
-VIEWS = {one.name: one for one in tool_views(ENDPOINTS, strategies=("word",), has_evals=True)}
+VIEWS = {one.name: one for one in tool_views(ENDPOINTS, strategies=("word",))}
 
 
 def hit_of(snippet: str, **fields: Any) -> Hit:
@@ -273,7 +272,7 @@ def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
 
 
 def test_a_call_has_the_actions_of_the_vault_that_it_is_about() -> None:
-    own = AgentActions(run_evals=lambda _: {})
+    own = AgentActions(tools={"own": lambda _: {}})
     asked: list[str] = []
 
     def actions_of(vault: str) -> AgentActions:
@@ -305,7 +304,6 @@ def test_the_schema_of_arguments_says_what_an_agent_needs_and_no_more() -> None:
     assert input_schema(VIEWS["search"])["required"] == ["query"]
     assert "required" not in input_schema(VIEWS["status"])
     assert properties(VIEWS["get_notes"]) == {"paths": {"type": "array", "items": {"type": "string"}}}
-    assert properties(VIEWS["run_eval"])["layers"] == {"type": "array", "items": {"enum": [1, 2, 3]}}
     assert properties(VIEWS["set_chunker"])["strategy"]["enum"] == ["word"]
 
 
@@ -337,8 +335,6 @@ def test_the_schema_of_an_answer_in_pages_has_the_offset_of_the_next_one() -> No
         ("search", {"query": "x", "limit": "7"}, "limit", 7),
         ("get_notes", {"paths": ["a", "b c"]}, "paths", "a\nb c"),
         ("get_notes", {"paths": "a"}, "paths", "a"),
-        ("run_eval", {"layers": [2, 1]}, "layers", "2,1"),
-        ("run_eval", {"layers": None}, "layers", "1,2"),
     ],
 )
 def test_an_argument_is_the_value_that_is_meant(
@@ -361,43 +357,3 @@ def test_an_argument_that_is_wrong_is_told_in_the_words_of_the_api(
     with pytest.raises(UsageError) as refused:
         checked_arguments(VIEWS[tool], given)
     assert str(refused.value).startswith(said)
-
-
-def run_eval(vault: Path, report: Mapping[str, JsonValue], **given: object) -> dict[str, Any]:
-    """The answer of `run_eval`, where the cases end with this report."""
-    actions = AgentActions(run_evals=lambda _: report)
-    return ask(context_of(Service(vault=str(vault)), actions=actions), "run_eval", **given)
-
-
-LAYERS = "allowed are 1, 2 and 3, separated by commas"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ({"layers": "1" * 41}, f"layers = '{'1' * 40}': {LAYERS}"),
-        ({"layers": "1,,2"}, f"layers = '1,,2': {LAYERS}"),
-        ({"layers": ",1"}, f"layers = ',1': {LAYERS}"),
-        ({"layers": "0, 1"}, f"layers = '0,1': {LAYERS}"),
-        ({"cases_root": "x" * 201}, f"cases_root = '{'x' * 200}': no such folder in the vault"),
-        ({"cases_root": "evals/a.md"}, "cases_root = 'evals/a.md': no such folder in the vault"),
-        ({"snapshots_root": "none"}, "snapshots_root = 'none': no such folder in the vault"),
-    ],
-)
-def test_layers_and_folders_that_there_are_not_are_named(
-    tmp_path: Path, given: dict[str, object], said: str
-) -> None:
-    (tmp_path / "evals").mkdir()
-    (tmp_path / "evals" / "a.md").write_text("")
-    with pytest.raises(UsageError) as refused:
-        run_eval(tmp_path, {}, **given)
-    assert str(refused.value) == said
-
-
-def test_a_report_has_three_keys_and_those_that_are_there(tmp_path: Path) -> None:
-    (tmp_path / "evals").mkdir()
-    whole: dict[str, JsonValue] = {"results": ["a", "b"], "more": 1, "summary": {}, "layers_run": [1]}
-    found = run_eval(tmp_path, whole, cases_root=" evals/ ", layers=" 3, 1 ")
-    assert found == {"layers_run": [1], "summary": {}, "results": ["a", "b"]}
-    assert list(found) == ["layers_run", "summary", "results"]
-    assert run_eval(tmp_path, {**whole, "summary": None}).keys() == {"layers_run", "results"}

@@ -101,10 +101,9 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
     ("actions", "more"),
     [
         (NO_ACTIONS, set()),
-        (AgentActions(run_evals=lambda _: {}), {"run_eval"}),
         (AgentActions(strategy=StrategyInMemory()), {"set_chunker"}),
     ],
-    ids=["none", "evaluations", "strategy"],
+    ids=["none", "strategy"],
 )
 def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]) -> None:
     context = ToolContext(AnswerContext(Vaults(closed("garden")), DaemonState()), actions)
@@ -112,7 +111,7 @@ def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]
     async def talk(ask: Ask) -> None:
         _, found = await ask("tools/list")
         tools = {one["name"]: one["inputSchema"]["properties"] for one in found["tools"]}
-        assert tools.keys() & {"run_eval", "set_chunker"} == more
+        assert tools.keys() & {"set_chunker"} == more
         if "set_chunker" in more:
             assert tools["set_chunker"]["strategy"]["enum"] == ["paragraph", "word"]
 

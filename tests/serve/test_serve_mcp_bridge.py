@@ -16,35 +16,24 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
 
-import anyio
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mcp.client.client import Client
 from mcp.shared.inbound import NAME_BEARING_METHODS, decode_header_value, encode_header_value
-from mcp_clients import structured
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
     CLIENT_INFO_META_KEY,
     PROTOCOL_VERSION_META_KEY,
     SERVER_INFO_META_KEY,
-    CallToolResult,
 )
 from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.discovery import DaemonInfo
-from vault_indexer.errors import DaemonError, UsageError
-from vault_indexer.model import DaemonState, IndexCounts, JsonValue, StatusReport
+from vault_indexer.errors import DaemonError
 from vault_indexer.serve.api.endpoints import ENDPOINTS
-from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.mcp import protocol
-from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest, EvalRunner
 from vault_indexer.serve.mcp.bridge import MAX_LINE_BYTES, MAX_REQUESTS, Bridge, header_value
-from vault_indexer.serve.mcp.server import make_tools, server_with
-from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.mcp.views import tool_views
-from vault_indexer.service import VaultService
-from vault_indexer.vaults import Vaults
 
 
 def test_the_names_are_those_of_the_sdk() -> None:
@@ -581,124 +570,3 @@ def test_the_page_names_every_tool_with_its_arguments() -> None:
         assert row.rpartition(" | ")[2].strip(" |") == ", ".join(
             f"`{one.name}`" for one in view.endpoint.parameters
         )
-
-
-class FolderService:
-    """The part of the service that `run_eval` asks."""
-
-    def __init__(self, vault: Path) -> None:
-        self.vault = vault
-        self._status = StatusReport(str(vault), "", "", 1, 1, 0, IndexCounts(0, 0, 0, 0))
-
-    def status(self) -> StatusReport:
-        return self._status
-
-
-def run_eval(
-    vault: Path, runner: EvalRunner, given: Mapping[str, object], timeout_s: float = DEADLINE_S
-) -> CallToolResult:
-    service = cast("VaultService", FolderService(vault))
-    context = ToolContext(AnswerContext(Vaults.of(service), DaemonState()), AgentActions(run_evals=runner))
-    views = [replace(one, timeout_s=timeout_s) for one in tool_views(ENDPOINTS, has_evals=True)]
-
-    async def run() -> CallToolResult:
-        tools = make_tools(context, views, timeout_s)
-        async with Client(server_with(tools, context, timeout_s)) as client:
-            return await client.call_tool("run_eval", dict(given))
-
-    return anyio.run(run)
-
-
-def test_an_evaluation_runs_in_a_folder_of_the_vault_and_its_report_comes_in_pages(tmp_path: Path) -> None:
-    (tmp_path / "cases").mkdir()
-    asked: list[object] = []
-
-    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
-        asked.append(request)
-        results: list[JsonValue] = [
-            {"case_id": f"{n}", "verdict": "pass", "reasons": ["x " * 200]} for n in range(60)
-        ]
-        return {
-            "started_at": "now",
-            "layers_run": list(request.layers),
-            "summary": {"pass": 60},
-            "results": results,
-        }
-
-    first = structured(run_eval(tmp_path, runner, {"cases_root": "cases", "layers": [2, 1]}))
-    assert asked == [EvalRequest(tmp_path / "cases", None, (1, 2), live=False, agent="")]
-    assert (first["summary"], first["layers_run"]) == ({"pass": 60}, [1, 2])
-    following = {"cases_root": "cases", "layers": "2, 1", "offset": first["next_offset"]}
-    second = structured(run_eval(tmp_path, runner, following))
-    assert second["results"][0]["case_id"] == str(len(first["results"]))
-    assert asked[0] == asked[1]
-
-
-def test_an_agent_chooses_folders_layers_agent_and_the_files_as_they_are_now(tmp_path: Path) -> None:
-    (tmp_path / "evals").mkdir()
-    (tmp_path / "pages").mkdir()
-    asked: list[EvalRequest] = []
-
-    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
-        asked.append(request)
-        return {"layers_run": [3], "summary": {}, "results": []}
-
-    structured(run_eval(tmp_path, runner, {}))
-    given = {"snapshots_root": "pages", "layers": [3], "live": True, "agent": "ask"}
-    structured(run_eval(tmp_path, runner, given))
-    assert asked == [
-        EvalRequest(tmp_path / "evals", None, (1, 2), live=False, agent=""),
-        EvalRequest(tmp_path / "evals", tmp_path / "pages", (3,), live=True, agent="ask"),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("given_", "said"),
-    [
-        ({"cases_root": "../cases"}, "not a path in the vault"),
-        ({"cases_root": "/etc"}, "not a path in the vault"),
-        ({"cases_root": "out"}, "leads out of the vault"),
-        ({"cases_root": "nowhere"}, "no such folder"),
-        ({"cases_root": "cases", "snapshots_root": "../cases"}, "not a path in the vault"),
-        ({"cases_root": "cases", "snapshots_root": "/etc"}, "not a path in the vault"),
-        ({"cases_root": "cases", "snapshots_root": "out"}, "leads out of the vault"),
-        ({"cases_root": "cases", "snapshots_root": "nowhere"}, "no such folder"),
-        ({"cases_root": "cases", "layers": [4]}, "allowed are 1, 2 and 3"),
-        ({"cases_root": "cases", "layers": []}, "allowed are 1, 2 and 3"),
-        ({"cases_root": "cases", "layers": [True]}, "allowed are 1, 2 and 3"),
-        ({"cases_root": "cases", "layers": [3]}, "the judge is not set"),
-        ({"cases_root": "cases", "layers": [2]}, "internal error: see the daemon's log"),
-    ],
-)
-def test_an_evaluation_that_cannot_run_says_why_in_one_line(
-    tmp_path: Path, given_: dict[str, object], said: str
-) -> None:
-    (tmp_path / "cases").mkdir()
-    (tmp_path / "out").symlink_to("/etc")
-
-    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
-        if request.layers == (3,):
-            raise UsageError("the judge is\nnot set")
-        raise KeyError("secret")
-
-    result = run_eval(tmp_path, runner, given_)
-    assert result.is_error
-    assert result.content[0].type == "text"
-    assert said in result.content[0].text
-    assert "\n" not in result.content[0].text
-    assert "secret" not in result.content[0].text
-
-
-def test_an_answer_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
-    (tmp_path / "cases").mkdir()
-    ended = threading.Event()
-
-    def runner(request: EvalRequest) -> Mapping[str, JsonValue]:
-        ended.wait(DEADLINE_S)
-        return {}
-
-    try:
-        result: Any = run_eval(tmp_path, runner, {"cases_root": "cases"}, 0.05)
-        assert result.content[0].text == "no answer within 0.05 seconds"
-    finally:
-        ended.set()

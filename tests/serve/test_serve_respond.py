@@ -15,8 +15,6 @@ from vault_indexer.model import (
     DaemonState,
     IndexCounts,
     IndexState,
-    KeptClick,
-    KeptGrade,
     Orphan,
     Orphans,
     Problem,
@@ -29,9 +27,7 @@ from vault_indexer.model import (
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     BODIES,
-    CLICK,
     EXPLAIN,
-    JUDGE,
     NOTE,
     PAUSE,
     RELATED,
@@ -41,7 +37,6 @@ from vault_indexer.serve.api.endpoints import (
     VERIFY,
     Endpoint,
 )
-from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.vaults import Vaults
 
@@ -134,28 +129,17 @@ class AskedVaults:
         return SearchAnswer(request.query, 0.0, IndexState(1, 1, 0), ())
 
 
-class Feedback:
-    """Implements FeedbackStore."""
-
-    def record_click(self, query: str, path: str, rank: int) -> Path:
-        return Path(f"/{query}/{path}/{rank}")
-
-    def keep_grade(self, question: str, path: str, grade: int) -> int:
-        return len(f"{question}{path}") + grade
-
-
 @pytest.fixture
 def vaults() -> AskedVaults:
     return AskedVaults()
 
 
-def context_of(vaults: AskedVaults, vault: str = "", feedback: object = None) -> AnswerContext:
-    kept = cast("FeedbackStore | None", feedback)
-    return AnswerContext(cast("Vaults", vaults), DaemonState(running=True, pid=7), vault=vault, feedback=kept)
+def context_of(vaults: AskedVaults, vault: str = "") -> AnswerContext:
+    return AnswerContext(cast("Vaults", vaults), DaemonState(running=True, pid=7), vault=vault)
 
 
 def ask(vaults: AskedVaults, endpoint: Endpoint[Any], **given: Value) -> object:
-    return answer(endpoint, context_of(vaults, "own", Feedback()), endpoint.all_arguments(given))
+    return answer(endpoint, context_of(vaults, "own"), endpoint.all_arguments(given))
 
 
 @pytest.mark.parametrize(
@@ -211,29 +195,6 @@ def test_a_note_is_read_as_it_is_now_and_decoded(vaults: AskedVaults, tmp_path: 
     found: Any = ask(vaults, NOTE, path="Sky")
     assert (found.path, found.text) == ("Sky.md", "# Sky \ufffd\n")
     assert found.modified_time.endswith("Z")
-
-
-def test_clicks_and_grades_are_kept_by_the_daemon(vaults: AskedVaults) -> None:
-    assert ask(vaults, CLICK, q="x", path="Sky.md", rank=2) == KeptClick(Path("/x/Sky.md/2"))
-    assert ask(vaults, JUDGE, q="x", path="Sky", grade=2) == KeptGrade("x", "Sky.md", 2, 9)
-
-
-@pytest.mark.parametrize(
-    ("are_several", "vault", "said"),
-    [
-        (True, "", "vault is missing: choose one of own, work"),
-        (True, "own", "grades and clicks need the daemon (`indexer start`)"),
-        (False, "", "grades and clicks need the daemon (`indexer start`)"),
-    ],
-)
-def test_without_a_store_grades_and_clicks_say_what_they_need(
-    vaults: AskedVaults, are_several: bool, vault: str, said: str
-) -> None:
-    vaults.are_several = are_several
-    arguments = CLICK.all_arguments({"q": "x", "path": "Sky.md", "rank": 2})
-    with pytest.raises(UsageError) as raised:
-        answer(CLICK, context_of(vaults, vault), arguments)
-    assert str(raised.value) == said
 
 
 LARGEST = (1 << 63) - 1

@@ -543,36 +543,6 @@ export interface VaultHealth {
   wanted: UnresolvedTarget[];
 }
 
-/** The click is in the file. */
-export interface KeptClick {
-  file: string;
-}
-
-/** A note to be graded: its path, its title, and what the search shows of it, or its beginning. */
-export interface PooledNote {
-  path: string;
-  title: string;
-  excerpt: string;
-}
-
-/** The notes of a question without a grade, in an order that tells no ranks. */
-export interface JudgingPool {
-  question: string;
-  notes: PooledNote[];
-  judged: number;
-  grades: string[];
-  questions: string[];
-  folder: string;
-}
-
-/** The grade of a note for a question is on disk; `judged` notes of the question have one. */
-export interface KeptGrade {
-  question: string;
-  path: string;
-  grade: number;
-  judged: number;
-}
-
 /** What a rebuild did; `embedded` and `reused` count texts. */
 export interface RebuildReport {
   generation: number;
@@ -638,6 +608,36 @@ export interface VaultList {
 export interface Proof {
   proof: string;
   pid: number;
+}
+
+/** The click is in the file. */
+export interface KeptClick {
+  file: string;
+}
+
+/** A note to be graded: its path, its title, and what the search shows of it, or its beginning. */
+export interface PooledNote {
+  path: string;
+  title: string;
+  excerpt: string;
+}
+
+/** The notes of a question without a grade, in an order that tells no ranks. */
+export interface JudgingPool {
+  question: string;
+  notes: PooledNote[];
+  judged: number;
+  grades: string[];
+  questions: string[];
+  folder: string;
+}
+
+/** The grade of a note for a question is on disk; `judged` notes of the question have one. */
+export interface KeptGrade {
+  question: string;
+  path: string;
+  grade: number;
+  judged: number;
 }
 
 /** The answer of a route that failed. */

@@ -10,7 +10,7 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 
@@ -20,6 +20,7 @@ from typer.core import TyperCommand, TyperOption
 from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup
 from vault_indexer.cli.output.terminal import note, protect_terminal
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
+from vault_indexer.extensions import extensions, package_of
 from vault_indexer.serve.api.endpoints import CHUNKS, CLUSTERS, HEALTH, Endpoint
 from vault_indexer.system import open_missing_streams
 from vault_indexer.text.control_characters import clean
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 class Command(NamedTuple):
     """A command: its name, the module that contains its `app`, its line in the help, and its group there.
 
+    A module without a dot is one of `cli.commands`.
     One without a group is the old name of another command: it works and stands in no help. One that is made
     of a row of the table of endpoints has that row, and the module that makes it.
     """
@@ -49,6 +51,13 @@ class Command(NamedTuple):
 def command_from(endpoint: Endpoint[Any]) -> Command:
     """The command that is made of a row of the table of endpoints."""
     return Command(endpoint.name.replace("_", "-"), "endpoint", endpoint.help, endpoint=endpoint)
+
+
+def _optional_commands() -> Iterator[Command]:
+    """The commands of the optional packages that are present, those of the help first."""
+    rows = [row for extension in extensions() for row in extension.commands]
+    for row in sorted(rows, key=lambda row: bool(row.now)):
+        yield Command(row.name, row.module, row.help, "" if row.now else ADVANCED, now=row.now)
 
 
 ADVANCED = "Advanced"
@@ -77,7 +86,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("service", "service", "Let the system start the daemon at login.", ADVANCED),
     Command("inspect", "inspect", "Show how notes are read and split.", ADVANCED, "[NOTE...]"),
     Command("export", "export", "Print all that the index contains, as JSON lines.", ADVANCED),
-    Command("eval", "eval", "Measure searches and answers on your notes.", ADVANCED),
+    *_optional_commands(),
     Command("gateway", "gateway", "Search the vaults of many daemons, for many users.", ADVANCED),
     Command(
         "completion", "completion", "Print the script that completes commands in a shell.", ADVANCED, "SHELL"
@@ -151,7 +160,8 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
 
 
 def _load(command: Command) -> typer.Typer:
-    module = importlib.import_module(f"vault_indexer.cli.commands.{command.module}")
+    own = "" if "." in command.module else "vault_indexer.cli.commands."
+    module = importlib.import_module(own + command.module)
     app: typer.Typer = module.command_of(command.endpoint) if command.endpoint else module.app
     return app
 
@@ -210,7 +220,10 @@ class Program(PlainGroup):
             return super().resolve_command(ctx, args)
         except Exception as error:
             words = itertools.takewhile(lambda word: not word.startswith("-"), args)
-            if isinstance(message := getattr(error, "message", None), str):
+            if package := package_of(command=args[0]):
+                reason = f"indexer {args[0]} needs the package {package}, which this installation lacks."
+                error.message = reason  # type: ignore[attr-defined]
+            elif isinstance(message := getattr(error, "message", None), str):
                 error.message = f"{_ended(message)} To search: indexer search {' '.join(words)}"  # type: ignore[attr-defined]
             raise
 

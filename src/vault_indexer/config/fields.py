@@ -6,11 +6,13 @@ words, `trust` reads who may set a key, and `documents` writes all of it down fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from vault_indexer.patterns import parse_pattern
 
@@ -90,6 +92,18 @@ class Table(BaseModel):
     trust: ClassVar[Trust] = Trust.USER
 
 
+class ExtensionTable(Table):
+    """Base of the table of an optional package, as `extensions` has it."""
+
+    @classmethod
+    def with_defaults(cls, tables: Mapping[str, object]) -> Mapping[str, object]:
+        """The values that were set, by table and key, with other defaults for tables of the core."""
+        return tables
+
+    def check(self, settings: Any) -> None:
+        """Raises DisagreementError, with dotted keys, where other values of the `Settings` do not fit."""
+
+
 class DisagreementError(ValueError):
     """Values that are fine alone but not together; raised by the validators of whole tables.
 
@@ -100,6 +114,11 @@ class DisagreementError(ValueError):
         super().__init__(allowed)
         self.allowed = allowed
         self.keys = keys
+
+
+def _folder(value: object) -> object:
+    """A text as a path; TOML has no null, so an empty one stands for "not set"."""
+    return (Path(value) if value else None) if isinstance(value, str) else value
 
 
 def _glob(value: str) -> str:
@@ -125,3 +144,5 @@ VariableName = Annotated[
     Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$"),
     Allowed("the name of an environment variable (not the key itself), or nothing"),
 ]
+
+OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]

@@ -147,8 +147,7 @@ def _first_problems(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
 
 def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
     """The variables named by any key that names one for a secret."""
-    secrets = ("embedding.api_key_env", "llm.api_key_env", "milvus.token_env", "server.token_env")
-    keys = [SCHEMA[name] for name in secrets]
+    keys = [key for name, key in SCHEMA.items() if name.endswith("_env")]
     names = {key.name for key in keys}
     file_values = (
         item.value

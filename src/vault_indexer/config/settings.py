@@ -9,12 +9,12 @@ becomes code in the docs.
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, create_model, model_validator
 
 from vault_indexer.config.fields import (
     PUBLIC,
@@ -22,7 +22,9 @@ from vault_indexer.config.fields import (
     TUNING,
     Allowed,
     DisagreementError,
+    ExtensionTable,
     Glob,
+    OptionalFolder,
     Table,
     Trust,
     Unit,
@@ -34,12 +36,8 @@ from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.llm import LlmSettings
 from vault_indexer.config.tables.milvus import MilvusSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
+from vault_indexer.extensions import extensions, load
 from vault_indexer.model import SOURCE_SUFFIXES
-
-
-def _folder(value: object) -> object:
-    """A text as a path; TOML has no null, so an empty one stands for "not set"."""
-    return (Path(value) if value else None) if isinstance(value, str) else value
 
 
 def _memory(value: int) -> int:
@@ -72,7 +70,6 @@ Origin = Annotated[
 SourceSuffix = Annotated[
     str, AfterValidator(_source_suffix), Allowed(f"suffixes of source files: {' '.join(SOURCE_SUFFIXES)}")
 ]
-OptionalFolder = Annotated[Path | None, BeforeValidator(_folder), Allowed("a path to a folder, or nothing")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,54 +414,14 @@ class IndexSettings(Table):
     )
 
 
-def _new_names(agents: dict[str, str]) -> dict[str, str]:
-    for name, function in agents.items():
-        if not _AGENT_NAME.fullmatch(name) or name in BUILT_IN_AGENTS:
-            raise ValueError(
-                f"the name {name[:60]!r}: it has letters, digits, -, _ and dots, and is none of "
-                f"{', '.join(BUILT_IN_AGENTS)}"
-            )
-        if not function:
-            raise ValueError(f"{name}: names no function")
-    return agents
-
-
-BUILT_IN_AGENTS = ("search", "related", "links", "ask")
-"""What golden cases may ask without any setting."""
-
-_AGENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-
-
-class EvalsSettings(Table):
-    """What the web page and the plugin keep for `indexer eval`: grades that you give, and, if you want, the
-    notes that you open from hits. All of it stays on this computer. And which functions of yours golden cases
-    may ask.
-    """
-
-    folder: OptionalFolder = Field(
-        default=None,
-        description="folder of cases where the grades of the web page and the clicks are kept; empty means "
-        "the folder evals of the index. A relative path starts at the folder of this file",
-    )
-    record_clicks: Annotated[bool, PUBLIC] = Field(
-        default=False,
-        description="keep which note is opened from the hits of which query, with its rank and the time; "
-        "`indexer eval` takes the queries as questions",
-    )
-    agents: Annotated[
-        dict[str, str],
-        AfterValidator(_new_names),
-        Allowed('a table of name = "module:function" or name = "entry point"'),
-        Trust.USER,
-    ] = Field(
-        default_factory=dict,
-        description="functions of yours that golden cases can ask by these names, from the input of a case "
-        "to findings. An entry point is one of the group vault_indexer.agents. Its code runs in the program",
-    )
+EXTENSION_TABLES: Mapping[str, type[ExtensionTable]] = MappingProxyType(
+    {name: load(table) for extension in extensions() for name, table in extension.tables.items()}
+)
+"""The tables of the optional packages that are present."""
 
 
 class Settings(Table):
-    """The whole configuration."""
+    """The whole configuration. Tables of optional packages are added below."""
 
     vault: OptionalFolder = Field(
         default=None,
@@ -485,7 +442,6 @@ class Settings(Table):
     watch: WatchSettings = WatchSettings()
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
-    evals: EvalsSettings = EvalsSettings()
     milvus: MilvusSettings = MilvusSettings()
 
     @model_validator(mode="before")
@@ -499,6 +455,31 @@ class Settings(Table):
             return {**tables, "embedding": {"token_weights": "none", **embedding}}
         return tables
 
+    @model_validator(mode="before")
+    @classmethod
+    def _with_defaults_of_extensions(cls, tables: object) -> object:
+        if not isinstance(tables, dict):
+            return tables
+        given: Mapping[str, object] = tables
+        for table in EXTENSION_TABLES.values():
+            given = table.with_defaults(given)
+        return given
+
+    @model_validator(mode="after")
+    def _fits_extensions(self) -> Self:
+        for name in EXTENSION_TABLES:
+            self.table(name).check(self)
+        return self
+
+    def table(self, name: str) -> Any:
+        """The table of an optional package, which knows its type."""
+        return getattr(self, name)
+
+    @property
+    def records_clicks(self) -> bool:
+        """Whether the package that keeps clicks is present, and the user wants them to be kept."""
+        return "evals" in EXTENSION_TABLES and self.table("evals").record_clicks is True
+
     @model_validator(mode="after")
     def _server_is_named(self) -> Self:
         if self.index.backend == "milvus" and not self.milvus.uri:
@@ -506,3 +487,13 @@ class Settings(Table):
         for key, allowed in self.milvus.disagreements(self.milvus.uri):
             raise DisagreementError(allowed, key)
         return self
+
+
+if not TYPE_CHECKING:
+    Settings = create_model(
+        "Settings",
+        __base__=Settings,
+        __module__=__name__,
+        __doc__=Settings.__doc__,
+        **{name: (table, table()) for name, table in EXTENSION_TABLES.items()},
+    )

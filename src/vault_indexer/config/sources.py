@@ -17,6 +17,7 @@ from vault_indexer.config.tables.chunking import normalize_strategy_options, wit
 from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
+from vault_indexer.extensions import package_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,9 @@ def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterato
         if key in FORMER and "." not in name:
             yield IgnoredKey(key, file.origin)
         elif "." in name or (key not in SCHEMA and key not in TABLES):
-            yield _unknown(key, value, file)
+            package = package_of(table=key)
+            reason = f"needs the package {package}, which is not installed"
+            yield IgnoredKey(f"[{key}]", file.origin, reason) if package else _unknown(key, value, file)
         elif key in SCHEMA:
             yield raw
         elif isinstance(value, dict):

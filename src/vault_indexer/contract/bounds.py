@@ -13,9 +13,6 @@ MAX_PATH_BYTES = 4096
 MAX_LIMIT = 200
 """Entries of an answer at most."""
 
-MAX_GRADE = 2
-"""Of a note for a question: it answers."""
-
 DEFAULT_MENTIONS = 50
 """Mentions where no limit is given: each costs reading a note."""
 

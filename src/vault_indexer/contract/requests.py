@@ -12,7 +12,6 @@ from typing import Annotated, Literal
 
 from vault_indexer.contract.bounds import (
     DEFAULT_MENTIONS,
-    MAX_GRADE,
     MAX_LIMIT,
     MAX_PAUSE_S,
     MAX_QUERY_BYTES,
@@ -303,35 +302,6 @@ class CompleteRequest:
 
     query: Annotated[str, Key("q"), Says(help="The query up to the cursor.", max_chars=MAX_QUERY_BYTES)]
     limit: Annotated[int, Says(help="Entries at most.", minimum=1, maximum=50)] = 12
-
-
-@dataclass(frozen=True, slots=True)
-class ClickRequest:
-    """A note was opened from the hits of a query."""
-
-    query: Query
-    note: NoteName
-    rank: Annotated[int, Says(help="Its place among the hits, from 1 on.", minimum=1, maximum=MAX_LIMIT)]
-
-
-@dataclass(frozen=True, slots=True)
-class JudgePoolRequest:
-    """The notes of a question to be graded."""
-
-    question: Annotated[
-        str,
-        Key("q"),
-        Says(help="The question; empty: the first known one that has notes without a grade.", holds="query"),
-    ] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeRequest:
-    """The grade of a note for a question."""
-
-    question: Query
-    note: NoteName
-    grade: Annotated[int, Says(help="0: does not help, 1: helps, 2: answers.", minimum=0, maximum=MAX_GRADE)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.requests import AskRequest, ClusterKind, Expand, SearchRequest
 from vault_indexer.model.agents import (
-    EvalReport,
     FetchedMetadata,
     FetchedNote,
     FoundNote,
@@ -89,12 +88,6 @@ from vault_indexer.model.gateway import (
     PublishedVault,
     PublishedVaultList,
 )
-from vault_indexer.model.judging import (
-    JudgingPool,
-    KeptClick,
-    KeptGrade,
-    PooledNote,
-)
 from vault_indexer.model.note import (
     BlockId,
     Diagnostic,
@@ -170,7 +163,6 @@ __all__ = [
     "Element",
     "ElementKind",
     "ErrorReport",
-    "EvalReport",
     "Expand",
     "Explanation",
     "Failure",
@@ -196,9 +188,6 @@ __all__ = [
     "InspectedLink",
     "InspectedNote",
     "JsonValue",
-    "JudgingPool",
-    "KeptClick",
-    "KeptGrade",
     "KeywordReason",
     "Link",
     "LinkKind",
@@ -227,7 +216,6 @@ __all__ = [
     "Passage",
     "PauseState",
     "Picture",
-    "PooledNote",
     "Problem",
     "Progress",
     "Proof",

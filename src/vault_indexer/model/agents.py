@@ -3,11 +3,9 @@ report of an evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import OMIT_EMPTY, Digits
 from vault_indexer.model.answers import Correction, Passage, Verdict
 
@@ -120,12 +118,3 @@ class StrategyChange:
     previous: str
     changed: bool
     message: str
-
-
-@dataclass(frozen=True, slots=True)
-class EvalReport:
-    """The report of an evaluation; `results` has an entry for each case."""
-
-    layers_run: tuple[int, ...]
-    summary: Mapping[str, JsonValue]
-    results: tuple[Mapping[str, JsonValue], ...]

@@ -22,9 +22,8 @@ from vault_indexer.errors import ProviderError, VaultIndexerError
 from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.api.events import StatusEvents
-from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
-from vault_indexer.serve.api.respond import AnswerContext, answer, ask_events
+from vault_indexer.serve.api.respond import AnswerContext, answer, ask_events, extension_routes
 from vault_indexer.serve.http.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.http.metrics import METRICS_PATH, DaemonMetrics
 from vault_indexer.serve.http.page_files import page_files, page_routes
@@ -58,38 +57,31 @@ _EVENT_STREAM: Json = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ServerParts:
-    """What the server offers beyond asking the service, given when it is made: `actions` are what
-    tools of agents may do, `feedback` keeps grades and clicks; None: nothing does."""
-
-    actions: AgentActions = NO_ACTIONS
-    feedback: FeedbackStore | None = None
+ActionsOf = Callable[[str], AgentActions]
+"""What tools of agents may do for the vault of a name; "" where a request names none."""
 
 
-PartsOf = Callable[[str], ServerParts]
-"""The parts for the vault of a name; "" where a request names none."""
-
-
-def no_parts(_: str) -> ServerParts:
+def no_actions(_: str) -> AgentActions:
     """Those of a server that only asks the service."""
-    return ServerParts()
+    return NO_ACTIONS
 
 
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """The token and the port of this server, and its settings. `stopping` says that long answers must end.
-    `parts` gives what it offers for the vault of a name beyond asking the service; "" is no name."""
+    `actions` gives what it offers for a vault beyond asking the service."""
 
     token: str
     port: int
     settings: ServerSettings
     stopping: Callable[[], bool] = lambda: False
-    parts: PartsOf = no_parts
+    actions: ActionsOf = no_actions
 
 
 def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
-    """The ASGI application, guard included, with a route for each of the endpoints."""
+    """The ASGI application, guard included, with a route for each of the endpoints, and for those of optional
+    packages."""
+    endpoints = (*endpoints, *(route.endpoint for route in extension_routes()))
     daemon = DaemonState(running=True, pid=os.getpid(), url=f"http://127.0.0.1:{options.port}")
     context = partial(_context_of_request, vaults, daemon, options)
     responses: dict[str, Respond] = {
@@ -136,7 +128,7 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
 
 def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonState) -> ToolContext:
     context = AnswerContext(vaults, daemon, options.stopping)
-    return ToolContext(context, options.parts("").actions, lambda vault: options.parts(vault).actions)
+    return ToolContext(context, options.actions(""), options.actions)
 
 
 def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
@@ -161,7 +153,6 @@ def _context_of_request(vaults: Vaults, daemon: DaemonState, options: ServerOpti
         daemon,
         lambda: stopping() or (given_up is not None and given_up.is_set()),
         vault,
-        options.parts(vault).feedback,
     )
 
 

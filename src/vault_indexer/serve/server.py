@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
-from vault_indexer.serve.app import PartsOf, ServerOptions, make_app, no_parts
+from vault_indexer.serve.app import ActionsOf, ServerOptions, make_app, no_actions
 from vault_indexer.serve.http.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http.guard import App
 from vault_indexer.system import ENDING_SIGNALS
@@ -100,14 +100,14 @@ class Site:
 
     `info` is what is announced of it; its port is the listener's. `announce_again` is called every second: a
     `daemon.json` that was deleted is written again. `failure` says why the server has to end, None while it
-    can go on. `parts` gives what the server offers for the vault of a name beyond asking the service.
+    can go on. `actions` gives what tools of agents may do for the vault of a name.
     """
 
     vaults: Vaults
     info: DaemonInfo
     announce_again: Callable[[], None]
     failure: Callable[[], VaultIndexerError | None] = lambda: None
-    parts: PartsOf = no_parts
+    actions: ActionsOf = no_actions
 
 
 def daemon_info(
@@ -145,7 +145,7 @@ def run(
         return site.failure() is not None
 
     def app(stopping: Callable[[], bool]) -> App:
-        return make_app(site.vaults, ServerOptions(site.info.token, port, settings, stopping, site.parts))
+        return make_app(site.vaults, ServerOptions(site.info.token, port, settings, stopping, site.actions))
 
     serve_app(app, listener, settings.max_concurrent, partial(ready, site.info), must_end)
     failure = site.failure()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from contextlib import closing
@@ -24,6 +23,7 @@ from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import config_of, is_pinned
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
+from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.assembly import LLM_CACHE, LLM_CALLS, Target
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
@@ -36,13 +36,10 @@ from vault_indexer.daemon.discovery import (
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.evals import LAYERS, Layer, SuiteOptions, json_report, run_suite, vault_file_check
-from vault_indexer.evals.feedback import FolderFeedbackStore
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.app import ServerParts
 from vault_indexer.serve.http.announcements import Announcements
 from vault_indexer.serve.http.vault_choice import vault_url
-from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
+from vault_indexer.serve.mcp.actions import AgentActions, extension_tools
 from vault_indexer.serve.server import (
     Site,
     address_to_keep,
@@ -107,8 +104,8 @@ def _serve_one(selection: VaultSelection) -> None:
     ):
         command = start_command(selection, target, os.environ)
         info = daemon_info(listener, str(target.vault), settings, command, kept)
-        parts = server_parts(target, service)
-        site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, lambda _: parts)
+        actions = agent_actions(target, service)
+        site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, lambda _: actions)
         run(site, listener, settings, ready)
 
 
@@ -143,7 +140,7 @@ def _serve_all(selection: VaultSelection) -> None:
             announced.keep(folder, address_to_keep(info, settings.server))
             note(f"Watching {', '.join(supervisor.vaults.names)} at {info.url}. Ctrl-C stops.")
 
-        site = Site(supervisor.vaults, info, announced.again, parts=shared.parts)
+        site = Site(supervisor.vaults, info, announced.again, actions=shared.actions)
         with supervisor:
             run(site, listener, settings.server, ready)
 
@@ -175,19 +172,19 @@ class _SharedDaemon:
         self._announced = announced
         self._budget = budget
         self._pinned = pinned
-        self._parts: dict[str, ServerParts] = {}
+        self._actions: dict[str, AgentActions] = {}
         self.vaults = Vaults(())
 
     def keep(self, named: NamedVault) -> ManagedVault:
         """The vault, not yet begun to open."""
         index_dirs: list[Path] = []
-        own_parts = _OFFERED
+        own_actions = _OFFERED
 
         def open_service() -> VaultService:
-            nonlocal own_parts
+            nonlocal own_actions
             target = named_target(named, self._config_file, os.environ)
             service = open_daemon(target, self._budget)
-            own_parts = self._parts[named.name] = server_parts(target, service)
+            own_actions = self._actions[named.name] = agent_actions(target, service)
             index_dirs[:] = [target.index_dir]
             return service
 
@@ -201,16 +198,16 @@ class _SharedDaemon:
 
         def closed() -> None:
             self._announced.remove(index_dirs[0])
-            if self._parts.get(named.name) is own_parts:
-                del self._parts[named.name]
+            if self._actions.get(named.name) is own_actions:
+                del self._actions[named.name]
             if all(one.path != named.path for one in self.vaults.holders()):
                 forget_start(index_dirs[0])  # this daemon, started again, would not keep it
 
         return ManagedVault(named.name, named.path, open_service, opened, closed)
 
-    def parts(self, name: str) -> ServerParts:
+    def actions(self, name: str) -> AgentActions:
         """What is offered for a vault beyond asking it, once it has been opened."""
-        return self._parts.get(name, _OFFERED)
+        return self._actions.get(name, _OFFERED)
 
 
 class _AnyStrategy:
@@ -227,44 +224,21 @@ class _AnyStrategy:
         raise UsageError(_UNNAMED)
 
 
-def _refuse_evals(_request: EvalRequest) -> Mapping[str, JsonValue]:
+def _refuse_tool(_: Mapping[str, Value]) -> dict[str, JsonValue]:
     raise UsageError(_UNNAMED)
 
 
 _UNNAMED = "Which vault? Name one."
-_OFFERED = ServerParts(AgentActions(strategy=_AnyStrategy(), run_evals=_refuse_evals))
+_OFFERED = AgentActions(_AnyStrategy(), {tool.view.name: _refuse_tool for tool in extension_tools()})
 """What is offered for each of several vaults, before one is named."""
-
-
-def server_parts(target: Target, service: VaultService) -> ServerParts:
-    """What the server offers for this vault beyond asking its index."""
-    return ServerParts(agent_actions(target, service), FolderFeedbackStore(service))
 
 
 def agent_actions(target: Target, service: VaultService) -> AgentActions:
     """What tools of agents may do to this vault beyond asking its index."""
     return AgentActions(
-        strategy=StrategyInFile(target.files[-1], target.reload),
-        run_evals=partial(_run_evals, service),
+        StrategyInFile(target.files[-1], target.reload),
+        {tool.view.name: partial(tool.call, target, service) for tool in extension_tools()},
     )
-
-
-def _run_evals(service: VaultService, request: EvalRequest) -> Mapping[str, JsonValue]:
-    settings = service.settings  # as they are now
-    options = SuiteOptions(
-        files=settings.files,
-        agents=[request.agent] if request.agent else (),
-        own_agents=settings.evals.agents,
-        asks_own_agents=False,
-        live=request.live,
-        snapshots=request.snapshots,
-        may_read=vault_file_check(service.vault, settings.files),
-    )
-    chosen: list[Layer] = [layer for layer in LAYERS if layer in request.layers]
-    report: Mapping[str, JsonValue] = json.loads(
-        json_report(run_suite(service, request.cases, layers=chosen, options=options))
-    )
-    return report
 
 
 def start_command(selection: VaultSelection, target: Target, environ: Mapping[str, str]) -> list[str]:

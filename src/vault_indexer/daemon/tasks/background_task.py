@@ -25,3 +25,12 @@ class BackgroundTask(Protocol):
     def end(self) -> None:
         """Abandon what is under way: its result does not count."""
         ...
+
+
+class RemoteFollower(BackgroundTask, Protocol):
+    """A task that brings a server to the state of the catalog, in a thread of its own: no edit and no search
+    waits for the server. An optional package offers it."""
+
+    def behind(self) -> int:
+        """The commits that searches on the server do not show yet; 1 while that is unknown. Any thread."""
+        ...

@@ -2,7 +2,7 @@
 
 Estimates, so that the same query gives the same answer on every machine and however busy it is. A value that
 names no other source is from a least-squares fit to the measured time of some 280 random queries over 16,593
-notes (those of `benchmarks/query_cost.py --random`), rounded and corrected by hand (decision 65): a rule of
+notes, rounded and corrected by hand (decision 65): a rule of
 thumb for one machine. Their sum was 2.4 times the measured time in the median of 73 expressions, and 1.5
 times at the 10th percentile (decision 68).
 """

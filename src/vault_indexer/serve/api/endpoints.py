@@ -18,14 +18,11 @@ from vault_indexer.contract.requests import (
     AskRequest,
     BodiesRequest,
     ChunksRequest,
-    ClickRequest,
     ClustersRequest,
     CompleteRequest,
     EmbedRequest,
     ExplainRequest,
     GraphRequest,
-    JudgePoolRequest,
-    JudgeRequest,
     LinksRequest,
     NoParameters,
     NoteRequest,
@@ -72,7 +69,7 @@ class Endpoint(Generic[Answer]):
 
     answer: str
     """The dataclass of `model`, by its name: this module loads none, so that a command starts fast. Several
-    are separated by " | "."""
+    are separated by " | ". One of an optional package is "module:name"."""
 
     answer_help: str
     other_answers: tuple[tuple[int, str, str], ...] = ()
@@ -321,38 +318,6 @@ HEALTH: Endpoint[shapes.VaultHealthJson] = Endpoint(
     answer_help="The figures.",
 )
 
-CLICK: Endpoint[shapes.KeptClickJson] = Endpoint(
-    name="click",
-    method="POST",
-    path="/v1/click",
-    help="Keep that a note was opened from the hits of a query, where evals.record_clicks is true.",
-    request=ClickRequest,
-    answer="KeptClick",
-    answer_help="The click is kept.",
-    needs_daemon=True,
-)
-
-JUDGE_POOL: Endpoint[shapes.JudgingPoolJson] = Endpoint(
-    name="judge_pool",
-    path="/v1/judge",
-    help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
-    request=JudgePoolRequest,
-    answer="JudgingPool",
-    answer_help="The notes without a grade.",
-    needs_daemon=True,
-)
-
-JUDGE: Endpoint[shapes.KeptGradeJson] = Endpoint(
-    name="judge",
-    method="POST",
-    path="/v1/judge",
-    help="Keep the grade of a note for a question.",
-    request=JudgeRequest,
-    answer="KeptGrade",
-    answer_help="The grade is kept.",
-    needs_daemon=True,
-)
-
 _REBUILD_RUN = "The progress of the rebuild."
 
 REBUILD: Endpoint[shapes.RebuildReportJson] = Endpoint(
@@ -463,9 +428,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     BODIES,
     COMPLETE,
     HEALTH,
-    CLICK,
-    JUDGE_POOL,
-    JUDGE,
     REBUILD,
     REBUILD_STATE,
     VERIFY,

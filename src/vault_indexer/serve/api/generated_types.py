@@ -17,6 +17,8 @@ from vault_indexer import model
 from vault_indexer.contract.codec import json_fields, summary
 from vault_indexer.contract.marks import split_marks
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
+from vault_indexer.serve.api.openapi import answer_type
+from vault_indexer.serve.api.respond import extension_routes
 
 _HEAD = '''\
 """The JSON answers as types. Written by `make api-types` from the dataclasses of `model`: change those.
@@ -60,16 +62,17 @@ _WIDTH = 105
 
 def python_types() -> str:
     """The module `serve.api.shapes`: a TypedDict for each dataclass that this package reads as JSON."""
-    read_here = (kind for kind in _all_types() if kind.__name__ not in _NOT_READ_HERE)
+    own = (kind for kind in _all_types() if kind.__module__.startswith(model.__name__))
+    read_here = (kind for kind in own if kind.__name__ not in _NOT_READ_HERE)
     return "\n\n".join([_HEAD, *map(_typed_dict, read_here)])
 
 
 def _all_types() -> list[type]:
     """The types of all answers."""
-    rows = (*ENDPOINTS, PROOF)
+    rows = (*ENDPOINTS, PROOF, *(route.endpoint for route in extension_routes()))
     named = [name for row in rows for name in (row.answer, row.line, *(one[2] for one in row.other_answers))]
     roots = [name for names in named if names for name in names.split(" | ")]
-    return json_types([getattr(model, name) for name in (*roots, *_OTHERS)])
+    return json_types([answer_type(name) for name in (*roots, *_OTHERS)])
 
 
 def json_types(roots: Sequence[type]) -> list[type]:

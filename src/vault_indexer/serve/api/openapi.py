@@ -14,6 +14,7 @@ from vault_indexer import model
 from vault_indexer.contract.codec import schema_of
 from vault_indexer.contract.json_value import Json, JsonValue
 from vault_indexer.contract.parameters import Parameter
+from vault_indexer.extensions import load
 from vault_indexer.model import Failure
 from vault_indexer.serve.api.endpoints import VAULT, Endpoint
 
@@ -96,7 +97,8 @@ class ApiDocument:
 
 def answer_type(names: str) -> Any:
     """The dataclass that a row of the table names, or the union of several; None for ""."""
-    return reduce(or_, (getattr(model, name) for name in names.split(" | "))) if names else None
+    found = (load(name) if ":" in name else getattr(model, name) for name in names.split(" | "))
+    return reduce(or_, found) if names else None
 
 
 def answers(description: str, names: str, line: str = "") -> Json:

@@ -5,21 +5,19 @@ A row has a function here, or a method of `VaultService`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_indexer.answer import AskEvent, whole_answer
 from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
     BodiesRequest,
-    ClickRequest,
     EmbedRequest,
     ExplainRequest,
-    JudgePoolRequest,
-    JudgeRequest,
     LinksRequest,
     NoParameters,
     NoteRequest,
@@ -28,6 +26,7 @@ from vault_indexer.contract.requests import (
     VerifyRequest,
 )
 from vault_indexer.errors import UsageError
+from vault_indexer.extensions import offered
 from vault_indexer.model import (
     AnswerSentence,
     AskAnswer,
@@ -37,9 +36,6 @@ from vault_indexer.model import (
     ChunkBody,
     DaemonState,
     Explanation,
-    JudgingPool,
-    KeptClick,
-    KeptGrade,
     LinksAnswer,
     MentionsAnswer,
     NoteText,
@@ -58,11 +54,8 @@ from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     ASK,
     BODIES,
-    CLICK,
     EMBED,
     EXPLAIN,
-    JUDGE,
-    JUDGE_POOL,
     NOTE,
     PAUSE,
     RELATED,
@@ -73,7 +66,6 @@ from vault_indexer.serve.api.endpoints import (
     VERIFY,
     Endpoint,
 )
-from vault_indexer.serve.api.feedback import FeedbackStore
 from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
 from vault_indexer.service import VaultService
 from vault_indexer.text.times import iso_time
@@ -90,14 +82,12 @@ _KEY_DIGITS = len(str(_LARGEST_KEY))
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
     """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
-    none. `is_cancelled` says that nobody waits for the answer any more, `feedback` keeps what a person
-    does in a face."""
+    none. `is_cancelled` says that nobody waits for the answer any more."""
 
     vaults: Vaults
     daemon: DaemonState
     is_cancelled: Callable[[], bool] = lambda: False
     vault: str = ""
-    feedback: FeedbackStore | None = None
 
     @property
     def service(self) -> VaultService:
@@ -115,12 +105,28 @@ class AnswerContext:
         return self.vaults.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
 
 
+class ExtensionRoute(NamedTuple):
+    """An endpoint of an optional package, and the function that answers it, given the request."""
+
+    endpoint: Endpoint[Any]
+    answer: Callable[[AnswerContext, Any], object]
+
+
+@functools.cache
+def extension_routes() -> tuple[ExtensionRoute, ...]:
+    """Those of the packages that are present."""
+    return tuple(route for routes in offered("routes") for route in routes)
+
+
 def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]) -> object:
     """The answer of an endpoint, a dataclass of its row, given a value for each of its parameters. Raises
     VaultIndexerError."""
     request: Any = request_of(endpoint.request, arguments)
     if own := FUNCTIONS.get(endpoint.name):
         return own(context, request)
+    for route in extension_routes():
+        if route.endpoint.name == endpoint.name:
+            return route.answer(context, request)
     method = getattr(context.service, endpoint.name)
     return method(**{one.name: getattr(request, one.name) for one in fields(request)})
 
@@ -185,28 +191,6 @@ def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
     return NoteText(known, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
 
 
-def _click(context: AnswerContext, request: ClickRequest) -> KeptClick:
-    return KeptClick(_feedback(context).record_click(request.query, request.note, request.rank))
-
-
-def _judge_pool(context: AnswerContext, request: JudgePoolRequest) -> JudgingPool:
-    return _feedback(context).next_pool(request.question)
-
-
-def _judge(context: AnswerContext, request: JudgeRequest) -> KeptGrade:
-    known = context.service.path_of(request.note)
-    judged = _feedback(context).keep_grade(request.question, known, request.grade)
-    return KeptGrade(request.question, known, request.grade, judged)
-
-
-def _feedback(context: AnswerContext) -> FeedbackStore:
-    if context.feedback is None and context.vaults.are_several and not context.vault:
-        raise UsageError(f"vault is missing: choose one of {', '.join(context.vaults.names)}")
-    if context.feedback is None:
-        raise UsageError("grades and clicks need the daemon (`indexer start`)")
-    return context.feedback
-
-
 def _bodies(context: AnswerContext, request: BodiesRequest) -> Bodies:
     written = request.keys.split(",")
     if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
@@ -258,9 +242,6 @@ FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
     ALL_LINKS.name: _links,
     NOTE.name: _note,
     BODIES.name: _bodies,
-    CLICK.name: _click,
-    JUDGE_POOL.name: _judge_pool,
-    JUDGE.name: _judge,
     VERIFY.name: _verify,
     EMBED.name: _embed,
     PAUSE.name: _pause,

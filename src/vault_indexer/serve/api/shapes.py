@@ -625,40 +625,6 @@ class VaultHealthJson(TypedDict):
     wanted: list[UnresolvedTargetJson]
 
 
-class KeptClickJson(TypedDict):
-    """The click is in the file."""
-
-    file: str
-
-
-class PooledNoteJson(TypedDict):
-    """A note to be graded: its path, its title, and what the search shows of it, or its beginning."""
-
-    path: str
-    title: str
-    excerpt: str
-
-
-class JudgingPoolJson(TypedDict):
-    """The notes of a question without a grade, in an order that tells no ranks."""
-
-    question: str
-    notes: list[PooledNoteJson]
-    judged: int
-    grades: list[str]
-    questions: list[str]
-    folder: str
-
-
-class KeptGradeJson(TypedDict):
-    """The grade of a note for a question is on disk; `judged` notes of the question have one."""
-
-    question: str
-    path: str
-    grade: int
-    judged: int
-
-
 class RebuildReportJson(TypedDict):
     """What a rebuild did; `embedded` and `reused` count texts."""
 

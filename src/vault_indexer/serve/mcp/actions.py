@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
+from vault_indexer.contract.parameters import Value
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.extensions import offered
 from vault_indexer.model import JsonValue
+from vault_indexer.serve.mcp.views import ToolView
+from vault_indexer.service import VaultService
+
+ToolCall = Callable[[Mapping[str, Value]], dict[str, JsonValue]]
+"""Answers a tool, given a value for each of its parameters. It is called in a thread, and raises
+VaultIndexerError."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvalRequest:
-    """Which golden cases an agent wants to have run. Both folders are in the vault; without `snapshots`, it
-    is that of the cases. `agent` "" means the cases of all agents."""
+class ExtensionTool(NamedTuple):
+    """A tool of an optional package. `call` is a `ToolCall` that is also given the vault."""
 
-    cases: Path
-    snapshots: Path | None
-    layers: tuple[int, ...]
-    live: bool
-    agent: str
+    view: ToolView
+    call: Callable[[Target, VaultService, Mapping[str, Value]], dict[str, JsonValue]]
 
 
-EvalRunner = Callable[[EvalRequest], Mapping[str, JsonValue]]
-"""Runs cases and returns the report as JSON. It is called in a thread, and raises VaultIndexerError."""
+@functools.cache
+def extension_tools() -> tuple[ExtensionTool, ...]:
+    """Those of the packages that are present."""
+    return tuple(tool for tools in offered("tools") for tool in tools)
 
 
 class StrategySetting(Protocol):
@@ -45,10 +51,10 @@ class StrategySetting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AgentActions:
-    """Each action that is None is a tool that is not offered."""
+    """Without a strategy, `set_chunker` is not offered. `tools` are those of optional packages."""
 
     strategy: StrategySetting | None = None
-    run_evals: EvalRunner | None = None
+    tools: Mapping[str, ToolCall] = field(default_factory=dict)
 
 
 NO_ACTIONS = AgentActions()

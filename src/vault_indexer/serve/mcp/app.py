@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
+from vault_indexer.serve.mcp.actions import extension_tools
 from vault_indexer.serve.mcp.protocol import PATH
 from vault_indexer.serve.mcp.tools import ToolContext, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, tool_views
@@ -117,7 +118,7 @@ class VaultTools:
         return tool_views(
             self._endpoints,
             strategies=strategy.choices if strategy else (),
-            has_evals=context.actions.run_evals is not None,
+            more=[tool.view for tool in extension_tools() if tool.view.name in context.actions.tools],
             vaults=context.vault_names,
         )
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -35,7 +33,7 @@ from vault_indexer.model import (
 from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import AnswerContext, answer
-from vault_indexer.serve.mcp.actions import AgentActions, EvalRequest
+from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.mcp.budget import as_text, likely_tokens, page, tokens_of
 from vault_indexer.serve.mcp.projection import Keep, Schema, kept_schema, merged_schema, project
 from vault_indexer.serve.mcp.reading import (
@@ -47,7 +45,6 @@ from vault_indexer.serve.mcp.reading import (
     section_of,
 )
 from vault_indexer.serve.mcp.views import ToolView
-from vault_indexer.vault import resolve_in_vault
 
 HIT_TOKENS = 84
 """Of a hit with its snippet, by `likely_tokens`: so ten hits have less than 1,000 tokens."""
@@ -60,7 +57,6 @@ _NOTE_TOKENS = 50
 """Of a note in a list of notes, in addition to its text."""
 
 _NAME_CHARS = 60
-_LAYERS = re.compile(r"[123](,[123])*")
 Object = dict[str, JsonValue]
 
 
@@ -159,8 +155,10 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
 def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
     """The page that the arguments ask for. While an index is built for the first time, it waits for the first
     notes. Raises VaultIndexerError."""
-    own = _OWN.get(view.name, _row_answer)
-    found = _once_there(context, partial(own, view, context, arguments))
+    if added := context.actions.tools.get(view.name):
+        found = _once_there(context, partial(added, arguments))
+    else:
+        found = _once_there(context, partial(_OWN.get(view.name, _row_answer), view, context, arguments))
     if not view.lists or view.pages_itself:
         return found
     offset, limit = cast("int", arguments["offset"]), cast("int | None", arguments.get("limit"))
@@ -361,36 +359,6 @@ def note_text(context: ToolContext, path: str) -> NoteText:
     return found
 
 
-def _run_eval(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
-    run = context.actions.run_evals
-    assert run is not None
-    layers = str(arguments["layers"]).replace(" ", "")
-    if not _LAYERS.fullmatch(layers):
-        raise UsageError(f"layers = {layers[:40]!r}: allowed are 1, 2 and 3, separated by commas")
-    cases = _folder(context, arguments, "cases_root")
-    report = run(
-        EvalRequest(
-            cases,
-            _folder(context, arguments, "snapshots_root") if arguments["snapshots_root"] else None,
-            tuple(sorted({int(layer) for layer in layers.split(",")})),
-            live=bool(arguments["live"]),
-            agent=str(arguments["agent"]),
-        )
-    )
-    return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
-
-
-def _folder(context: ToolContext, arguments: Mapping[str, Value], name: str) -> Path:
-    """The folder of the vault that an argument names. Raises VaultIndexerError for any other."""
-    given = str(arguments[name])
-    vault = Path(context.answers.service.status().vault)
-    folder = resolve_in_vault(vault, given.strip().rstrip("/"))
-    if not folder.is_dir():
-        raise UsageError(f"{name} = {given[:200]!r}: no such folder in the vault")
-    return folder
-
-
-_REPORT_KEYS = ("layers_run", "summary", "results")
 _OWN: Mapping[str, Callable[[ToolView, ToolContext, Mapping[str, Value]], Object]] = {
     "search": _search,
     "ask": _ask,
@@ -399,7 +367,6 @@ _OWN: Mapping[str, Callable[[ToolView, ToolContext, Mapping[str, Value]], Object
     "fetch": _fetch,
     "list_notes": _list_notes,
     "recent_changes": _list_notes,
-    "run_eval": _run_eval,
 }
 
 

@@ -1,8 +1,8 @@
 """The table of tools: which endpoints an agent can call, and what it sees of each.
 
 A tool is a view of a row of the table of endpoints: some of its parameters, some keys of its answer, in
-pages. To offer another endpoint, add a row here. Those that read notes, `set_chunker` and `run_eval` have
-parameters or answers of their own; they are endpoints that only agents have.
+pages. To offer another endpoint, add a row here. Those that read notes and `set_chunker` have parameters
+or answers of their own; they are endpoints that only agents have.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ToolView:
         return self.endpoint.name
 
 
-_OFFSET = Parameter(name="offset", kind=int, default=0, minimum=0, help="")
+OFFSET = Parameter(name="offset", kind=int, default=0, minimum=0, help="")
 """`next_offset` of the page before. The instructions of the server explain it once, for all tools."""
 
 
@@ -118,7 +118,7 @@ _SEARCH = ToolView(
                 replace(SEARCH.parameter("fresh"), help="Index changes first."),
                 replace(SEARCH.parameter("expand"), help="Add the text around each hit."),
                 replace(_limit(10), help="Notes."),
-                _OFFSET,
+                OFFSET,
             ),
         ),
         answer="FoundNotes",
@@ -139,7 +139,7 @@ _READ_NOTE = ToolView(
                 Parameter(name="heading", default="", help="Heading, or Heading#Subheading."),
                 Parameter(name="start_line", kind=int, minimum=1, help=""),
                 Parameter(name="end_line", kind=int, minimum=1, help=""),
-                _OFFSET,
+                OFFSET,
             ),
         ),
         answer="NotePart",
@@ -188,7 +188,7 @@ _LIST_NOTES = ToolView(
             _SINCE,
             replace(NOTES.parameter("order"), help=""),
             replace(NOTES.parameter("limit"), help=""),
-            _OFFSET,
+            OFFSET,
         ),
     ),
     row=NOTES,
@@ -201,7 +201,7 @@ _RECENT_CHANGES = ToolView(
         NOTES,
         "recent_changes",
         "List the notes that changed last, newest first.",
-        (_SINCE, replace(NOTES.parameter("limit"), default=20, help=""), _OFFSET),
+        (_SINCE, replace(NOTES.parameter("limit"), default=20, help=""), OFFSET),
     ),
     row=NOTES.view("NoteList", order="recent"),
     lists=("notes",),
@@ -210,7 +210,7 @@ _RECENT_CHANGES = ToolView(
 
 _RELATED = ToolView(
     endpoint=_view(
-        RELATED, "related", "Notes near a note, by meaning and by link.", (_NOTE_NAME, _limit(10), _OFFSET)
+        RELATED, "related", "Notes near a note, by meaning and by link.", (_NOTE_NAME, _limit(10), OFFSET)
     ),
     row=RELATED,
     keep=keys("note", results=keys("path", "title", "header_path", "score", "links", "shared")),
@@ -228,7 +228,7 @@ _LINKS = ToolView(
             ),
             replace(ALL_LINKS.parameter("view"), help="What to list."),
             _limit(100),
-            _OFFSET,
+            OFFSET,
         ),
     ),
     row=ALL_LINKS,
@@ -254,7 +254,7 @@ _LINKS = ToolView(
 )
 
 _STATUS = ToolView(
-    endpoint=_view(STATUS, "status", "Index: counts, pending changes, files left out.", (_OFFSET,)),
+    endpoint=_view(STATUS, "status", "Index: counts, pending changes, files left out.", (OFFSET,)),
     row=STATUS,
     keep=keys(
         *(
@@ -291,31 +291,6 @@ _SET_CHUNKER = ToolView(
     is_read_only=False,
 )
 
-_RUN_EVAL = ToolView(
-    endpoint=Endpoint(
-        name="run_eval",
-        method="POST",
-        path=PATH,
-        help="Run golden cases of the vault, layers 1 and 2 by default.",
-        own_parameters=(
-            Parameter(name="cases_root", holds="note", default="evals", help=""),
-            Parameter(name="snapshots_root", holds="note", default="", help=""),
-            Parameter(name="layers", default="1,2", help=""),
-            Parameter(name="live", kind=bool, default=False, help=""),
-            Parameter(name="agent", default="", max_chars=128, help=""),
-            _OFFSET,
-        ),
-        answer="EvalReport",
-        answer_help="The report.",
-    ),
-    row=STATUS,
-    lists=("results",),
-    listed="layers",
-    listed_values=(1, 2, 3),
-    timeout_s=LONG_TIMEOUT_S,
-)
-
-
 _VIEWS = (
     _SEARCH,
     _READ_NOTE,
@@ -339,7 +314,7 @@ def _ask(row: Endpoint[Any]) -> ToolView:
             (
                 replace(row.parameter("q"), name="query", help="The question."),
                 Parameter(name="passages", kind=bool, default=False, help="Add what was read."),
-                _OFFSET,
+                OFFSET,
             ),
         ),
         row=row,
@@ -359,11 +334,12 @@ def tool_views(
     endpoints: Sequence[Endpoint[Any]],
     *,
     strategies: Sequence[str] = (),
-    has_evals: bool = False,
+    more: Sequence[ToolView] = (),
     vaults: Sequence[str] = (),
 ) -> tuple[ToolView, ...]:
     """The tools of a server with these endpoints. `set_chunker` chooses among `strategies`, and is offered
-    if there are any. Where there are several `vaults`, each tool can name one."""
+    if there are any; `more` are those of optional packages. Where there are several `vaults`, each tool can
+    name one."""
     rows = {endpoint.name: endpoint for endpoint in endpoints}
     found = [view for view in _VIEWS if view.row.name in rows]
     if ASK_NAME in rows:
@@ -373,8 +349,7 @@ def tool_views(
         others = (one for one in _SET_CHUNKER.endpoint.parameters if one.name != "strategy")
         endpoint = replace(_SET_CHUNKER.endpoint, own_parameters=(chosen, *others))
         found.append(replace(_SET_CHUNKER, endpoint=endpoint))
-    if has_evals:
-        found.append(_RUN_EVAL)
+    found += more
     return tuple(_in_vault(view, vaults) if len(vaults) > 1 and view.names_vault else view for view in found)
 
 

@@ -1,0 +1,264 @@
+"""User feedback for `indexer eval`: grades given on the web page, and clicks on hits.
+
+All of it lies in one folder of cases: that of `evals.folder`, or the folder `evals` of the index.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from vault_evals.questions import (
+    GRADES,
+    Judgements,
+    clicks_folder,
+    judged_folder,
+    read_clicks,
+)
+from vault_evals.ranking import POOL_DEPTH, plain_query, pool_of
+from vault_indexer.contract.bounds import MAX_LIMIT, check_query
+from vault_indexer.contract.marks import Key, Says
+from vault_indexer.contract.requests import NoteName, Query
+from vault_indexer.errors import UsageError
+from vault_indexer.model import SearchRequest
+from vault_indexer.search import Searcher
+from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.serve.api.respond import AnswerContext, ExtensionRoute
+from vault_indexer.service import VaultService
+from vault_indexer.store import Snapshot
+from vault_indexer.system import only_writer, open_to_append
+from vault_indexer.text.control_characters import json_text
+from vault_indexer.text.times import iso_moment
+
+if TYPE_CHECKING:
+    from vault_evals.tables import EvalsSettings
+
+MAX_CLICK_BYTES = 1 << 20
+"""Of the file of clicks. A full one takes the place of the full one before, so that there are two at most."""
+
+CLICKS, OLDER_CLICKS = "recorded.jsonl", "recorded-older.jsonl"
+_BEGINNING_LINES = 3
+_BEGINNING_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class ClickRequest:
+    """A note was opened from the hits of a query."""
+
+    query: Query
+    note: NoteName
+    rank: Annotated[int, Says(help="Its place among the hits, from 1 on.", minimum=1, maximum=MAX_LIMIT)]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePoolRequest:
+    """The notes of a question to be graded."""
+
+    question: Annotated[
+        str,
+        Key("q"),
+        Says(help="The question; empty: the first known one that has notes without a grade.", holds="query"),
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """The grade of a note for a question."""
+
+    question: Query
+    note: NoteName
+    grade: Annotated[
+        int, Says(help="0: does not help, 1: helps, 2: answers.", minimum=0, maximum=max(GRADES))
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PooledNote:
+    """A note to be graded: its path, its title, and what the search shows of it, or its beginning."""
+
+    path: str
+    title: str
+    excerpt: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingPool:
+    """The notes of a question without a grade, in an order that tells no ranks.
+
+    `judged` counts those with a grade, `grades` are the meanings of the grades from 0 on, `questions` are all
+    that are known, `folder` is where the grades are kept.
+    """
+
+    question: str
+    notes: tuple[PooledNote, ...]
+    judged: int
+    grades: tuple[str, ...]
+    questions: tuple[str, ...]
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class KeptClick:
+    """The click is in the file."""
+
+    file: Path
+
+
+@dataclass(frozen=True, slots=True)
+class KeptGrade:
+    """The grade of a note for a question is on disk; `judged` notes of the question have one."""
+
+    question: str
+    path: str
+    grade: int
+    judged: int
+
+
+class FolderFeedbackStore:
+    """Keeps what the faces send in a folder of cases, in the files of `indexer eval`.
+
+    The routes of the server call it; any thread may. Writers of one
+    folder wait for one another, but a session of judging in the terminal does not.
+    """
+
+    def __init__(self, service: VaultService) -> None:
+        self._service = service
+
+    def record_click(self, query: str, path: str, rank: int) -> Path:
+        """Keep that a note of the index was opened, and return the file. Raises UsageError where the user
+        does not want that or the file cannot be written, UnknownNoteError if there is no such note."""
+        if not self._settings.record_clicks:
+            raise UsageError("clicks are not kept: evals.record_clicks is false")
+        check_query(query)
+        time = iso_moment(datetime.now(UTC))
+        click = {"time": time, "query": query, "path": self._service.path_of(path), "rank": rank}
+        file = clicks_folder(self._cases()) / CLICKS
+        try:
+            _append(file, json_text(click).encode("utf-8", "replace") + b"\n")
+        except OSError as error:
+            raise UsageError(f"{file}: cannot be written: {error.strerror}") from error
+        return file
+
+    def next_pool(self, question: str) -> JudgingPool:
+        """The notes of a question that are to be graded; of "" none, but all questions. Changes nothing."""
+        check_query(question, may_be_empty=True)
+        cases = self._cases()
+        judgements = Judgements.load(judged_folder(cases))
+        clicked = read_clicks(*sorted(clicks_folder(cases).glob("*.jsonl")))
+        questions = tuple(dict.fromkeys((*judgements.topics.values(), *(one.text for one in clicked))))
+        text = " ".join(question.split())
+        notes: tuple[PooledNote, ...] = ()
+        judged = 0
+        if text:
+            name = judgements.add(text)
+            judged = len(judgements.grades.get(name, {}))
+            reader = self._service.reader()
+            with reader.holder.lease() as snapshot:
+                pool = pool_of(reader.searcher, snapshot, self._service.settings, text, POOL_DEPTH)
+                notes = tuple(_shown(reader.searcher, snapshot, text, judgements.left(name, pool)))
+        return JudgingPool(text, notes, judged, tuple(GRADES.values()), questions, judgements.folder)
+
+    def keep_grade(self, question: str, path: str, grade: int) -> int:
+        """Keep a grade, on disk when this returns, and return how many notes of the question have one. Raises
+        UsageError if that fails."""
+        check_query(question)
+        folder = judged_folder(self._cases())
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with only_writer(folder):
+                judgements = Judgements.load(folder)
+                name = judgements.add(question)
+                judgements.grade(name, path, grade)
+        except OSError as error:
+            raise UsageError(f"{folder}: cannot be written: {error.strerror}") from error
+        return len(judgements.grades[name])
+
+    @property
+    def _settings(self) -> EvalsSettings:
+        evals: EvalsSettings = self._service.settings.table("evals")
+        return evals
+
+    def _cases(self) -> Path:
+        """The folder of cases that the faces write to."""
+        return self._settings.folder or Path(self._service.status().index_dir) / "evals"
+
+
+def _shown(searcher: Searcher, snapshot: Snapshot, text: str, paths: Sequence[str]) -> Iterator[PooledNote]:
+    if not paths:
+        return
+    request = SearchRequest(plain_query(text), MAX_LIMIT, by_note=True, min_relevance=0.0)
+    snippets = {hit.path: hit.snippet for hit in searcher.search(snapshot, request).hits}
+    for path in paths:
+        row = snapshot.catalog.note(path)
+        if row is not None:
+            beginning = snapshot.catalog.text(row.note_id).strip().splitlines()[:_BEGINNING_LINES]
+            excerpt = snippets.get(path) or "\n".join(beginning)[:_BEGINNING_CHARS]
+            yield PooledNote(path, row.title, excerpt)
+
+
+def _append(file: Path, line: bytes) -> None:
+    """Add a line to a file that only its user can read."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with only_writer(file.parent):
+        if file.exists() and file.stat().st_size + len(line) > MAX_CLICK_BYTES:
+            file.replace(file.with_name(OLDER_CLICKS))
+        with os.fdopen(open_to_append(file), "ab") as opened:
+            opened.write(line)
+
+
+def _click(context: AnswerContext, request: ClickRequest) -> KeptClick:
+    store = FolderFeedbackStore(context.service)
+    return KeptClick(store.record_click(request.query, request.note, request.rank))
+
+
+def _judge_pool(context: AnswerContext, request: JudgePoolRequest) -> JudgingPool:
+    return FolderFeedbackStore(context.service).next_pool(request.question)
+
+
+def _judge(context: AnswerContext, request: JudgeRequest) -> KeptGrade:
+    known = context.service.path_of(request.note)
+    judged = FolderFeedbackStore(context.service).keep_grade(request.question, known, request.grade)
+    return KeptGrade(request.question, known, request.grade, judged)
+
+
+CLICK: Endpoint[Any] = Endpoint(
+    name="click",
+    method="POST",
+    path="/v1/click",
+    help="Keep that a note was opened from the hits of a query, where evals.record_clicks is true.",
+    request=ClickRequest,
+    answer="vault_evals.feedback:KeptClick",
+    answer_help="The click is kept.",
+    needs_daemon=True,
+)
+
+JUDGE_POOL: Endpoint[Any] = Endpoint(
+    name="judge_pool",
+    path="/v1/judge",
+    help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
+    request=JudgePoolRequest,
+    answer="vault_evals.feedback:JudgingPool",
+    answer_help="The notes without a grade.",
+    needs_daemon=True,
+)
+
+JUDGE: Endpoint[Any] = Endpoint(
+    name="judge",
+    method="POST",
+    path="/v1/judge",
+    help="Keep the grade of a note for a question.",
+    request=JudgeRequest,
+    answer="vault_evals.feedback:KeptGrade",
+    answer_help="The grade is kept.",
+    needs_daemon=True,
+)
+
+ROUTES = (
+    ExtensionRoute(CLICK, _click),
+    ExtensionRoute(JUDGE_POOL, _judge_pool),
+    ExtensionRoute(JUDGE, _judge),
+)

@@ -1,0 +1,343 @@
+"""Questions made of a vault itself: its headings and the texts of its links, each hidden while it is asked.
+
+All notes are read once, in order of path. A candidate knows which text must be hidden. Names of a note are no
+questions: search by name finds them, whatever the configuration.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from vault_evals.questions import HEADING, LINK, Edit, Question, question_id
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.errors import NoteError
+from vault_indexer.index.reading.note import note_from
+from vault_indexer.model import FileKind, Heading, Link, LinkKind, Note
+from vault_indexer.parse import VaultPaths, resolve
+from vault_indexer.parse.notes import decode
+from vault_indexer.parse.plain import plain
+from vault_indexer.text.function_words import is_function_word
+from vault_indexer.text.tokens import RUN, WORD
+from vault_indexer.vault import CONTROL_FILES, Decision, Scan, load_ignore_rules, read_note, scan
+
+LEAST_WORDS = 2
+"""Content words of a question."""
+
+MAX_QUERY_CHARS = 500
+_CHARS_A_WORD = 2
+"""Scripts without spaces: two characters are about a word."""
+
+_WORDS = re.compile(r"\w+")
+_SPACE = re.compile(r"\s+")
+_BLOCK_ID = re.compile(r"\s\^[\w-]+\s*$")
+_ATX = re.compile(r"(?P<marks> {0,3}#{1,6}[ \t]+)(?P<text>[^\n]*)")
+_NOT_PROSE = re.compile(r"`|\{\{|\}\}|<%|%>|\$\$|\|.*\|")
+"""Code, the placeholders of templates, formulas, rows of tables."""
+
+_TEMPLATE_FOLDERS = frozenset({"template", "templates", "_templates", "vorlagen", "plantillas"})
+_TEMPLATE = re.compile(r"<%[-_=*+\s]|\{\{\s*(?:title|date|time|content)\b[^}]*\}\}")
+
+ShowProgress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question that could be asked. `source` is the note that contains the text, for links another than
+    `target`; `edits` hide it."""
+
+    kind: str
+    text: str
+    language: str
+    target: str
+    source: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(slots=True)
+class Survey:
+    """All candidates of a vault, and the hashes of its notes by path."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    sha256: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Surveyor:
+    paths: VaultPaths
+    notes: frozenset[str]
+    survey: Survey = field(default_factory=Survey)
+    names: dict[str, frozenset[str]] = field(default_factory=dict)
+    templates: set[str] = field(default_factory=set)
+    headings: Counter[str] = field(default_factory=Counter)
+    linked_headings: set[tuple[str, str]] = field(default_factory=set)
+
+    def read(self, note: Note, sha256: str) -> None:
+        """Take what the note offers."""
+        self.survey.sha256[note.path] = sha256
+        self.names[note.path] = frozenset(
+            filter(None, map(same, (note.title, PurePosixPath(note.path).stem, *note.aliases)))
+        )
+        resolved = [(link, resolve(link.target, note.path, self.paths).path) for link in note.links]
+        for link, path in resolved:
+            if link.subpath and path:
+                self.linked_headings.add((path, same(link.subpath.rpartition("#")[2])))
+        if is_template(note):
+            self.templates.add(note.path)
+            return
+        self.headings.update(same(heading.text) for heading in note.headings)
+        self.survey.candidates += self._links(note, resolved)
+        self.survey.candidates += self._headings(note)
+
+    def finish(self) -> Survey:
+        """The candidates that are left when the whole vault is known."""
+        left = [one for one in self.survey.candidates if self._is_question(one)]
+        targets: defaultdict[str, set[str]] = defaultdict(set)
+        for one in left:
+            targets[same(one.text)].add(one.target)
+        # What two notes answer says nothing of which of them is found.
+        self.survey.candidates = [one for one in left if len(targets[same(one.text)]) == 1]
+        return self.survey
+
+    def _is_question(self, one: Candidate) -> bool:
+        if one.target in self.templates or one.target not in self.names:
+            return False
+        text = same(one.text)
+        if any(is_named(text, name) for name in self.names[one.target]):
+            return False
+        is_linked = (one.target, text) in self.linked_headings
+        return one.kind == LINK or (self.headings[text] == 1 and not is_linked)
+
+    def _links(self, note: Note, resolved: Sequence[tuple[Link, str | None]]) -> Iterator[Candidate]:
+        for link, target in resolved:
+            if link.kind not in (LinkKind.WIKILINK, LinkKind.MARKDOWN) or target not in self.notes:
+                continue
+            if target is None or target == note.path or not is_fit(link.display or "", note.language):
+                continue
+            same_target = [other for other, path in resolved if path == target]
+            if any(other.kind is LinkKind.FRONTMATTER for other in same_target):
+                continue  # the link stays in the properties
+            text = as_query(link.display or "")
+            if is_named(same(text), same(link.subpath)):
+                continue
+            hidden = [_hidden_link(note, other, text) for other in same_target]
+            yield Candidate(LINK, text, note.language, target, note.path, tuple(hidden))
+
+    def _headings(self, note: Note) -> Iterator[Candidate]:
+        whole = ""
+        for at, heading in enumerate(note.headings):
+            is_title = at == 0 and heading.level == 1
+            if heading.nested or is_title or not is_fit(heading.text, note.language):
+                continue
+            edit = _hidden_heading(note, heading)
+            whole = whole or same(note.text)
+            if edit is not None and whole.count(same(heading.text)) == 1:
+                text = as_query(heading.text)
+                yield Candidate(HEADING, text, note.language, note.path, note.path, (edit,))
+
+
+def survey_vault(target: Target, say: ShowProgress) -> Survey:
+    """All candidates of the vault. `say` is given how many notes were read, of how many.
+
+    Notes that cannot be read or parsed offer nothing. Raises VaultError for a vault that cannot be read.
+    """
+    found = scan_vault(target)
+    chosen = [
+        file.path for file in found.files if file.decision is Decision.INDEX and file.kind is FileKind.NOTE
+    ]
+    surveyor = _Surveyor(VaultPaths(file.path for file in found.files), frozenset(chosen))
+    for number, path in enumerate(chosen):
+        say(number, len(chosen))
+        try:
+            data = read_note(target.vault, path, target.config.settings.files.max_file_bytes)
+            surveyor.read(note_from(path, data.data), data.sha256)
+        except NoteError:
+            continue
+    say(len(chosen), len(chosen))
+    return surveyor.finish()
+
+
+def is_template(note: Note) -> bool:
+    """Whether the note is a template: by its folder, or by what only a template contains."""
+    folders = note.path.lower().split("/")[:-1]
+    return not _TEMPLATE_FOLDERS.isdisjoint(folders) or _TEMPLATE.search(note.text) is not None
+
+
+def is_fit(source: str, language: str) -> bool:
+    """Whether the text says enough to be asked, without code, formulas, tables and placeholders."""
+    if len(source) > MAX_QUERY_CHARS or _NOT_PROSE.search(source):
+        return False
+    return content_words(as_query(source), language) >= LEAST_WORDS
+
+
+def as_query(source: str) -> str:
+    """The source text as a person would type it: without markup, on one line."""
+    return _SPACE.sub(" ", plain(_BLOCK_ID.sub("", source))).strip()
+
+
+def content_words(text: str, language: str) -> int:
+    """How many words say something: not function words of the language, and not numbers alone.
+
+    In scripts that write no spaces, two characters count as a word.
+    """
+    words = [word for word in WORD.findall(text) if any(map(str.isalpha, word)) and len(word) > 1]
+    spaceless = sum(len(run) // _CHARS_A_WORD for run in RUN.findall(text))
+    return sum(not is_function_word(word, language or "en") for word in words) + spaceless
+
+
+def same(text: str) -> str:
+    """The form in which two texts are the same: words alone, in small letters."""
+    return " ".join(_WORDS.findall(text.casefold()))
+
+
+def is_named(text: str, name: str) -> bool:
+    """Whether a text is a name or part of one, or contains one of several words; both as from `same`."""
+    return set(text.split()) <= set(name.split()) or (" " in name and f" {name} " in f" {text} ")
+
+
+def _hidden_link(note: Note, link: Link, question: str) -> Edit:
+    """Removes the link. A reader's text of it stays, unless it is the question."""
+    shown = "" if link.kind is LinkKind.EMBED else link.display or link.target
+    is_question = same(question) in same(shown)
+    return Edit(note.path, link.start, link.end, "" if is_question else shown)
+
+
+def _hidden_heading(note: Note, heading: Heading) -> Edit | None:
+    """Hides the text and keeps the marks, so that sections stay. None for an underlined heading."""
+    match = _ATX.match(note.text, heading.start)
+    return Edit(note.path, match.start("text"), match.end("text")) if match else None
+
+
+DEFAULT_PER_KIND = 300
+
+
+def choose_questions(
+    survey: Survey, per_kind: int = DEFAULT_PER_KIND, kinds: Sequence[str] = (LINK, HEADING)
+) -> list[Question]:
+    """Up to `per_kind` questions of each kind, in the order of a SHA-256 of what they are.
+
+    Within a kind no two questions share a target or a source. No two questions of all hide the same text.
+    """
+    taken: dict[str, list[Edit]] = {}
+    questions: list[Question] = []
+    for kind in kinds:
+        targets: set[str] = set()
+        sources: set[str] = set()
+        for one in sorted((one for one in survey.candidates if one.kind == kind), key=_order):
+            if len(targets) >= per_kind:
+                break
+            if one.target in targets or one.source in sources or _overlaps(one, taken):
+                continue
+            targets.add(one.target)
+            sources.add(one.source)
+            for edit in one.edits:
+                taken.setdefault(edit.path, []).append(edit)
+            questions.append(_question(one, survey))
+    return questions
+
+
+def _question(one: Candidate, survey: Survey) -> Question:
+    return Question(
+        id=question_id(one.kind, one.target, one.source, one.text),
+        text=one.text,
+        grades={one.target: 1},
+        kind=one.kind,
+        language=one.language,
+        excluded=(one.source,) if one.kind == LINK else (),
+        edits=one.edits,
+        sha256={path: survey.sha256[path] for path in dict.fromkeys((one.target, one.source))},
+    )
+
+
+def _order(one: Candidate) -> bytes:
+    return hashlib.sha256("\0".join((one.kind, one.target, one.source, one.text)).encode()).digest()
+
+
+def _overlaps(one: Candidate, taken: dict[str, list[Edit]]) -> bool:
+    return any(
+        edit.start < other.end and other.start < edit.end
+        for edit in one.edits
+        for other in taken.get(edit.path, ())
+    )
+
+
+def scan_vault(target: Target) -> Scan:
+    """What an index of the target would hold."""
+    files = target.config.settings.files
+    return scan(target.vault, load_ignore_rules(target.vault, files), max_file_bytes=files.max_file_bytes)
+
+
+def current_hashes(target: Target, questions: Iterable[Question]) -> dict[str, str]:
+    """The SHA-256 of each note that the questions name and that is there."""
+    paths = {path for one in questions for path in (*one.grades, *one.sha256)}
+    found: dict[str, str] = {}
+    for path in sorted(paths):
+        with suppress(NoteError):
+            found[path] = read_note(target.vault, path, target.config.settings.files.max_file_bytes).sha256
+    return found
+
+
+@contextmanager
+def shadow_vault(target: Target, questions: Sequence[Question], folder: Path) -> Iterator[Path]:
+    """The folder, filled with the vault as the questions want it; removed at the end."""
+    try:
+        write_shadow(target, questions, folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_shadow(target: Target, questions: Sequence[Question], folder: Path) -> None:
+    """Fill the folder: notes with their edits, control files, and attachments as empty files.
+
+    Times of modification are kept, since they count in a ranking.
+    """
+    edits: defaultdict[str, list[Edit]] = defaultdict(list)
+    for question in questions:
+        for edit in question.edits:
+            edits[edit.path].append(edit)
+    folder.mkdir(mode=0o700, parents=True)
+    for name in CONTROL_FILES:
+        if (target.vault / name).is_file():
+            _copy(target.vault / name, folder / name)
+    for file in scan_vault(target).files:
+        copy = folder / file.path
+        if file.kind is FileKind.ATTACHMENT and file.decision is not Decision.INDEX:
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.touch()
+        elif file.path in edits:
+            _write_edited(target, file.path, copy, edits[file.path])
+        else:
+            with suppress(FileNotFoundError):  # removed since the scan
+                _copy(target.vault / file.path, copy)
+            continue
+        os.utime(copy, ns=(file.stat.mtime_ns, file.stat.mtime_ns))
+
+
+def edited(text: str, edits: Iterable[Edit]) -> str:
+    """The text with the edits made. Of edits that overlap, all that they cover is removed."""
+    parts: list[str] = []
+    position = 0
+    for edit in sorted(set(edits), key=lambda one: (one.start, one.end)):
+        if edit.start >= position:
+            parts += (text[position : edit.start], edit.replacement)
+        position = max(position, edit.end)
+    return "".join((*parts, text[position:]))
+
+
+def _write_edited(target: Target, path: str, copy: Path, edits: Iterable[Edit]) -> None:
+    data = read_note(target.vault, path, target.config.settings.files.max_file_bytes).data
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_bytes(edited(decode(path, data)[0], edits).encode())
+
+
+def _copy(original: Path, copy: Path) -> None:
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(original, copy)

@@ -1,0 +1,293 @@
+"""Ask questions of several configurations, and measure what each gives for every question."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault_evals.generate import current_hashes, shadow_vault
+from vault_evals.questions import Question
+from vault_evals.statistics import each_once, judged, ndcg, recall, reciprocal_rank
+from vault_evals.variants import (
+    Report,
+    Variant,
+    built_index,
+    own_index,
+    parse_variants,
+    settings_with,
+    target_of_variant,
+    temporary_folder,
+)
+from vault_indexer.config.settings import SearchSettings, Settings
+from vault_indexer.contract.bounds import MAX_LIMIT, MAX_QUERY_BYTES
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.errors import QueryError
+from vault_indexer.model import Progress, SearchRequest
+from vault_indexer.search import IndexReader, RepeatedQuery, Searcher
+from vault_indexer.search.query import parse_query
+from vault_indexer.store import Snapshot
+from vault_indexer.text.phrases import quantity
+
+DEFAULT_K = 10
+POOL_DEPTH = 10
+POOLED = ("keyword", "vector", "configured")
+"""The variants whose notes a person grades."""
+
+_SAY_EVERY_S = 10.0
+_OPERATORS = str.maketrans(dict.fromkeys('"[]()/:-|', " "))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What one configuration gives for one question; all in [0, 1]."""
+
+    ndcg: float
+    mrr: float
+    recall: float
+    judged: float
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRun:
+    """The scores of every variant, in the order of `questions`.
+
+    `stale` questions were not asked, since a note that they were made from, or all that they expect, is not
+    what it was. They neither pass nor fail.
+    """
+
+    k: int
+    questions: tuple[Question, ...]
+    stale: tuple[Question, ...]
+    scores: Mapping[str, tuple[Scores, ...]]
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Collected:
+    """Scores as they come in: by variant, by the id of the question."""
+
+    scores: dict[str, dict[str, Scores]] = field(default_factory=dict)
+
+
+ShowLine = Callable[[str], None]
+
+
+def _say_nothing(_: str) -> None:
+    """Nobody wants to know."""
+
+
+def _report_nothing(_: Progress) -> None:
+    """Nobody wants to know."""
+
+
+def run_ranking(
+    target: Target,
+    questions: Sequence[Question],
+    variants: Sequence[Variant],
+    *,
+    k: int = DEFAULT_K,
+    report: Report = _report_nothing,
+    say: ShowLine = _say_nothing,
+) -> RankingRun:
+    """Ask every question of every variant; `k` notes of each answer count.
+
+    A person's questions are asked of the vault's own index, or of one that is built for a variant.
+    Generated questions are asked of a shadow of the vault in which their text is hidden. Folders that are
+    made for it are removed at the end. `report` hears how builds get on, `say` what happens now.
+    """
+    started = time.perf_counter()
+    hashes = current_hashes(target, questions)
+    fresh = [one for one in questions if not is_stale(one, hashes)]
+    collected = _Collected({variant.name: {} for variant in variants})
+    by_person = [one for one in fresh if not one.is_generated]
+    generated = [one for one in fresh if one.is_generated]
+    with temporary_folder() as folder:
+        if by_person:
+            _ask_all(
+                collected,
+                _EvaluatedVault(target, target.vault, folder / "own", True, report, say),
+                by_person,
+                variants,
+                k,
+            )
+        if generated:
+            say(f"hiding the text of {len(generated)} questions in a shadow of the vault")
+            with shadow_vault(target, generated, folder / "vault") as vault:
+                place = _EvaluatedVault(target, vault, folder / "shadow", False, report, say)
+                _ask_all(collected, place, generated, variants, k)
+    asked = (*by_person, *generated)
+    return RankingRun(
+        k,
+        asked,
+        tuple(one for one in questions if is_stale(one, hashes)),
+        {name: tuple(scores[one.id] for one in asked) for name, scores in collected.scores.items()},
+        time.perf_counter() - started,
+    )
+
+
+def is_stale(question: Question, hashes: Mapping[str, str]) -> bool:
+    """Whether a note that the question was made from has changed, or all notes that it expects are gone.
+
+    `hashes` has the hash of every note of interest that exists.
+    """
+    if any(hashes.get(path) != sha256 for path, sha256 in question.sha256.items()):
+        return True
+    return not any(path in hashes for path, grade in question.grades.items() if grade > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _EvaluatedVault:
+    """Which vault is asked, and where its indices are built."""
+
+    target: Target
+    vault: Path
+    folder: Path
+    has_index: bool
+    report: Report
+    say: ShowLine
+
+
+def _ask_all(
+    collected: _Collected,
+    place: _EvaluatedVault,
+    questions: Sequence[Question],
+    variants: Sequence[Variant],
+    k: int,
+) -> None:
+    """Variants that share an index are asked together: each index is built once, and what their settings do
+    not change is made once for each question."""
+    groups: dict[tuple[tuple[str, str], ...], list[Variant]] = {}
+    for variant in variants:
+        groups.setdefault(tuple(sorted(variant.index_options.items())), []).append(variant)
+    left = RemainingTime(len(groups), len(questions) * len(variants))
+    for number, group in enumerate(groups.values()):
+        with _index_of(place, group[0], number) as reader, reader.holder.lease() as snapshot:
+            left.is_built()
+            settings = {
+                variant.name: settings_with(
+                    place.target.config.settings, variant.options, f"variant {variant.name}"
+                ).search
+                for variant in group
+            }
+            of_all = f"index {number + 1} of {len(groups)}" if len(groups) > 1 else "one index"
+            asked = f"of {len(questions)} questions asked of {quantity(len(group), 'variant')} ({of_all}"
+            place.say(f"0 {asked}{left.text()})")
+            for done, question in enumerate(questions, start=1):
+                query = repeated_query(reader, snapshot, question, k)
+                for name, one in settings.items():
+                    collected.scores[name][question.id] = _scores(query, one, question, k)
+                left.is_asked(len(group))
+                if left.is_due():
+                    place.say(f"{done} {asked}{left.text()})")
+
+
+class RemainingTime:
+    """About how long a run will take that builds some indices and asks some questions, by what the first
+    ones took. `clock` gives seconds."""
+
+    def __init__(self, indices: int, questions: int, clock: Callable[[], float] = time.perf_counter) -> None:
+        """`questions` counts those of all variants together."""
+        self._indices, self._questions = indices, questions
+        self._built = self._asked = 0
+        self._building = self._asking = 0.0
+        self._clock = clock
+        self._since = self._said = clock()
+
+    def is_built(self) -> None:
+        """An index was built since the call before."""
+        self._built += 1
+        self._building += self._passed()
+
+    def is_asked(self, count: int) -> None:
+        """This number of questions was asked since the last call."""
+        self._asked += count
+        self._asking += self._passed()
+
+    def is_due(self) -> bool:
+        """Whether nothing was said for some seconds."""
+        return self._since - self._said >= _SAY_EVERY_S
+
+    def text(self) -> str:
+        """How long the rest takes: ", about 3 min left"; "" as long as nothing is known."""
+        self._said = self._since
+        if not self._asked:
+            return ""
+        seconds = self._asking / self._asked * (self._questions - self._asked)
+        seconds += self._building / self._built * (self._indices - self._built)
+        minutes = round(seconds / 60)
+        return f", about {minutes} min left" if minutes else f", about {math.ceil(seconds)} s left"
+
+    def _passed(self) -> float:
+        before, self._since = self._since, self._clock()
+        return self._since - before
+
+
+@contextmanager
+def _index_of(place: _EvaluatedVault, variant: Variant, number: int) -> Iterator[IndexReader]:
+    target = place.target
+    if place.has_index and not variant.index_options:
+        with own_index(target, place.report) as reader:
+            yield reader
+        return
+    place.say(f"building an index for {variant.name}")
+    changed = target_of_variant(target, place.vault, place.folder / f"{number:02}", variant)
+    with built_index(changed, place.report, target.index_dir) as reader:
+        yield reader
+
+
+def _scores(query: RepeatedQuery | None, settings: SearchSettings, question: Question, k: int) -> Scores:
+    found = query.paths(settings) if query else []
+    paths = [path for path in each_once(found) if path not in question.excluded][:k]
+    return Scores(
+        ndcg(paths, question.grades, k),
+        reciprocal_rank(paths, question.grades, k),
+        recall(paths, question.grades, k),
+        judged(paths, question.grades, k),
+    )
+
+
+def repeated_query(
+    reader: IndexReader, snapshot: Snapshot, question: Question, k: int
+) -> RepeatedQuery | None:
+    """The words of a question, to be asked with many settings; None for one without words."""
+    words = plain_query(question.text)
+    limit = min(k + len(question.excluded), MAX_LIMIT)
+    return RepeatedQuery(reader.searcher.embedder, snapshot, words, limit) if words else None
+
+
+def ranked_paths(
+    searcher: Searcher, snapshot: Snapshot, text: str, k: int, excluded: Sequence[str] = ()
+) -> list[str]:
+    """The first `k` notes of the answer to a text, each once, without those that are excluded."""
+    words = plain_query(text)
+    if not words:
+        return []
+    limit = min(k + len(excluded), MAX_LIMIT)
+    hits = searcher.search(snapshot, SearchRequest(words, limit, by_note=True, min_relevance=0.0)).hits
+    return [path for path in each_once(hit.path for hit in hits) if path not in excluded][:k]
+
+
+def plain_query(text: str) -> str:
+    """The text without what the query language would read as an operator: it is words that are asked."""
+    text = text.encode()[:MAX_QUERY_BYTES].decode(errors="ignore").strip()
+    try:
+        query = parse_query(text)
+        is_plain = bool(query.text) and not query.conditions
+    except QueryError:
+        is_plain = False
+    return text if is_plain else " ".join(text.translate(_OPERATORS).split())
+
+
+def pool_of(
+    searcher: Searcher, snapshot: Snapshot, settings: Settings, text: str, depth: int = POOL_DEPTH
+) -> list[str]:
+    """The notes that any of the pooled rankings has among its first `depth`, sorted by path."""
+    found: set[str] = set()
+    for variant in parse_variants(POOLED):
+        own = searcher.with_settings(settings_with(settings, variant.options, variant.name).search)
+        found.update(ranked_paths(own, snapshot, text, depth))
+    return sorted(found)

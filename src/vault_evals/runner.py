@@ -1,0 +1,168 @@
+"""One run of a suite, from the folder of cases to the report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vault_evals.agents import AgentAnswer, Agents, EvalService, OwnAgents, ServiceAgents
+from vault_evals.cases import (
+    LAYERS,
+    CitationsExpected,
+    GoldenCase,
+    Layer,
+    MeaningExpected,
+    StructureExpected,
+    load_cases,
+)
+from vault_evals.citations import check_citations
+from vault_evals.meaning import Judge, MeaningCheck, bounds_of
+from vault_evals.notes import IndexedNotes, NoteSource, VaultFiles
+from vault_evals.pages import Fetcher, LivePages, MissingSnapshotError, PageSnapshots, PageSource
+from vault_evals.results import Baseline, LayerResult, Outcome, SuiteReport, summarize
+from vault_evals.structure import check_structure
+from vault_indexer.config.settings import FilesSettings
+from vault_indexer.errors import UsageError, VaultIndexerError
+from vault_indexer.text.times import iso_moment
+
+Report = Callable[[int, int, str], None]
+"""Called before each case with how many are done, how many there are, and its id."""
+
+SNAPSHOTS = "snapshots"
+"""The folder of snapshots within a folder of cases, unless another is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteOptions:
+    """How a suite is run.
+
+    Only cases of these `agents` (empty: all) are run. `live`: citations are checked against
+    the files as they are now and pages are fetched by `fetch`; without it, against the index and the pages of
+    `snapshots` (None: the folder `snapshots` of the cases), and no network is used. `files` says which files
+    are notes. `judge` decides what the cosine does not. `baseline` is an earlier run to compare with.
+    `own_agents` are functions of the user by the names that cases have for them; without `asks_own_agents`
+    their cases cannot be decided. `may_read` says which files of cases and snapshots are read. A case that
+    cites a page without a snapshot cannot be decided, or is skipped with `skip_missing_snapshots`.
+    """
+
+    agents: Collection[str] = ()
+    live: bool = False
+    fetch: Fetcher | None = None
+    files: FilesSettings = field(default_factory=FilesSettings)
+    snapshots: Path | None = None
+    judge: Judge | None = None
+    baseline: Baseline | None = None
+    own_agents: Mapping[str, str] = field(default_factory=dict)
+    asks_own_agents: bool = True
+    may_read: Callable[[Path], bool] = lambda _file: True
+    skip_missing_snapshots: bool = False
+
+
+DEFAULT_OPTIONS = SuiteOptions()
+
+
+def run_suite(
+    service: EvalService,
+    cases_folder: Path,
+    *,
+    layers: Collection[Layer] = LAYERS,
+    options: SuiteOptions = DEFAULT_OPTIONS,
+    agents: Agents | None = None,
+    report: Report = lambda _done, _total, _case: None,
+) -> SuiteReport:
+    """Run the cases of these layers of a folder against an index.
+
+    `service` gives the notes and the model of the index. `agents` answers the questions; without it, the
+    service does. An error of one case is the verdict of that case and ends nothing. Raises UsageError for a
+    folder of cases that is not valid, or where no case is left to run; VaultIndexerError if the index cannot
+    be read.
+    """
+    cases = load_cases(cases_folder, options.own_agents, options.may_read)
+    chosen = select_cases(cases, layers, options.agents)
+    started_at = _now()
+    vault = Path(service.status().vault)
+    notes, pages = sources(service, vault, cases_folder, options)
+    model = service.status().manifest.get("embedding_model")
+    name = str(model.get("provider", "")) if isinstance(model, dict) else ""
+    meaning = MeaningCheck(service.embed, options.judge, bounds_of(name))
+    own = {case.agent: options.own_agents[case.agent] for case in chosen if case.agent in options.own_agents}
+    others = agents or ServiceAgents(service)
+    asked = OwnAgents(own, others) if options.asks_own_agents else others
+    runner = _Runner(asked, notes, pages, meaning, vault.name, options.skip_missing_snapshots)
+    results = []
+    for done, case in enumerate(chosen):
+        report(done, len(chosen), case.id)
+        results.append(runner.run(case))
+    summary = summarize(chosen, results, meaning.judge_use, live=options.live)
+    known = {case.id for case in cases}
+    diff = options.baseline.diff(results, known) if options.baseline else None
+    layers_run = tuple(layer for layer in LAYERS if layer in layers)
+    return SuiteReport(started_at, _now(), layers_run, tuple(results), summary, diff)
+
+
+def select_cases(
+    cases: Sequence[GoldenCase], layers: Collection[Layer] = LAYERS, agents: Collection[str] = ()
+) -> tuple[GoldenCase, ...]:
+    """The cases of these layers and agents (empty: all). Raises UsageError if none is left."""
+    chosen = tuple(case for case in cases if case.layer in layers and (not agents or case.agent in agents))
+    if not chosen:
+        wanted = f"layer {', '.join(map(str, layers))}" + (f", agent {', '.join(agents)}" if agents else "")
+        raise UsageError(f"no case of {wanted}: there are {len(cases)} others")
+    return chosen
+
+
+def sources(
+    service: EvalService, vault: Path, cases_folder: Path, options: SuiteOptions
+) -> tuple[NoteSource, PageSource]:
+    """Where citations are looked up: the files and pages as they are now, or the index and the snapshots.
+    Never both: what is not found in one is not taken from the other."""
+    if options.live:
+        return VaultFiles(vault, options.files), LivePages(options.fetch)
+    return IndexedNotes(service), PageSnapshots(
+        options.snapshots or cases_folder / SNAPSHOTS, options.may_read
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    agents: Agents
+    notes: NoteSource
+    pages: PageSource
+    meaning: MeaningCheck
+    vault: str
+    skips_missing: bool
+
+    def run(self, case: GoldenCase) -> LayerResult:
+        """The result of one case."""
+        started = time.perf_counter()
+        try:
+            outcome = self._outcome(case)
+        except MissingSnapshotError as error:
+            outcome = Outcome("skip" if self.skips_missing else "error", None, (str(error),))
+        except VaultIndexerError as error:
+            outcome = Outcome("error", None, (str(error),))
+        duration_ms = round((time.perf_counter() - started) * 1000, 3)
+        score = None if outcome.score is None else round(outcome.score, 4)
+        return LayerResult(case.id, case.layer, outcome.verdict, score, outcome.reasons, duration_ms)
+
+    def _outcome(self, case: GoldenCase) -> Outcome:
+        if case.vault and case.vault != self.vault:
+            return Outcome("skip", None, (f"is about the vault {case.vault}; this one is {self.vault}",))
+        match case.expected:
+            case StructureExpected() as expected:
+                return check_structure(expected, self._answer(case))
+            case CitationsExpected() as expected:
+                answer = self._answer(case) if case.asks else None
+                return check_citations(expected, answer, self.notes, self.pages)
+            case MeaningExpected() as expected:
+                return self.meaning.check(case.question, expected, self._answer(case), case.language)
+
+    def _answer(self, case: GoldenCase) -> AgentAnswer:
+        return self.agents.answer(case.agent, case.input)
+
+
+def _now() -> str:
+    return iso_moment(datetime.now(UTC), "milliseconds")

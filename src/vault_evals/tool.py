@@ -1,0 +1,134 @@
+"""`run_eval`: an agent runs golden cases of the vault."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_evals.cases import LAYERS, Layer
+from vault_evals.notes import vault_file_check
+from vault_evals.results import json_report
+from vault_evals.runner import SuiteOptions, run_suite
+from vault_indexer.contract.parameters import Parameter, Value
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.errors import UsageError
+from vault_indexer.model import JsonValue
+from vault_indexer.serve.api.endpoints import STATUS, Endpoint
+from vault_indexer.serve.mcp.actions import ExtensionTool
+from vault_indexer.serve.mcp.protocol import PATH
+from vault_indexer.serve.mcp.views import LONG_TIMEOUT_S, OFFSET, ToolView
+from vault_indexer.service import VaultService
+from vault_indexer.vault import resolve_in_vault
+
+if TYPE_CHECKING:
+    from vault_evals.tables import EvalsSettings
+
+_LAYERS = re.compile(r"[123](,[123])*")
+
+
+@dataclass(frozen=True, slots=True)
+class EvalReport:
+    """The report of an evaluation; `results` has an entry for each case."""
+
+    layers_run: tuple[int, ...]
+    summary: Mapping[str, JsonValue]
+    results: tuple[Mapping[str, JsonValue], ...]
+
+
+RUN_EVAL = ToolView(
+    endpoint=Endpoint(
+        name="run_eval",
+        method="POST",
+        path=PATH,
+        help="Run golden cases of the vault, layers 1 and 2 by default.",
+        own_parameters=(
+            Parameter(name="cases_root", holds="note", default="evals", help=""),
+            Parameter(name="snapshots_root", holds="note", default="", help=""),
+            Parameter(name="layers", default="1,2", help=""),
+            Parameter(name="live", kind=bool, default=False, help=""),
+            Parameter(name="agent", default="", max_chars=128, help=""),
+            OFFSET,
+        ),
+        answer="vault_evals.tool:EvalReport",
+        answer_help="The report.",
+    ),
+    row=STATUS,
+    lists=("results",),
+    listed="layers",
+    listed_values=(1, 2, 3),
+    timeout_s=LONG_TIMEOUT_S,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalRequest:
+    """Which golden cases an agent wants to run. Both folders are in the vault; without `snapshots`, it is the
+    folder of the cases. `agent` "" means the cases of all agents."""
+
+    cases: Path
+    snapshots: Path | None
+    layers: tuple[int, ...]
+    live: bool
+    agent: str
+
+
+def run_eval(target: Target, service: VaultService, arguments: Mapping[str, Value]) -> dict[str, JsonValue]:
+    """The report that an agent gets. Raises VaultIndexerError."""
+    return shown_report(run_cases(target, service, eval_request(service.vault, arguments)))
+
+
+def eval_request(vault: Path, arguments: Mapping[str, Value]) -> EvalRequest:
+    """What the arguments ask for. Raises VaultIndexerError."""
+    layers = str(arguments["layers"]).replace(" ", "")
+    if not _LAYERS.fullmatch(layers):
+        raise UsageError(f"layers = {layers[:40]!r}: allowed are 1, 2 and 3, separated by commas")
+    return EvalRequest(
+        _folder(vault, arguments, "cases_root"),
+        _folder(vault, arguments, "snapshots_root") if arguments["snapshots_root"] else None,
+        tuple(sorted({int(layer) for layer in layers.split(",")})),
+        live=bool(arguments["live"]),
+        agent=str(arguments["agent"]),
+    )
+
+
+def run_cases(target: Target, service: VaultService, request: EvalRequest) -> dict[str, JsonValue]:
+    """The whole report. Only files of the vault are read, and no function of the user's is asked. Raises
+    VaultIndexerError."""
+    settings = target.config.settings
+    evals: EvalsSettings = settings.table("evals")
+    options = SuiteOptions(
+        files=settings.files,
+        agents=[request.agent] if request.agent else (),
+        own_agents=evals.agents,
+        asks_own_agents=False,
+        live=request.live,
+        snapshots=request.snapshots,
+        may_read=vault_file_check(service.vault, settings.files),
+    )
+    chosen: list[Layer] = [layer for layer in LAYERS if layer in request.layers]
+    report: dict[str, JsonValue] = json.loads(
+        json_report(run_suite(service, request.cases, layers=chosen, options=options))
+    )
+    return report
+
+
+def shown_report(report: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The keys of a report that an agent gets."""
+    return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
+
+
+def _folder(vault: Path, arguments: Mapping[str, Value], name: str) -> Path:
+    """The folder of the vault that an argument names. Raises VaultIndexerError for any other."""
+    given = str(arguments[name])
+    folder = resolve_in_vault(vault, given.strip().rstrip("/"))
+    if not folder.is_dir():
+        raise UsageError(f"{name} = {given[:200]!r}: no such folder in the vault")
+    return folder
+
+
+_REPORT_KEYS = ("layers_run", "summary", "results")
+TOOLS = (ExtensionTool(RUN_EVAL, run_eval),)

@@ -1,0 +1,164 @@
+"""Choose search settings on one half of the questions, and show on the other half whether they help.
+
+The choice sees the part *tune* alone. What is reported comes from the part *aside*, which nothing was chosen
+on. A choice is worth writing only where the lower bound of its paired difference on *aside* is not below 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import tomli
+
+from vault_evals.comparison import RankingReport, Slice, compare, source_of
+from vault_evals.questions import ASIDE, TUNE, Question
+from vault_evals.ranking import DEFAULT_K, RankingRun, ShowLine, run_ranking
+from vault_evals.variants import CONFIGURED, Options, Report, Variant, parse_variants, settings_with
+from vault_indexer.config import vault_config_file
+from vault_indexer.config.edits.toml import config_text, replace_config, with_values
+from vault_indexer.config.schema import SCHEMA
+from vault_indexer.config.settings import Settings
+from vault_indexer.config.show import value_of
+from vault_indexer.config.trust import vault_may_set
+from vault_indexer.config.values import toml_text
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.errors import UsageError
+
+WEIGHTS: tuple[tuple[float, float], ...] = tuple(
+    (keyword, graph) for graph in (0.5, 0.0, 1.0) for keyword in (1.0, 0.7, 1.4, 0.5, 2.0)
+)
+"""Pairs of `search.weights.keyword` and `search.weights.graph` that are tried; only the ratio to the weight
+of the vectors counts, so that stays 1."""
+
+LEAST_QUESTIONS = 20
+"""Of each half: with fewer, any choice is chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What was chosen on *tune* and what it gives on *aside*, for one source of questions.
+
+    `values` are the settings that differ from the active ones; none if those are the best. `is_better` says
+    that the lower bound of the paired difference on *aside* is above 0.
+    """
+
+    source: str
+    chosen: Variant
+    values: Mapping[str, str]
+    tune: RankingReport
+    aside: RankingReport
+    is_better: bool
+
+
+def tuning_variants(strategies: Sequence[str] = ()) -> tuple[Variant, ...]:
+    """The active configuration first, then all that are tried: each order and pair of weights with the
+    active strategy and with each of `strategies`. Raises UsageError for a strategy that does not exist."""
+    tried = [Variant(CONFIGURED, {})]
+    for one in (Variant("", {}), *parse_variants(strategies)):
+        tried += [Variant(one.name, one.options)] if one.options else []
+        for order, rerank in (("evidence", "100"), ("rrf", "0")):
+            for keyword, graph in WEIGHTS:
+                name = " ".join(filter(None, (one.name, order, f"1:{keyword:g}:{graph:g}")))
+                tried.append(Variant(name, {**one.options, **_weights(rerank, keyword, graph)}))
+    return tuple(tried)
+
+
+def _weights(rerank: str, keyword: float, graph: float) -> Options:
+    return {
+        "search.rerank": rerank,
+        "search.weights.vector": "1",
+        "search.weights.keyword": f"{keyword:g}",
+        "search.weights.graph": f"{graph:g}",
+    }
+
+
+def tune(
+    target: Target,
+    questions: Sequence[Question],
+    variants: Sequence[Variant],
+    *,
+    k: int = DEFAULT_K,
+    report: Report,
+    say: ShowLine,
+) -> Tuning:
+    """Choose the variant with the best mean nDCG on *tune*; compare it with the active settings on *aside*.
+
+    Raises UsageError for questions of more than one source, or too few of them.
+    """
+    sources = {source_of(one) for one in questions}
+    if len(sources) != 1:
+        named = ", ".join(sorted(sources)) or "none"
+        raise UsageError(f"questions of one source are wanted, generated or a person's; there are {named}")
+    run = run_ranking(target, questions, variants, k=k, report=report, say=say)
+    sizes = {part: sum(one.part == part for one in run.questions) for part in (TUNE, ASIDE)}
+    if min(sizes.values()) < LEAST_QUESTIONS:
+        counts = ", ".join(f"{part} has {size}" for part, size in sizes.items())
+        raise UsageError(f"each half needs {LEAST_QUESTIONS} questions: {counts}")
+    return choose(run, variants, target.config.settings)
+
+
+def choose(run: RankingRun, variants: Sequence[Variant], settings: Settings) -> Tuning:
+    """The tuning that a run of all variants gives; the first of them is the active configuration."""
+    baseline = variants[0].name
+    on_tune = compare(run, baseline, part=TUNE)
+    best = max(_whole(on_tune).rows, key=lambda row: row.ndcg.mean).variant
+    chosen = next(one for one in variants if one.name == best)
+    kept = {baseline: run.scores[baseline], best: run.scores[best]}
+    two = RankingRun(run.k, run.questions, run.stale, kept, run.seconds)
+    on_aside = compare(two, baseline, part=ASIDE)
+    against = next((row.against for row in _whole(on_aside).rows if row.variant == best), None)
+    return Tuning(
+        _whole(on_tune).source,
+        chosen,
+        changed_values(settings, chosen.options),
+        on_tune,
+        on_aside,
+        is_better=against is not None and against.difference.low > 0,
+    )
+
+
+def changed_values(settings: Settings, options: Options) -> dict[str, str]:
+    """Those options that differ from the settings, as TOML."""
+    changed = settings_with(settings, options, "tuning")
+    return {
+        key: toml_text(value_of(changed, key))
+        for key in options
+        if value_of(changed, key) != value_of(settings, key)
+    }
+
+
+def apply(vault: Path, values: Mapping[str, str]) -> Path:
+    """Write the values into the vault's `.indexer.toml`, which keeps its comments and other lines.
+
+    The file is replaced atomically; a link is not followed. Returns its path. Raises VaultError if it cannot
+    be read or written, UsageError if it is no regular file of TOML that this can change.
+    """
+    file = vault_config_file(vault)
+    text = config_text(file, "the settings", follow_links=False) or ""
+    new = with_settings(text, values, file)
+    replace_config(file, new)
+    return file
+
+
+def with_settings(text: str, values: Mapping[str, str], file: Path) -> str:
+    """The text of a vault's configuration with values for these keys, each written as TOML. Comments stay.
+
+    Raises UsageError for a key that does not exist or that a vault must not set, and as `with_values`.
+    """
+    new: dict[tuple[str, ...], object] = {}
+    for key, written in values.items():
+        value = tomli.loads(f"v = {written}")["v"]
+        if key not in SCHEMA:
+            raise UsageError(f"no setting {key!r}")
+        if not vault_may_set(key, value):
+            raise UsageError(
+                f"{key} = {written}: a vault's file must not set this; use your own configuration"
+            )
+        new[tuple(key.split("."))] = value
+    return with_values(text, new, file)
+
+
+def _whole(report: RankingReport) -> Slice:
+    return next(one for one in report.slices if one.name == "all")

@@ -1,0 +1,139 @@
+"""What the faces keep for `indexer eval`: clicks, which a user has to want, and grades."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from serve_api import Api, end, serve
+from waiting import DEADLINE_S, PROCESS_S
+
+from vault_evals.feedback import MAX_CLICK_BYTES
+from vault_evals.questions import Judgements, judged_folder, load_questions
+
+pytestmark = pytest.mark.long
+
+QUERY = "rings of Saturn"
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    process, running = serve(tmp_path_factory.mktemp("served"))
+    yield running
+    end(process)
+
+
+@pytest.fixture(scope="module")
+def keeping(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A daemon whose user wants clicks to be kept."""
+    process, running = serve(tmp_path_factory.mktemp("desk"), "[evals]\nrecord_clicks = true\n")
+    yield running
+    process.kill()
+    process.communicate(timeout=DEADLINE_S)
+
+
+def post(api: Api, route: str, **keys: object) -> tuple[int, dict[str, object]]:
+    answer = api.post(f"/v1/{route}", json.dumps(keys).encode())
+    return answer.status, answer.json
+
+
+def pool(api: Api, question: str) -> dict[str, object]:
+    answer = api.ask(f"/v1/judge?q={question.replace(' ', '%20')}")
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def paths_of(found: dict[str, object]) -> list[str]:
+    notes = found["notes"]
+    assert isinstance(notes, list)
+    return [str(one["path"]) for one in notes]
+
+
+def test_by_default_nothing_is_kept_and_the_refusal_names_the_setting(api: Api) -> None:
+    assert api.ask("/v1/status").json["records_clicks"] is False
+    answer = api.post("/v1/click", json.dumps({"q": QUERY, "path": "Sky.md", "rank": 1}).encode())
+    assert (answer.status, answer.kind) == (422, "usage")
+    assert b"evals.record_clicks" in answer.body
+    assert not (api.index_dir / "evals").exists()
+
+
+def test_a_click_is_a_line_that_only_the_user_can_read_and_a_question_of_eval(keeping: Api) -> None:
+    assert keeping.ask("/v1/status").json["records_clicks"] is True
+    for rank in (2, 1):
+        status, answer = post(keeping, "click", q=QUERY, path="Sky.md", rank=rank)
+        assert status == 200, answer
+    file = Path(str(answer["file"]))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert [set(line) for line in lines] == [{"time", "query", "path", "rank"}] * 2
+    assert [(line["query"], line["path"], line["rank"]) for line in lines] == [
+        (QUERY, "Sky.md", 2),
+        (QUERY, "Sky.md", 1),
+    ]
+    cases = keeping.index_dir / "evals"
+    (question,) = load_questions(cases)
+    assert (question.text, question.kind, dict(question.grades)) == (QUERY, "clicked", {"Sky.md": 1})
+    command = [sys.executable, "-m", "vault_indexer.cli", "eval", "rank", "--variants", "keyword"]
+    place = ["--vault", str(keeping.vault), "--index-dir", str(keeping.index_dir), "--cases", str(cases)]
+    ran = subprocess.run([*command, *place], capture_output=True, text=True, timeout=PROCESS_S, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "clicked" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("keys", "status"),
+    [
+        ({"q": "", "path": "Sky.md", "rank": 1}, 422),
+        ({"q": "x" * 5000, "path": "Sky.md", "rank": 1}, 422),
+        ({"q": QUERY, "path": "Sky.md", "rank": 0}, 422),
+        ({"q": QUERY, "path": "Sky.md", "rank": 1, "text": "more"}, 422),
+        ({"q": QUERY, "path": "No such note.md", "rank": 1}, 404),
+    ],
+)
+def test_a_wrong_click_is_refused(keeping: Api, keys: dict[str, object], status: int) -> None:
+    assert post(keeping, "click", **keys)[0] == status
+
+
+def test_the_file_of_clicks_is_bounded(keeping: Api) -> None:
+    file = Path(str(post(keeping, "click", q=QUERY, path="Sky.md", rank=1)[1]["file"]))
+    line = json.dumps({"query": "older", "path": "Bread.md"}) + "\n"
+    file.write_text(line * (MAX_CLICK_BYTES // len(line)), "utf-8")
+    for _ in range(2):
+        assert post(keeping, "click", q=QUERY, path="Sky.md", rank=1)[0] == 200
+    assert len(file.read_text("utf-8").splitlines()) == 2
+    assert sum(one.stat().st_size for one in file.parent.iterdir()) <= 2 * MAX_CLICK_BYTES
+    assert {one.text for one in load_questions(keeping.index_dir / "evals")} == {"older", QUERY}
+
+
+def test_grades_are_kept_in_the_files_of_the_terminal_and_judging_goes_on(keeping: Api) -> None:
+    found = pool(keeping, QUERY)
+    first, *others = paths_of(found)
+    assert {first, *others} == {"Sky.md", "Bread.md"}
+    assert found["judged"] == 0
+    assert not set(json.dumps(found["notes"])) & set("0123456789")  # no rank and no score is among it
+    assert post(keeping, "judge", q=QUERY, path=first, grade=2) == (
+        200,
+        {"question": QUERY, "path": first, "grade": 2, "judged": 1},
+    )
+    assert paths_of(pool(keeping, QUERY)) == others
+    assert QUERY in str(pool(keeping, "")["questions"])
+    cases = keeping.index_dir / "evals"
+    kept = Judgements.load(judged_folder(cases))
+    assert list(kept.topics.values()) == [QUERY]
+    assert list(kept.grades.values()) == [{first: 2}]
+
+
+@pytest.mark.parametrize("keys", [{"grade": 3}, {"grade": -1}, {"path": "No such note.md"}, {"q": ""}])
+def test_a_wrong_grade_is_refused(keeping: Api, keys: dict[str, object]) -> None:
+    given = {"q": QUERY, "path": "Sky.md", "grade": 1, **keys}
+    assert post(keeping, "judge", **given)[0] in (404, 422)
+
+
+def test_looking_at_a_pool_keeps_nothing(api: Api) -> None:
+    pool(api, "a question that is only looked at")
+    assert not (api.index_dir / "evals").exists()
