@@ -21,7 +21,7 @@ export PYTHONDONTWRITEBYTECODE :=
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-team test test-skipped test-all hunt mutants check gates format docs api-types torture plugin package site lock test-ranges clean
+.PHONY: help venv demo demo-team test test-skipped test-all hunt mutants check gates size format docs api-types torture plugin package site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
@@ -32,6 +32,7 @@ help:
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
 	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 40 minutes of processor time at most; SEED= repeats"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
+	@echo "make size     how large code, tests and pages are, against benchmarks/size.toml; UPDATE=1 lowers its limits to that"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
 	@echo "make api-types  write the types of the JSON for Python, the plugin and the page from the dataclasses of the answers"
@@ -101,6 +102,9 @@ check: $(STAMP)
 gates: $(STAMP)
 	$(BIN)/python -m pytest -q tests/gates
 
+size: $(STAMP)
+	@$(BIN)/python benchmarks/size.py $(if $(UPDATE),--update)
+
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -111,7 +115,7 @@ docs: $(STAMP)
 
 api-types: $(STAMP)
 	$(BIN)/python -c 'from vault_indexer.serve.api.generated_types import main; main()'
-	$(BIN)/ruff format --quiet src/vault_indexer/serve/api/shapes.py
+	$(BIN)/ruff format --quiet src/vault_indexer/serve/api/generated/shapes.py
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: $(STAMP)

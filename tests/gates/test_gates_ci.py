@@ -66,7 +66,7 @@ def test_a_release_has_the_files_that_obsidian_loads_from_a_tag_that_is_the_vers
     assert 'test "$TAG" = "$version"' in workflow
     assert 'test "$TAG" = "$plugin"' in workflow
     _, _, release = workflow.partition('gh release create "$TAG"')
-    names = ("manifest.json", "src/obsidian-plugin/main.js", "src/obsidian-plugin/styles.css")
+    names = ("manifest.json", "src/obsidian-plugin/generated/main.js", "src/obsidian-plugin/styles.css")
     assert release.split("\n\n")[0].split()[-3:] == list(names)
     assert all((ROOT / name).is_file() for name in names)
 

@@ -53,7 +53,7 @@ from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import ProgressJson
+    from vault_indexer.serve.api.generated.shapes import ProgressJson
 
 MOST_FAILURES = 125
 """The largest exit status that says how many failed; a shell uses those above."""

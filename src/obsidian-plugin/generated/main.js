@@ -1,4 +1,4 @@
-// Built from sources with the digest 193c66e6dbfd464d3162511477f18e5195e1bc755f8170762f676515ea1cdbd2
+// Built from sources with the digest a44697c672263060e68f3b19716afe064fff4381f1fbe50c3f8111d7940ee36b
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
