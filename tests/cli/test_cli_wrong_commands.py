@@ -55,7 +55,7 @@ def test_nothing_is_printed_of_what_does_not_match(served: Sandbox) -> None:
     for style in ("--paths", "--lines", "--files", "--places"):
         ran = served.indexer("search", "xyzzy qwfpgj", style)
         assert (ran.code, ran.out) == (1, ""), style
-        assert ran.complains('No match. No note has the words "xyzzy", "qwfpgj".', "--nearest")
+        assert ran.complains('"xyzzy", "qwfpgj"', "--nearest")
     near = served.indexer("search", "xyzzy qwfpgj", "--nearest", "--paths")
     assert near.code == 1
     assert len(near.out.splitlines()) > 1
