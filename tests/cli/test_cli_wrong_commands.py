@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_sandbox import NOTES, Sandbox
+from cli_sandbox import NOTES, PLAIN_MODEL, Sandbox
 from waiting import PROCESS_S, wait_until
 
 from vault_indexer.cli.note_opener import editor_command
@@ -163,7 +163,8 @@ def test_one_changed_key_is_one_line(copied: Sandbox) -> None:
     assert notices == ["Index rebuilt: chunking.strategy is now semantic"]
 
 
-def test_config_check_refuses_what_cannot_run(sandbox: Sandbox) -> None:
+def test_config_check_refuses_what_cannot_run(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, PLAIN_MODEL)
     file = sandbox.root / "config.toml"
     file.write_text(
         '[embedding]\nprovider = "openai"\nurl = "http://127.0.0.1:9/v1"\napi_key_env = "NO_SUCH_KEY"\n'
