@@ -11,6 +11,7 @@ WORKERS ?= $(shell expr $(CORES) + 1)
 WAITING_WORKERS ?= $(shell expr $(CORES) \* 2 + 1)
 # By file: what the tests of a file share is made once.
 PARALLEL := -n $(WORKERS) --dist loadfile
+WAITING := -n $(WAITING_WORKERS) --dist loadfile
 # Only these files are collected, which is most of the time of a short run.
 test_files_with = $$(grep -rlE --include='test_*.py' '$(1)' tests)
 # `lowest-direct`: the oldest versions that pyproject.toml allows; `highest`: the newest.
@@ -80,7 +81,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
 
 test-all: $(STAMP)
-	$(BIN)/python -m pytest -n $(WAITING_WORKERS) --dist loadfile --ignore tests/gates -m "long and not slow" --skipped
+	$(BIN)/python -m pytest $(WAITING) --ignore tests/gates -m "long and not slow" --skipped
 
 hunt: $(STAMP)
 	$(BIN)/python -m pytest $(PARALLEL) -x -m "hypothesis and not slow" --hypothesis-profile hunt \
@@ -144,7 +145,7 @@ test-ranges: $(STAMP)
 	$(BIN)/python -m pip install --quiet "uv>=0.9"
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-ranges
 	$(BIN)/uv pip install --quiet --python .venv-ranges/bin/python --resolution $(RESOLUTION) -e ".[dev,milvus,test-api]"
-	.venv-ranges/bin/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
+	.venv-ranges/bin/python -m pytest $(WAITING) --ignore tests/gates -m "not slow"
 
 clean:
 	rm -rf $(VENV) .venv-ranges build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
