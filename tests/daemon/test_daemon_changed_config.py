@@ -8,9 +8,8 @@ import pytest
 from loop_by_hand import LoopByHand
 from vault_at_work import WORDLLAMA, Place, copy_of, daemon, wait_for
 
-pytestmark = pytest.mark.long
 
-
+@pytest.mark.long
 def test_a_change_that_alters_the_index_rebuilds_it_at_once(built: Place, tmp_path: Path) -> None:
     where = copy_of(built, tmp_path)
     with daemon(where) as service:
