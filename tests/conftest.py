@@ -1,22 +1,26 @@
 """How the suite is divided, and how property tests run.
 
-- `make test` runs what takes little processor time: some twenty minutes in all on two cores.
+- `make test` runs what takes little processor time, and one path through each face of the program (`smoke`):
+  four minutes in all on two cores.
 - `make check` runs `tests/gates`; the others leave them out.
-- `long` marks what does not fit into that, or repeats with more input what a short test shows already.
-  `make test-all` runs it.
+- `long` marks what waits for a daemon, a command, a model or another process, or repeats with more input what
+  a short test shows already: by a test's own mark, or because it uses one of `PROCESSES`. `make test-all`
+  runs it.
 - `slow` marks crashes, faults and large vaults. `make torture` runs them.
-- A test that needs an extra is skipped without it. `pytest --skipped` runs what the last run skipped.
+- A test that needs an extra is skipped without it. With `--skipped` what the last run skipped is long, too.
 - `portable` marks what runs on Windows and macOS as well: by a test's own mark, and all tests of the folders
   in `PORTABLE`, which are about text alone.
 - `data` marks what needs `../shared/data`, and is skipped without it.
 
 No test is timed, and no wait is short: a busy machine is no counterexample. Waits go through
-`support/waiting.py`.
+`support/waiting.py`. `pytest --processor-time FILE` writes what each test costs.
 """
 
 from __future__ import annotations
 
 import gc
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -36,12 +40,20 @@ PORTABLE = frozenset({"answer", "chunk", "parse", "search", "store", "text"})
 """Folders of tests that need Python and a disk: no signal, no permission bits, no program of the system."""
 
 
+PROCESSES: Mapping[str, frozenset[str]] = {
+    "cli": frozenset({"built", "sandbox"}),
+    "security": frozenset({"api", "sandbox"}),
+    "serve": frozenset({"api"}),
+}
+"""Fixtures of a folder that run commands and daemons as processes. `here` runs the command in this one."""
+
 SKIPPED = "vault-indexer/skipped"
 """Where pytest's cache keeps which tests the last run skipped, by id, and files by path."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--skipped", action="store_true", help="run only what the last run skipped")
+    parser.addoption("--processor-time", type=Path, help="append seconds and name of each test to this file")
+    parser.addoption("--skipped", action="store_true", help="what the last run skipped counts as long")
 
 
 class Skipped:
@@ -59,9 +71,14 @@ class Skipped:
             self._ids.add(report.nodeid)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        cache = session.config.cache
+        cache = _cache(session.config)
         if cache is not None and not session.config.option.collectonly:
             cache.set(SKIPPED, sorted(self._ids))
+
+
+def _cache(config: pytest.Config) -> pytest.Cache | None:
+    """None with `-p no:cacheprovider`: then the configuration has no such attribute."""
+    return getattr(config, "cache", None)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -70,20 +87,43 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests of these folders as portable; keep what is asked for."""
+    """Mark what is portable by its folder, and long by its fixtures or because it was skipped."""
     tests = Path(__file__).parent
+    skipped = _skipped_before(config) if config.getoption("skipped") else set()
     for item in items:
-        if item.path.is_relative_to(tests) and item.path.relative_to(tests).parts[0] in PORTABLE:
+        folder = item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else ""
+        if folder in PORTABLE:
             item.add_marker(pytest.mark.portable)
-    if config.getoption("skipped") and config.cache is not None:
-        wanted = set(config.cache.get(SKIPPED, []))
-        kept: list[pytest.Item] = []
-        left: list[pytest.Item] = []
-        for item in items:
-            path = item.nodeid.partition("::")[0]
-            (left if wanted.isdisjoint((item.nodeid, path)) else kept).append(item)
-        config.hook.pytest_deselected(items=left)
-        items[:] = kept
+        used = set(getattr(item, "fixturenames", ()))
+        if PROCESSES.get(folder, frozenset()) & used and "here" not in used:
+            item.add_marker(pytest.mark.long)
+            item.add_marker(pytest.mark.process)
+        if not skipped.isdisjoint((item.nodeid, item.nodeid.partition("::")[0])):
+            item.add_marker(pytest.mark.long)
+
+
+def _skipped_before(config: pytest.Config) -> set[str]:
+    cache = _cache(config)
+    if cache is None:
+        raise pytest.UsageError("--skipped needs pytest's cache; leave out -p no:cacheprovider")
+    return set(cache.get(SKIPPED, []))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Append the processor time of the test, of its fixtures and of the processes that it waited for."""
+    file = item.config.getoption("processor_time")
+    before = _processor_time()
+    result = yield
+    if file:
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(f"{_processor_time() - before:.3f}\t{item.nodeid}\n")
+    return result
+
+
+def _processor_time() -> float:
+    times = os.times()
+    return sum(times[:4])
 
 
 def pytest_collection_finish() -> None:

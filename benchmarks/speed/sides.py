@@ -23,7 +23,7 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.model import SearchRequest
 from vault_indexer.serve.api.endpoints import STATUS
-from vault_indexer.serve.api.shapes import ProgressJson
+from vault_indexer.serve.api.generated.shapes import ProgressJson
 from vault_indexer.serve.client import DaemonClient
 from vault_indexer.service import VaultService
 

@@ -1,4 +1,4 @@
-// Bundles the plugin into main.js. `--host` bundles the host page of the browser tests instead.
+// Bundles the plugin into generated/main.js. `--host` bundles the host page of the browser tests instead.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { build } from "esbuild";
@@ -8,12 +8,12 @@ const target = process.argv.find((one) => one.startsWith("--outfile="))?.slice("
 
 /**
  * A digest of the sources, written into main.js: a check without Node can tell that they fit each other. The
- * generated `shapes.ts` is left out: it has types only, so main.js is the same whatever it says.
+ * folder `generated` is left out: it has types only, so main.js is the same whatever it says.
  */
 function digestOfSources() {
   const digest = createHash("sha256");
   for (const name of readdirSync("src").sort()) {
-    if (name !== "shapes.ts") digest.update(`${name}\n`).update(readFileSync(`src/${name}`));
+    if (name !== "generated") digest.update(`${name}\n`).update(readFileSync(`src/${name}`));
   }
   return digest.digest("hex");
 }
@@ -31,7 +31,7 @@ await build(
       }
     : {
         entryPoints: ["src/main.ts"],
-        outfile: target ?? "main.js",
+        outfile: target ?? "generated/main.js",
         banner: { js: `// Built from sources with the digest ${digestOfSources()}` },
         bundle: true,
         format: "cjs",

@@ -50,7 +50,7 @@ from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import ProgressJson
+    from vault_indexer.serve.api.generated.shapes import ProgressJson
 
 
 MOST_FAILURES = 125

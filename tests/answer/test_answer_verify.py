@@ -62,6 +62,7 @@ def test_falsified_sentences_are_dropped(kind: str, most: float) -> None:
     assert len(wrong) <= most * len(falsified), wrong
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("halves", [(1,), (0, 1)], ids=["kept aside", "both"])
 def test_the_check_keeps_its_bars_on_the_claim_set(halves: tuple[int, ...]) -> None:
     """Falsified and supported: at most .15 in all, .05 of numbers, names, dates and negations; honest and

@@ -28,6 +28,9 @@ NOTES = {
 }
 
 
+PLAIN_MODEL = {"INDEXER_EMBEDDING_PROVIDER": ""}
+"""For a sandbox with the model of a plain installation."""
+
 TERMINAL_VARIABLES = frozenset({"NO_COLOR", "FORCE_COLOR", "COLORTERM", "TTY_COMPATIBLE"})
 
 
@@ -53,7 +56,8 @@ class Ran:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A folder with a vault in it; everything a command writes stays in the folder."""
+    """A folder with a vault in it; everything a command writes stays in the folder. Its model is the one that
+    loads fastest, unless `variables` name another."""
 
     root: Path
     variables: dict[str, str] = field(default_factory=dict)
@@ -80,6 +84,7 @@ class Sandbox:
             "XDG_STATE_HOME": str(self.root / "state"),
             "XDG_CONFIG_HOME": str(self.root / "config"),
             "COLUMNS": "200",
+            "INDEXER_EMBEDDING_PROVIDER": "wordllama",
         }
         return {**kept, **own, **self.variables}
 

@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from cli_sandbox import TERMINAL_VARIABLES, Ran, Sandbox
+from cli_sandbox import PLAIN_MODEL, TERMINAL_VARIABLES, Ran, Sandbox
 
 from vault_indexer.cli.app import run
 
@@ -34,7 +34,7 @@ class CommandHere:
             monkeypatch.delenv(name)
         for name in ("VISUAL", "EDITOR"):
             monkeypatch.delenv(name, raising=False)
-        for name, value in sandbox.environ.items():
+        for name, value in (sandbox.environ | PLAIN_MODEL).items():
             monkeypatch.setenv(name, value)
         monkeypatch.chdir(sandbox.root)
 

@@ -17,7 +17,7 @@ from vault_indexer.cli.commands.status import LANGUAGES
 from vault_indexer.providers.choose import languages_of_provider
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import ProblemJson
+    from vault_indexer.serve.api.generated.shapes import ProblemJson
 
 HELP_OF_EACH = """
 import sys

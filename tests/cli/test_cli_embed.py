@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from cli_sandbox import Sandbox
+from cli_sandbox import PLAIN_MODEL, Sandbox
 
 
 def model_of(sandbox: Sandbox) -> object:
@@ -12,7 +14,8 @@ def model_of(sandbox: Sandbox) -> object:
     return manifest["embedding_model"]["provider"]
 
 
-def test_without_a_daemon_they_are_made_here(sandbox: Sandbox) -> None:
+def test_without_a_daemon_they_are_made_here(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, PLAIN_MODEL)
     for number in range(120):
         sandbox.write(f"Note {number}.md", f"# Note {number}\n\n{'About the garden in the rain. ' * 70}\n")
     assert sandbox.indexer("rebuild").code == 0

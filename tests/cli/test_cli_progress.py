@@ -13,7 +13,7 @@ from command_here import TerminalText
 from vault_indexer.cli.output.progress import CaseProgress, Lines, duration, showing, stage_in_words
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import ProgressJson
+    from vault_indexer.serve.api.generated.shapes import ProgressJson
 
 
 def progress(stage: str, notes: int, seconds: float) -> ProgressJson:

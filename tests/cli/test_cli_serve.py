@@ -16,6 +16,8 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, read_index_p
 from vault_indexer.serve.api.endpoints import SEARCH, STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def here(copied: Sandbox, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> CommandHere:

@@ -13,10 +13,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox
+from cli_sandbox import PLAIN_MODEL, Sandbox
 from shown_text import hidden
 
 from vault_indexer.cli.connection.start_hint import HINT_FILE
+
+pytestmark = pytest.mark.long
 
 GOLDENS = Path(__file__).parent / "fixtures"
 
@@ -76,7 +78,7 @@ LONG = "Garden/A rainy year on the hill/What brown rot and slugs have taught us,
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """The bundled notebook with one long path, in a home folder, with its index."""
     root = tmp_path_factory.mktemp("views")
-    sandbox = Sandbox(root, {"HOME": str(root), "PAGER": "cat"})
+    sandbox = Sandbox(root, {"HOME": str(root), "PAGER": "cat", **PLAIN_MODEL})
     shutil.copytree(
         str(files("vault_indexer") / "demo"), sandbox.vault, copy_function=shutil.copyfile
     )  # changed now: no time of the checkout counts
@@ -112,7 +114,6 @@ def at_a_terminal(sandbox: Sandbox, commands: Sequence[str], columns: int) -> li
     return found
 
 
-@pytest.mark.long
 def test_views_of_a_daemon(demo: Sandbox) -> None:
     sections = ["# Commands that build, start and end\n"]
     try:
@@ -130,10 +131,14 @@ def test_views_of_a_daemon(demo: Sandbox) -> None:
     compare("daemon", sections)
 
 
-@pytest.mark.parametrize(
-    "columns", [pytest.param(60, marks=pytest.mark.long), 80, pytest.param(120, marks=pytest.mark.long)]
-)
-def test_views_at_a_terminal(demo: Sandbox, columns: int) -> None:
+def test_views(demo: Sandbox) -> None:
+    """One test of all of them: a message that changes is one failure."""
+    for columns in (60, 80, 120):
+        compare_at_a_terminal(demo, columns)
+    compare_in_a_pipe(demo)
+
+
+def compare_at_a_terminal(demo: Sandbox, columns: int) -> None:
     shown = at_a_terminal(demo, COMMANDS, columns)
     for text in shown:
         data = [
@@ -148,7 +153,7 @@ def test_views_at_a_terminal(demo: Sandbox, columns: int) -> None:
     compare(str(columns), [f"# At a terminal of {columns} columns\n", *sections])
 
 
-def test_views_in_a_pipe(demo: Sandbox) -> None:
+def compare_in_a_pipe(demo: Sandbox) -> None:
     place = ("--vault", str(demo.vault), "--index-dir", str(demo.index_dir))
     ran = demo.run("|".join(COMMANDS), *place, code=EACH)
     found = ["# In a pipe\n"]

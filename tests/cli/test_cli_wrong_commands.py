@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_sandbox import NOTES, Sandbox
+from cli_sandbox import NOTES, PLAIN_MODEL, Sandbox
 from waiting import PROCESS_S, wait_until
 
 from vault_indexer.cli.note_opener import editor_command
@@ -55,10 +55,10 @@ def test_nothing_is_printed_of_what_does_not_match(served: Sandbox) -> None:
     for style in ("--paths", "--lines", "--files"):
         ran = served.indexer("search", "xyzzy qwfpgj", style)
         assert (ran.code, ran.out) == (1, ""), style
-        assert ran.complains('No likely match. No note has the words "xyzzy", "qwfpgj".', "--nearest")
+        assert ran.complains('"xyzzy", "qwfpgj"', "--nearest")
     shown = served.indexer("search", "xyzzy qwfpgj")
     assert (shown.code, bool(shown.out)) == (1, True)
-    assert shown.complains('No note has the words "xyzzy", "qwfpgj". Closest in meaning:')
+    assert shown.complains('"xyzzy", "qwfpgj"')
     near = served.indexer("search", "xyzzy qwfpgj", "--nearest", "--paths")
     assert near.code == 1
     assert len(near.out.splitlines()) > 1
@@ -166,7 +166,8 @@ def test_one_changed_key_is_one_line(copied: Sandbox) -> None:
     assert notices == ["Index rebuilt: chunking.strategy is now semantic"]
 
 
-def test_config_check_refuses_what_cannot_run(sandbox: Sandbox) -> None:
+def test_config_check_refuses_what_cannot_run(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, PLAIN_MODEL)
     file = sandbox.root / "config.toml"
     file.write_text(
         '[embedding]\nprovider = "openai"\nurl = "http://127.0.0.1:9/v1"\napi_key_env = "NO_SUCH_KEY"\n'

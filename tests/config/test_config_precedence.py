@@ -272,6 +272,6 @@ def test_a_vault_that_is_named_counts_more_than_that_of_the_environment(sandbox:
     other = sandbox.root / "other"
     other.mkdir()
     environ = sandbox.environ | {"INDEXER_VAULT": str(sandbox.vault)}
-    for vault, limit in ((None, 7), (sandbox.vault, 7), (other, 10)):
+    for vault, limit in ((None, 7), (sandbox.vault, 7), (other, Settings().search.limit)):
         loaded = load(vault, config_file=None, environ=environ, options={})
         assert loaded.settings.search.limit == limit

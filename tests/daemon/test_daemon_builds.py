@@ -23,6 +23,8 @@ from vault_indexer.index.workers.slots import Slots
 from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.store import Generation
 
+pytestmark = pytest.mark.long
+
 REPORT = RebuildReport(5, 1, 2, (), 0.5)
 
 

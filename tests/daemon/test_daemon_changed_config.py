@@ -13,6 +13,7 @@ from vault_at_work import WORDLLAMA, Place, copy_of, daemon, wait_for
 from vault_indexer.config.schema import ALL_KEYS, SCHEMA
 
 
+@pytest.mark.long
 def test_a_change_that_alters_the_index_rebuilds_it_at_once(built: Place, tmp_path: Path) -> None:
     where = copy_of(built, tmp_path)
     with daemon(where) as service:

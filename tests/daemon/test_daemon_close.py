@@ -15,6 +15,8 @@ from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import LockedError, UnavailableError
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 
 def is_free(lock: IndexLock) -> bool:
     try:

@@ -91,6 +91,7 @@ def begun(live: VaultSync) -> IndexWriter:
     return writer
 
 
+@pytest.mark.long
 def test_an_edit_is_found_while_a_compaction_is_held_back(live: VaultSync, tmp_path: Path) -> None:
     written, released = tmp_path / "written", tmp_path / "released"
     os.mkfifo(written)
@@ -217,6 +218,7 @@ class RefusingWorker:
         return Failed(f"{job.generation.next_vectors.name}: no space left")
 
 
+@pytest.mark.long
 def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(
     live: VaultSync, caplog: pytest.LogCaptureFixture
 ) -> None:

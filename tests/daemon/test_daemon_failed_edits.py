@@ -215,6 +215,7 @@ def test_a_note_that_kills_its_worker_again_is_set_aside_by_name(kept: LoopByHan
     assert kept.holding("cerium") == {"Note.md"}, "another note was indexed: it is tried at once"
 
 
+@pytest.mark.long
 def test_a_save_in_a_storm_of_folders_waits_for_no_scan(kept: LoopByHand) -> None:
     """Each job takes half a second, and folders are renamed all the time: a scan takes longer than the
     bound."""

@@ -26,6 +26,8 @@ from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import OpenVault, Vaults
 
+pytestmark = pytest.mark.long
+
 WORDS = "the ferry leaves the harbour at noon and comes back with the evening tide "
 NOTES = 90
 UNANSWERED = "Who won the chess championship in Reykjavik?"

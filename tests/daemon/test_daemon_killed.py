@@ -72,6 +72,7 @@ def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
             wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
 
 
+@pytest.mark.long
 def test_workers_end_when_no_edit_comes_for_long(tmp_path: Path) -> None:
     where, clock, started = place(tmp_path), Clock(), StartedProcesses()
     with opened(where):

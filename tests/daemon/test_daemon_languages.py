@@ -12,6 +12,8 @@ from vault_at_work import Place, hits, opened, place, silent
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 ENGLISH = {
     "Bread.md": "# Bread\n\nKnead the dough until it is smooth, and then let it rise for an hour.\n",
     "Boat.md": "# Regatta\n\nThe sailors hoisted the sail before they left the harbour in the wind.\n",

@@ -14,6 +14,8 @@ from vault_indexer.errors import LockedError, UsageError
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def where(tmp_path_factory: pytest.TempPathFactory) -> Place:
@@ -127,7 +129,6 @@ def test_every_way_of_writing_a_note_name_finds_its_links(where: Place, service:
         service.links("Nowhere")
 
 
-@pytest.mark.long
 def test_an_edit_made_while_no_daemon_ran_is_found(tmp_path: Path) -> None:
     made = place(tmp_path)
     with opened(made):

@@ -226,6 +226,7 @@ def run_machine(built: Place, examples: int, steps: int) -> None:
     machine.TestCase("runTest").debug()  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_a_short_history_leaves_the_index_as_the_vault(built: Place) -> None:
     run_machine(built, settings().max_examples // 2, 10)
 

@@ -122,7 +122,6 @@ def test_a_pause_has_a_sensible_length(service: VaultService, seconds: float) ->
     assert not service.status().paused
 
 
-@pytest.mark.long
 def test_a_build_under_way_rests_and_goes_on_where_it_stood(tmp_path: Path) -> None:
     """The first build of a vault, which nothing has embedded yet."""
     where = place(tmp_path, {f"{n}.md": f"# Note {n}\n\n" + f"word{n} kiln. " * 200 for n in range(600)})

@@ -37,6 +37,7 @@ def commands(where: Place) -> list[list[str]]:
     return [[*run, "rebuild", *common], [*run, "search", "fan error", *common]]
 
 
+@pytest.mark.long
 def test_no_python_code_of_any_process_opens_a_connection(where: Place, tmp_path: Path) -> None:
     hooks = tmp_path / "hooks"
     hooks.mkdir()

@@ -16,6 +16,8 @@ from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 LONG = "# Long\n\n" + "\n\n".join(
     f"Paragraph {n} tells about sourdough and rye in some words." for n in range(40)
 )
@@ -57,7 +59,6 @@ def test_a_change_that_alters_the_index_rebuilds_it_at_the_next_start(where: Pla
         assert paths(service, "E-417")[0] == "Oven.md"
 
 
-@pytest.mark.long
 def test_what_happened_once_is_not_told_for_ever(where: Place) -> None:
     with opened(where):
         pass
@@ -115,7 +116,6 @@ def test_a_manifest_with_a_field_missing_rebuilds(where: Place, field: str) -> N
         assert service.status().generation == 2
 
 
-@pytest.mark.long
 def test_a_manifest_of_an_older_version_rebuilds(where: Place) -> None:
     with opened(where):
         pass
@@ -125,7 +125,6 @@ def test_a_manifest_of_an_older_version_rebuilds(where: Place) -> None:
         assert service.status().generation == 2
 
 
-@pytest.mark.long
 def test_a_rebuild_embeds_only_texts_it_has_not_seen(where: Place) -> None:
     with opened(where):
         pass
@@ -139,7 +138,6 @@ def test_a_rebuild_embeds_only_texts_it_has_not_seen(where: Place) -> None:
         assert back.embedded == 0
 
 
-@pytest.mark.long
 def test_unchanged_notes_are_not_embedded_again_when_the_chunking_changes(where: Place) -> None:
     with opened(where) as service:
         first = service.rebuild(silent)
@@ -152,7 +150,6 @@ def test_unchanged_notes_are_not_embedded_again_when_the_chunking_changes(where:
     assert report.embedded > 0, "the long one is not"
 
 
-@pytest.mark.long
 def test_the_daemon_rebuilds_when_its_configuration_changes_and_answers_meanwhile(where: Place) -> None:
     with daemon(where) as service:
         assert service.status().generation == 1
@@ -163,7 +160,6 @@ def test_the_daemon_rebuilds_when_its_configuration_changes_and_answers_meanwhil
         assert max(len(hit.content) for hit in hits(service, "sourdough rye")) < 500
 
 
-@pytest.mark.long
 def test_a_strategy_that_a_note_chooses_later_is_as_configured_and_counts_from_then_on(where: Place) -> None:
     by_words = "[index]\nworkers = 1\n[chunking.word]\nchunk_size = {}\nchunk_overlap = 0\n".format
     text = "---\nchunking: word\n---\n" + "quince jelly sets slowly " * 10
@@ -181,7 +177,6 @@ def test_a_strategy_that_a_note_chooses_later_is_as_configured_and_counts_from_t
         assert service.status().generation == 2
 
 
-@pytest.mark.long
 def test_a_note_that_chooses_its_strategy_is_cut_by_the_options_configured(where: Place) -> None:
     where.configure("[chunking.word]\nchunk_size = 5\nchunk_overlap = 0\n")
     with opened(where):
@@ -197,7 +192,6 @@ def test_a_note_that_chooses_its_strategy_is_cut_by_the_options_configured(where
         assert len(hits(service, "file:Quince quince")[0].content.split()) == 6
 
 
-@pytest.mark.long
 def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: Place) -> None:
     with opened(where):
         pass
@@ -210,7 +204,6 @@ def test_an_edit_does_not_make_a_manifest_look_right_that_cannot_be_read(where: 
     assert manifest_of(where, 1).read_text() == "spec_version = 1\n"
 
 
-@pytest.mark.long
 def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> None:
     with daemon(where) as service:
         where.configure('[chunking]\nstrategy = "none"\n[index]\nworkers = 1\n')
@@ -221,7 +214,6 @@ def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> No
         assert "Quince.md" in holding(service, "jelly")
 
 
-@pytest.mark.long
 def test_a_wrong_configuration_is_named_and_the_old_one_stays(where: Place) -> None:
     with daemon(where) as service:
         where.configure("[chunking]\nmax_chunk_chars = 'many'\n")

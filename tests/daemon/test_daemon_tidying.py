@@ -16,6 +16,8 @@ from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.system.process_limits import ProcessLimits
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def where(tmp_path: Path) -> Place:
@@ -98,7 +100,6 @@ def test_edits_that_never_pause_put_a_merge_off_for_a_minute_only(merging: Upkee
     assert under_way(merging)
 
 
-@pytest.mark.long
 def test_a_merge_ends_when_its_generation_is_closed(source: VaultSync, merging: Upkeep) -> None:
     writer = writer_of(source)
     before = keys(writer)

@@ -67,6 +67,7 @@ def test_a_pause_is_said_with_its_end_and_with_what_waits(where: Place) -> None:
         assert (service.status().paused, notices(service)) == (False, ())
 
 
+@pytest.mark.long
 def test_an_index_that_was_deleted_is_built_again_and_that_is_said(where: Place) -> None:
     with daemon(where) as service:
         wait_for(lambda: is_up_to_date(service))
@@ -113,6 +114,7 @@ def test_changes_that_make_no_progress_for_a_minute_are_said_with_what_they_wait
         stop(service)
 
 
+@pytest.mark.long
 def test_a_rebuild_that_was_asked_for_says_what_it_made(where: Place) -> None:
     with daemon(where) as service:
         report = service.rebuild(silent)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from several_vaults import furnish, kept
 from waiting import wait_until
 
 from vault_indexer.daemon.discovery import START_FILE
+
+pytestmark = pytest.mark.long
 
 
 def test_both_vaults_are_searched_unless_one_is_named(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.store.catalog.page_checksums import record_page_checksums
 
+pytestmark = pytest.mark.long
+
 NOTES = {
     "Bread.md": "# Bread\n\nKnead the dough until it is smooth, and then let it rise for an hour.\n",
     "Boat.md": "# Regatta\n\nThe sailors hoisted the sail before they left the harbour in the wind.\n",

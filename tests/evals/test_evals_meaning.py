@@ -98,6 +98,7 @@ def test_the_cosine_decides_without_a_judge(cosine: float, verdict: str) -> None
     assert meaning.judge_use.reviews == is_reviewed
 
 
+@pytest.mark.long
 def test_no_cosine_passes_a_falsified_golden_answer(server: ModelServer) -> None:
     """Whatever the model of the index says: a judge sees it, and without one it is undecided."""
     meaning = MeaningCheck(FakeService(Path()).embed, None)  # every cosine is 1

@@ -150,6 +150,7 @@ def judged(
 ASKS = "  0 does not help, 1 helps, 2 answers; s skip, q quit: "
 
 
+@pytest.mark.long
 def test_a_person_grades_one_note_after_the_other(here: CommandHere, monkeypatch: pytest.MonkeyPatch) -> None:
     cases = ("--cases", "judged-here")
     folder = judged_folder(Path("judged-here"))
@@ -236,6 +237,7 @@ def test_a_run_measures_the_ranking_too(here: CommandHere) -> None:
     assert "# Ranking" not in some.out, "where only some cases are run"
 
 
+@pytest.mark.long
 def test_settings_are_tuned_on_one_half_and_written_on_request(here: CommandHere) -> None:
     words = ("flour", "water", "salt", "starter", "dough", "telescope", "rings", "Saturn", "night", "thermos")
     targets = ("Kitchen/Bread.md", "Sky/Night sky.md", "Welcome.md")

@@ -277,6 +277,7 @@ def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
     assert len(json.loads(outputs.pop())) == 3
 
 
+@pytest.mark.long
 def test_a_run_measures_what_a_variant_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()

@@ -65,6 +65,7 @@ def test_a_wrong_token_costs_the_same_with_five_users_and_five_thousand(many: Pa
     assert looked_up == [digest_of("wrong")] * 2
 
 
+@pytest.mark.long
 def test_a_right_is_added_to_a_large_file(many: Path) -> None:
     assert add_right(many, "user 7", "new-0123456789abcdef")
     assert load_gateway(many).users[7].vaults[-1] == "new-0123456789abcdef"

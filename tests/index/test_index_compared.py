@@ -6,6 +6,7 @@ import json
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from indexed_vault import write_notes
 
 from vault_indexer.bootstrap import open_index, resolve_target
@@ -21,6 +22,7 @@ def canvas() -> str:
     return json.dumps({"nodes": nodes, "edges": []})
 
 
+@pytest.mark.long
 def test_another_strategy_is_compared_for_notes_and_for_canvases(tmp_path: Path) -> None:
     notes = {"Trip.md": "# Trip\n\nThe ferry.\n\n## Camp\n\nThe tent.\n", "Board.canvas": canvas()}
     vault = write_notes(tmp_path / "vault", notes)

@@ -17,6 +17,7 @@ from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import ProcessLimits
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
 def test_they_are_the_same_as_made_here_and_their_process_ends_when_told(tmp_path: Path) -> None:
     where = place(tmp_path)

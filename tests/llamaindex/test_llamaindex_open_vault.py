@@ -18,6 +18,8 @@ from vault_indexer import Vault, VaultRetriever, open_vault
 from vault_indexer.errors import ConfigError, UsageError, VaultError
 from vault_indexer.model import Progress
 
+pytestmark = pytest.mark.long
+
 NOTES = {
     "Apple.md": "# Apple\n\nPrune the apple tree in winter.\n\nSee [[Pear]].\n",
     "Pear.md": "# Pear\n\nA pear ripens in the cellar.\n",
@@ -85,7 +87,6 @@ def test_mistakes_are_told(vault: Vault, folder: Path) -> None:
         open_vault(folder / "notes", search={"limit": {3}})
 
 
-@pytest.mark.long
 def test_options_are_tables_or_dotted_keys(vault: Vault, folder: Path) -> None:
     assert vault.search("tree").results
     dotted: dict[str, Any] = {"search.limit": 1}
@@ -151,7 +152,6 @@ def run(script: str, folder: Path, *arguments: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.long
 def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Path) -> None:
     (folder / "code").mkdir()
     (folder / "code" / "cut_but_pears.py").write_text(
@@ -170,7 +170,6 @@ def test_a_note_that_a_custom_chunker_cannot_cut_is_skipped_and_named(folder: Pa
     assert run(script, folder, folder / "notes", folder / "custom") == told
 
 
-@pytest.mark.long
 def test_llamaindex_is_not_loaded_until_it_is_used(folder: Path) -> None:
     script = (
         "import sys, vault_indexer\n"

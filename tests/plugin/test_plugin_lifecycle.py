@@ -150,7 +150,7 @@ def test_the_manifest_is_what_the_community_directory_wants() -> None:
 
 def test_the_bundle_in_the_repository_is_built_from_its_sources(bundle: Bundle) -> None:
     """`npm run build` in the plugin's folder writes it."""
-    assert (PLUGIN / "main.js").read_text("utf-8") == bundle.plugin
+    assert (PLUGIN / "generated" / "main.js").read_text("utf-8") == bundle.plugin
 
 
 def test_the_sources_write_no_markup_and_know_no_other_address() -> None:

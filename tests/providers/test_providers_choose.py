@@ -65,6 +65,7 @@ def test_nothing_is_sent_to_openai_unless_a_url_is_named() -> None:
         embedder_for(EmbeddingSettings(provider="openai", model="text-embedding-3-small"))
 
 
+@pytest.mark.long
 def test_the_default_loads_nothing_heavy_and_opens_no_socket() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _DEFAULT_SEARCH], capture_output=True, text=True, check=True, timeout=300

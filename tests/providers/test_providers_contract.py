@@ -109,6 +109,7 @@ def test_the_model_has_the_name_that_is_known_without_loading_it(provider: str, 
     assert model_for(settings) == embedder.model
 
 
+@pytest.mark.long
 def test_no_socket_is_opened(provider: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", OFFLINE, provider], capture_output=True, text=True, timeout=PROCESS_S

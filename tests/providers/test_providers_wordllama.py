@@ -118,6 +118,7 @@ def test_offsets_of_a_long_text_run_to_its_end() -> None:
     assert spans[-1][1] == len(text)
 
 
+@pytest.mark.long
 def test_a_process_loads_the_vocabulary_once_and_only_when_asked() -> None:
     """Two embedders (a build has three) share it; a tokenizer that measures nothing has none."""
     code = (

@@ -101,6 +101,7 @@ def test_a_question_that_a_note_answers_is_not_none(demo: Vault, question: str) 
     assert answer.verdict != "none", [(hit.title, hit.relevance) for hit in answer.results[:5]]
 
 
+@pytest.mark.long
 def test_what_holds_a_part_of_a_short_query_need_not_be_as_near(tmp_path: Path) -> None:
     folder = Path(str(files("vault_indexer") / "demo"))
     with open_vault(folder, tmp_path, embedding={"provider": "multilingual"}) as vault:
@@ -138,6 +139,7 @@ def test_words_that_no_note_has_are_named(demo: Vault) -> None:
     assert demo.search("tag:#garden").missing_words == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("note", "question", "missing"),
     [
@@ -208,6 +210,7 @@ def demo_in_all_languages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield vault
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "note"),
     [("кольца Сатурна", "Sky/Saturn.md"), ("какой телескоп купить", "Sky/Telescope.md")],

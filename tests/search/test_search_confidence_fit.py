@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from vault_indexer.search.confidence import MAPS
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "confidence_fit.py"
 
 
+@pytest.mark.long
 def test_the_maps_are_those_of_the_fit() -> None:
     ran = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True, check=True)
     fitted = [f'"{name}": {found}' for name, found in sorted(MAPS.items())]

@@ -160,6 +160,7 @@ def test_common_words_are_known_and_common_misspellings_are_not() -> None:
     assert [word for word in misspelt if is_common(word)] == []
 
 
+@pytest.mark.long
 def test_looking_a_word_up_loads_neither_llamaindex_nor_a_tokenizer() -> None:
     code = (
         "import sys; from vault_indexer.search.terms.common_words import is_common; is_common('diary');"

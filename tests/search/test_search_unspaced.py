@@ -33,6 +33,7 @@ def thai(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
         yield vault
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "query",
     ["นักเรียนในกรุงเทพมีจำนวนประมาณกี่คน", "เกลือในทะเลประกอบด้วยอะไร", "ทหารนอนในสวนของเมืองตั้งแต่เมื่อไร"],

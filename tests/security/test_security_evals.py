@@ -19,6 +19,8 @@ from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.mcp.actions import ToolCall
 
+pytestmark = pytest.mark.long
+
 URL = "https://example.org/secret"
 CASE = "id: one\nagent: search\nlayer: 1\ninput: {query: tin}\nexpected: {min_findings: 1}\n"
 CITED = f"id: two\nagent: search\nlayer: 2\nexpected: {{expected_citations: ['{URL}']}}\n"

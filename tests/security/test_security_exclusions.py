@@ -17,6 +17,8 @@ from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import ConfigError, ExclusionError, UnknownNoteError
 from vault_indexer.service import VaultService
 
+pytestmark = pytest.mark.long
+
 SLOW_FILTER = "/" + "a?" * 34 + "a" * 34 + "/"
 """A backtracking engine needs hours for a name of 33 times `a`."""
 

@@ -14,6 +14,8 @@ from waiting import PROCESS_S
 
 from vault_indexer.daemon.discovery import read_daemon
 
+pytestmark = pytest.mark.long
+
 INDEXER = str(Path(sys.executable).with_name("indexer"))
 MODULES = ("typer", "json", "numpy", "tomllib", "sitecustomize", "usercustomize", "vault_indexer/__init__")
 ASKS = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}\n'

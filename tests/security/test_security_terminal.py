@@ -241,6 +241,7 @@ def shown(hostile: Sandbox) -> Mapping[tuple[str, str], Shown]:
     return dict(zip(lines, run_at_terminals(whole, hostile.environ, hostile.root), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", LINES)
 def test_no_command_lets_through_what_a_terminal_obeys(
     shown: Mapping[tuple[str, str], Shown], command: str
@@ -268,6 +269,7 @@ def test_an_error_that_nobody_foresaw_is_one_clean_line(capsys: pytest.CaptureFi
     assert OBEYED.findall(said) == []
 
 
+@pytest.mark.long
 def test_a_line_break_in_a_name_forges_no_place(hostile: Sandbox) -> None:
     for style in ("--paths", "--lines"):
         lines = hostile.indexer("links", "--orphans", style).out.split("\n")
@@ -277,6 +279,7 @@ def test_a_line_break_in_a_name_forges_no_place(hostile: Sandbox) -> None:
     assert f"vault/{FORGED}" in ended
 
 
+@pytest.mark.long
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
 @example('"')
 @example("a\\b")

@@ -70,6 +70,7 @@ def test_no_link_beside_a_file_is_written_through(
     assert not (tmp_path / name).is_symlink()
 
 
+@pytest.mark.long
 def test_accepting_todays_values_writes_through_no_link(tmp_path: Path, victim: Path) -> None:
     sandbox = make(tmp_path)
     sandbox.write("evals/l2/c.yaml", CASE)
@@ -136,6 +137,7 @@ def test_nothing_is_appended_to_but_a_file(tmp_path: Path, victim: Path) -> None
     assert victim.read_text() == MINE
 
 
+@pytest.mark.long
 def test_no_daemon_starts_whose_log_is_a_link(tmp_path: Path, victim: Path) -> None:
     sandbox = make(tmp_path)
     log = sandbox.index_dir / "daemon.log"

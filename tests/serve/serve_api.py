@@ -112,6 +112,8 @@ def serve(
     own.write_text(config)
     environ = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}
     environ["INDEXER_TUNING"] = tuning
+    if "[embedding]" not in config:
+        environ["INDEXER_EMBEDDING_PROVIDER"] = "wordllama"  # loads fastest
     place = ["--vault", str(vault), "--index-dir", str(index_dir), "--config", str(own)]
     command = [sys.executable, "-m", "vault_indexer.cli"]
     subprocess.run(

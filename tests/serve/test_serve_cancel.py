@@ -121,6 +121,7 @@ def ask_in_process(
     return sent[0]["status"], json.loads(b"".join(one.get("body", b"") for one in sent))
 
 
+@pytest.mark.long
 def test_a_server_that_stops_gives_its_searches_up(vaults: Vaults) -> None:
     status, body = ask_in_process(vaults, lambda: True, threading.Event())
     assert (status, body["error"]["kind"]) == (503, "query_cancelled")

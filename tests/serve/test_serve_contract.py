@@ -130,6 +130,7 @@ def test_the_answers_for_the_demo_vault(demo: Api) -> None:
     compare("answers-demo", answers(demo, "how+to+bake+bread", "Levain"))
 
 
+@pytest.mark.long
 def test_the_answers_for_a_hostile_vault(hostile: Api) -> None:
     compare("answers-hostile", answers(hostile, "ferry", "same/Twin"))
 
@@ -193,6 +194,7 @@ json.dump(found, sys.stdout)
 """
 
 
+@pytest.mark.long
 def test_the_json_of_every_command(demo: Api) -> None:
     root = demo.vault.parent
     kept = {name: value for name, value in os.environ.items() if not name.startswith("INDEXER_")}

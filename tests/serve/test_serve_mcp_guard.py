@@ -204,6 +204,7 @@ def stop(pid: int) -> None:
     wait_until(is_gone, "the daemon ends")
 
 
+@pytest.mark.long
 def test_what_keeps_the_daemon_from_starting_is_the_answer(tmp_path: Path) -> None:
     api = place(tmp_path)
     (tmp_path / "vault" / ".indexer.toml").write_text("[search]\nlimit = -3\n")

@@ -52,6 +52,7 @@ def test_the_answer_says_that_it_is_text_for_prometheus(api: Api) -> None:
     assert answer.headers["content-type"].startswith("text/plain; version=")
 
 
+@pytest.mark.long
 def test_without_the_client_of_prometheus_the_answer_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reliability_lab import in_one_process, opened
+
 from vault_indexer.answer import Answerer
 from vault_indexer.answer.written import StreamOptions
-from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.bootstrap import resolve_target
 from vault_indexer.config import Settings
-from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import AnswerSentence, AskAnswer, AskRequest
 from vault_indexer.search import IndexReader, ReadyVault, ReadyVaults
@@ -168,15 +169,13 @@ def asked_vault(root: Path, notes: Mapping[str, str]) -> Iterator[AskedVault]:
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
-    target = resolve_target(vault, root / "index", None, environ={}, options={"index.workers": 1})
-    open_index(target, lambda _: None).close()
-    assembly = Assembly.of(target)
-    generation = assembly.index_dir.current()
-    assert generation is not None
-    reader = assembly.open_to_read(generation)
-    try:
+    options: dict[str, int | str] = {"index.workers": 1, "embedding.provider": "wordllama"}
+    assembly = in_one_process(resolve_target(vault, root / "index", None, environ={}, options=options))
+    with opened(assembly):
+        generation = assembly.index_dir.current()
+        assert generation is not None
+        reader = assembly.open_to_read(generation)
         yield AskedVault(vault, root / "cache", reader)
-    finally:
         reader.holder.publish(None)
 
 

@@ -28,6 +28,7 @@ def serve(folder: Path, limit: str, value: int) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("limit", "value", "said"),
     [

@@ -1,9 +1,9 @@
 // What the plugin reads of the daemon's answers. `shapes` has the whole of them.
 
-import type * as shapes from "./shapes";
+import type * as shapes from "./generated/shapes";
 import type { FIELDS } from "./client";
 
-export type { Explanation, Mention, MentionsAnswer, RelatedAnswer, RelatedNote, Why } from "./shapes";
+export type { Explanation, Mention, MentionsAnswer, RelatedAnswer, RelatedNote, Why } from "./generated/shapes";
 
 type Names<List extends string> = List extends `${infer First},${infer Rest}` ? First | Names<Rest> : List;
 

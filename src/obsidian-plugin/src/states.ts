@@ -3,7 +3,7 @@
 import { Platform } from "obsidian";
 import { NoDaemonError, RefusedError, SilentError } from "./client";
 import type { Status } from "./answers";
-import type { VectorUpgrade } from "./shapes";
+import type { VectorUpgrade } from "./generated/shapes";
 
 export type StateAction = "copy" | "start" | "allow" | "resume" | "retry";
 

@@ -14,7 +14,7 @@ from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.client import DaemonClient
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import ProgressJson, RebuildReportJson
+    from vault_indexer.serve.api.generated.shapes import ProgressJson, RebuildReportJson
 
 
 class Index(Protocol):

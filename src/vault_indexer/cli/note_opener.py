@@ -14,7 +14,7 @@ from vault_indexer.cli.output.hit_list import has_text
 from vault_indexer.errors import UnavailableError, UsageError
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import HitJson
+    from vault_indexer.serve.api.generated.shapes import HitJson
 
 _LINE_OPTIONS: Mapping[str, str] = {
     "code": "--goto {file}:{line}",

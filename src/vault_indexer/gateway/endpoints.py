@@ -13,7 +13,7 @@ from vault_indexer.contract.gateway_requests import (
 from vault_indexer.serve.api.endpoints import Endpoint
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import (
+    from vault_indexer.serve.api.generated.shapes import (
         AskAnswerJson,
         GatewayAnswerJson,
         GatewayNoteJson,

@@ -28,7 +28,7 @@ from vault_indexer.errors import (
 from vault_indexer.serve.api.endpoints import REBUILD, REBUILD_STATE, Answer, Endpoint
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import ErrorReportJson, ProgressJson, RebuildReportJson
+    from vault_indexer.serve.api.generated.shapes import ErrorReportJson, ProgressJson, RebuildReportJson
 
 _LOOK_EVERY_S = 0.1
 _TIMEOUT_S = 60.0

@@ -35,7 +35,7 @@ from vault_indexer.text.phrases import quantity
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from vault_indexer.serve.api.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
+    from vault_indexer.serve.api.generated.shapes import AnswerSentenceJson, AskAnswerJson, CitationJson
 
 DECLINED = 1
 

@@ -26,7 +26,7 @@ from vault_indexer.serve.api.endpoints import HEALTH, ORPHANS, STATUS, VERIFY
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import (
+    from vault_indexer.serve.api.generated.shapes import (
         OrphansJson,
         ProblemJson,
         StatusReportJson,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from vault_indexer.serve.api.shapes import LinksAnswerJson, OutgoingLinkJson
+    from vault_indexer.serve.api.generated.shapes import LinksAnswerJson, OutgoingLinkJson
 
 NOTHING_FOUND = 1
 _SOURCES_SHOWN = 3

@@ -16,7 +16,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import PAUSE
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import PauseStateJson, StatusReportJson
+    from vault_indexer.serve.api.generated.shapes import PauseStateJson, StatusReportJson
 
 _LENGTH = re.compile(r"(?=[0-9])(?:([0-9]{1,4})h)?(?:([0-9]{1,5})m)?(?:([0-9]{1,6})s)?")
 

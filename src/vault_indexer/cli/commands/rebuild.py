@@ -17,7 +17,7 @@ from vault_indexer.errors import UsageError
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import RebuildReportJson
+    from vault_indexer.serve.api.generated.shapes import RebuildReportJson
 
 _NAMED = 20
 """Skipped files shown to a person; `--json` names all."""

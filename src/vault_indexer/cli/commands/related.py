@@ -18,7 +18,7 @@ from vault_indexer.serve.api.endpoints import RELATED
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from vault_indexer.serve.api.shapes import RelatedNoteJson
+    from vault_indexer.serve.api.generated.shapes import RelatedNoteJson
 
 NOTHING_NEAR = 1
 

@@ -34,7 +34,7 @@ from vault_indexer.contract.parameters import Value
 from vault_indexer.serve.api.endpoints import SEARCH
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import HitJson, SearchAnswerJson
+    from vault_indexer.serve.api.generated.shapes import HitJson, SearchAnswerJson
 
 NO_HITS = 1
 

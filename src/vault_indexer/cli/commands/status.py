@@ -22,7 +22,7 @@ from vault_indexer.system import size_of
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import StatusReportJson, VectorUpgradeJson
+    from vault_indexer.serve.api.generated.shapes import StatusReportJson, VectorUpgradeJson
 
 LANGUAGES = {
     "wordllama": "English",

@@ -40,7 +40,7 @@ from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import VaultListJson, VaultSummaryJson
+    from vault_indexer.serve.api.generated.shapes import VaultListJson, VaultSummaryJson
 
 _CLOSE_S = 60.0
 """How long the daemon of all vaults may take to close one."""

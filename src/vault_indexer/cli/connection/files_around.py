@@ -20,7 +20,7 @@ from vault_indexer.serve.api.endpoints import GRAPH
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import NoteGraphJson
+    from vault_indexer.serve.api.generated.shapes import NoteGraphJson
 
 _LIMIT = 150
 

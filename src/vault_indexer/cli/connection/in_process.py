@@ -40,7 +40,7 @@ from vault_indexer.text.phrases import which_vault
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import ProgressJson, RebuildReportJson
+    from vault_indexer.serve.api.generated.shapes import ProgressJson, RebuildReportJson
 
 NO_VAULTS = 'There are no vaults. Run "indexer init ~/Notes" once.'
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from vault_indexer.serve.api.shapes import ExplanationJson, KeywordReasonJson, WhyJson
+    from vault_indexer.serve.api.generated.shapes import ExplanationJson, KeywordReasonJson, WhyJson
 
 _NAME_WIDTH = 8
 _LINKS_NAMED = 3

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from vault_indexer.serve.api.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
+    from vault_indexer.serve.api.generated.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
 
 _MARK = "bold yellow"
 _WORD = re.compile(r"\w+")

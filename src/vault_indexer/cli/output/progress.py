@@ -15,7 +15,7 @@ from vault_indexer.text.phrases import quantity
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from vault_indexer.serve.api.shapes import ProgressJson
+    from vault_indexer.serve.api.generated.shapes import ProgressJson
 
 Show = Callable[["ProgressJson"], None]
 

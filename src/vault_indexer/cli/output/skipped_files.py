@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.shapes import SkippedFileJson
+    from vault_indexer.serve.api.generated.shapes import SkippedFileJson
 
 
 def count_skipped(files: Sequence[SkippedFileJson]) -> tuple[int, int]:

@@ -39,7 +39,7 @@ from vault_indexer.contract.requests import (
 )
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api import shapes
+    from vault_indexer.serve.api.generated import shapes
 
 Answer = TypeVar("Answer")
 

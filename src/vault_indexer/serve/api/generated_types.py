@@ -61,7 +61,7 @@ _WIDTH = 105
 
 
 def python_types() -> str:
-    """The module `serve.api.shapes`: a TypedDict for each dataclass that this package reads as JSON."""
+    """The module `generated.shapes`: a TypedDict for each dataclass that this package reads as JSON."""
     own = (kind for kind in _all_types() if kind.__module__.startswith(model.__name__))
     read_here = (kind for kind in own if kind.__name__ not in _NOT_READ_HERE)
     return "\n\n".join([_HEAD, *map(_typed_dict, read_here)])
@@ -183,10 +183,10 @@ def _interface(kind: type) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-_PLUGIN = Path(__file__).parents[3] / "obsidian-plugin" / "src" / "shapes.ts"
+_PLUGIN = Path(__file__).parents[3] / "obsidian-plugin" / "src" / "generated" / "shapes.ts"
 
 FILES: Mapping[Path, Callable[[], str]] = {
-    Path(__file__).with_name("shapes.py"): python_types,
+    Path(__file__).parent / "generated" / "shapes.py": python_types,
     _PLUGIN: typescript_types,
 }
 """Each file that is written, and its text."""

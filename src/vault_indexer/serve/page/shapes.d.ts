@@ -1,3 +1,3 @@
 // The JSON answers as types: those of the plugin, which `make api-types` writes.
 
-export * from "../../../obsidian-plugin/src/shapes";
+export * from "../../../obsidian-plugin/src/generated/shapes";

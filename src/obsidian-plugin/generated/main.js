@@ -1,4 +1,4 @@
-// Built from sources with the digest c78bb8641f8bc571f829cb26ff36cabe111fa8a79a61b6acd8a4cf8adb8b7112
+// Built from sources with the digest 68efd0091487a373b694c18fdf03cad0199873efd53694eae8978dc981be6509
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;

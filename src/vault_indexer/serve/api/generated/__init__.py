@@ -1,0 +1,1 @@
+"""Types of the JSON answers, written by `make api-types`."""
