@@ -10,8 +10,8 @@ table: the signs of the first hit of every query of the tuning halves (a hash of
 vault, every other one hidden), and of every sixth question of XQuAD (`quality/unanswerable.py`).
 
 The map is a logistic regression of "the vault answers it". All answerable queries weigh 1.2 times as much as
-all others, as to hide an answer is worse than to show none; XQuAD, whose sets weigh alike, counts as much as the
-rest.
+all others, as to hide an answer is worse than to show none; XQuAD, whose sets weigh alike, counts as much as
+the rest.
 """
 
 from __future__ import annotations
