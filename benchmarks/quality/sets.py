@@ -108,9 +108,14 @@ def chunking(data: Path, work: Path) -> QuerySet:
 
 
 def judged(name: str, vault: Path, *, has_links: bool = False) -> QuerySet:
-    """A vault with the queries of `queries/<name>.txt`."""
-    queries = read_queries(QUERIES / f"{name}.txt", _paths(vault))
-    return QuerySet(name, vault, tuple(queries), has_links=has_links)
+    """A vault with those queries of `queries/<name>.txt` that it answers."""
+    queries = all_queries(QUERIES / f"{name}.txt", vault)
+    return QuerySet(name, vault, tuple(one for one in queries if one.grades), has_links=has_links)
+
+
+def all_queries(file: Path, vault: Path) -> list[Query]:
+    """The queries of a file over a vault, those without an answer too."""
+    return read_queries(file, _paths(vault))
 
 
 def titles(name: str, vault: Path, most: int) -> QuerySet:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from quality.queries import Query, read_queries
-from quality.sets import QuerySet, judged, written, xquad_articles
-from quality.written import QUERIES
+from quality.sets import QuerySet, all_queries, judged, written, xquad_articles
+from quality.written import QUERIES, language_notes, languages
 
 NEAR, FAR, NOISE, FOREIGN = "near", "far", "noise", "foreign"
 CONFIDENCE_LANGUAGES = ("en", "es", "zh", "ru")
@@ -57,6 +58,43 @@ def confidence_sets(data: Path, work: Path) -> Iterator[ConfidenceSet]:
         asked = tuple(query for query in without_answer if query.kind == kind)
         name = f"{kind} obsidian-help"
         yield ConfidenceSet(name, kind, answerable.vault, answerable.queries, asked)
+
+
+def typed_sets(data: Path, work: Path, collections: Path | None) -> Iterator[QuerySet]:
+    """What people type over each of the collections, over Obsidian's help, and over the notes of all
+    languages in one vault, every other one hidden; a query without grades has no answer there."""
+    for vault in sorted(collections.iterdir()) if collections is not None else ():
+        file = QUERIES / "collections" / f"{vault.name}.txt"
+        if file.exists():
+            yield QuerySet(vault.name, vault, tuple(all_queries(file, vault)))
+    help_vault = data / "vaults" / "obsidian-help"
+    asked = read_queries(QUERIES / "unanswerable.txt", ())
+    judged_ones = all_queries(QUERIES / "obsidian-help.txt", help_vault)
+    without_answer = [query for query in asked if query.kind != NOISE]
+    yield QuerySet(help_vault.name, help_vault, (*judged_ones, *without_answer))
+    yield _mixed_half(work)
+
+
+def _mixed_half(work: Path) -> QuerySet:
+    kept: dict[str, str] = {}
+    queries: list[Query] = []
+    for language in languages():
+        notes, asked = language_notes(language)
+        shown = {path for at, path in enumerate(notes) if at % 2 == 0}
+        kept |= {f"{language}/{path}": notes[path] for path in shown}
+        for query in asked:
+            grades = {f"{language}/{path}": 1 for path in query.grades if path in shown}
+            queries.append(replace(query, grades=grades))
+    return QuerySet("mixed", written(work / "mixed-half", kept), tuple(queries))
+
+
+def unanswerable_sets(data: Path, work: Path) -> Iterator[QuerySet]:
+    """Near, far and foreign of XQuAD, every sixth question by a hash of it."""
+    for one in confidence_sets(data, work):
+        if one.kind in (NEAR, FAR, FOREIGN) and one.vault.name != "obsidian-help":
+            asked = (*one.answerable, *(replace(query, grades={}) for query in one.unanswerable))
+            sixth = [query for query in asked if sha256(query.text.encode()).digest()[1] % 6 == 0]
+            yield QuerySet(f"xquad {one.name}", one.vault, tuple(sixth))
 
 
 def languages_in(xquad: Path) -> tuple[str, ...]:

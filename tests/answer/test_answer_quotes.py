@@ -119,7 +119,9 @@ def test_a_question_on_nothing_here_is_declined(notes: AskedVault) -> None:
     assert not {"which", "the"} & {word.lower() for word in answer.missing_words}
 
 
-QUESTION_WITHOUT_ANSWER = "does whiskey contain rye flour starter barley malt distillery bourbon cask"
+QUESTION_WITHOUT_ANSWER = (
+    "does whiskey contain rye flour starter barley malt distillery bourbon cask oak peat smoke smell"
+)
 
 
 def test_a_weak_verdict_gives_passages_only(notes: AskedVault, tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ def test_chunks_begin_at_headings_of_every_level_and_kind() -> None:
 
 
 def test_no_chunk_begins_at_what_only_looks_like_a_heading() -> None:
-    text = "---\n# y\n---\n# A\n\n```\n# code\n```\n\n<div>\n# html\n</div>\n\n> # quoted\n\n    # indented\n"
+    text = "---\nx: 1\n# y\n---\n"
+    text += "# A\n\n```\n# code\n```\n\n<div>\n# html\n</div>\n\n> # quoted\n\n    # indented\n"
     assert [chunk.header_path for chunk in cut(text, min_chunk_chars=0)] == ["A"]
 
 

@@ -33,9 +33,8 @@ def only_chunk(note: Note) -> tuple[str, int, int, int]:
         ("---\n\n\nauthor: Forster\nyear: 1910\n\n---\n\n  \n", "author: Forster\nyear: 1910", 4),
         ("---\r\nauthor: Forster\r\nyear: 1910\r\n---\r\n\r\n", "author: Forster\r\nyear: 1910", 2),
         ("---\nauthor: Forster\n...\n", "author: Forster", 2),
-        ("---\nauthor: [Forster\n---\n", "author: [Forster", 2),
     ],
-    ids=["empty", "blank", "fences", "properties", "no last line", "blank lines", "CRLF", "dots", "not YAML"],
+    ids=["empty", "blank", "fences", "properties", "no last line", "blank lines", "CRLF", "dots"],
 )
 def test_the_chunk_of_a_note_without_a_body(text: str, body: str, line: int) -> None:
     found, start, first, last = only_chunk(note_of(text))

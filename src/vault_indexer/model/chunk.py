@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from vault_indexer.contract.json_value import JsonValue
 
 HEADER_SEPARATOR = " > "
-
-_GAP = " " * 200
-_BLANKS = re.compile(f"{_GAP} *")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +62,8 @@ class Chunk:
 
     @property
     def content(self) -> str:
-        """What is shown and keyword-indexed: context line, overlap, body. Of the blanks in the place of data,
-        such as an inlined image, one is left."""
-        text = join_context(self.context, self.overlap + self.body)
-        return _BLANKS.sub(" ", text) if _GAP in text else text
+        """What is shown and keyword-indexed: context line, overlap, body."""
+        return join_context(self.context, self.overlap + self.body)
 
     @property
     def word_count(self) -> int:

@@ -1,22 +1,22 @@
 """How likely a hit is about what the query asks, on a scale that is the same for all queries and vaults.
 
-Two signs go into a logistic regression: the share of the query's words that the hit's note holds, each word
-at its rarity, and how far the hit's cosine is above those of a sample of the vault's chunks. The first says
-whether the vault holds the answer; a high second one finds it where the notes use other words.
+A logistic regression over signs of which none has a unit: the share of the query's words that the hit holds,
+each word at its rarity; the same of its note's title; how far its cosine is above those of a sample of the
+vault's chunks, beside the best of as many chunks by chance, which counts more where words say nothing.
 
-`benchmarks/confidence_fit.py` fits the maps to the tuning halves of the sets near, far and foreign of
-`benchmarks/confidence.py` (XQuAD in 12 languages, JSQuAD; models wordllama, multilingual); a test compares.
+`benchmarks/confidence_fit.py` fits it to the tuning halves of queries as they are typed over many vaults
+(paraphrases, half-remembered titles, keywords, typos, near misses, off topic) and of XQuAD in 12 languages; a
+test compares.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import exp, isnan
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from math import exp
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,27 +25,24 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
 from vault_indexer.search.query import Either, Node, ranking_words
 from vault_indexer.search.rank import Candidates
-from vault_indexer.search.terms import is_common, weight_by_idf
+from vault_indexer.search.terms import weight_by_idf
 from vault_indexer.search.typed_words import typed_word
-from vault_indexer.search.unspaced import UNSPACED, pair_contents, weigh_runs
+from vault_indexer.search.unspaced import pair_contents, weigh_runs
 from vault_indexer.store import row_products
 from vault_indexer.store.keywords import FIELD_WEIGHTS
 from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.interrogatives import interrogatives
 from vault_indexer.text.language import detect
 from vault_indexer.text.query import PART_WEIGHT, analyze_query, is_hyphenated, part_at_apostrophe
-from vault_indexer.text.scripts import KANA
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN, compound_parts
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Floats, Keys, Mask
 
-MapName = Literal["letters", "inflected", "syllables", "unspaced", "cjk", "kana", "foreign"]
-
-STRONG, LIKELY, WEAK = 0.8, 0.5, 0.28
-"""The least relevance of the best hit for each verdict. Below the last it is "none", as for 76% to 96% of the
-questions whose whole article is hidden (XQuAD in nine languages, halves kept aside)."""
+STRONG, LIKELY, WEAK = 0.8, 0.5, 0.2
+"""The least relevance of the best hit for each verdict. 96% of the answerable queries of the tuning half have
+the last."""
 
 CORRECTED = 0.9
 """How far a word counts as held of which the hit holds only the likely spelling, or with spaces instead of
@@ -59,47 +56,14 @@ _SMALL_VAULT = 10.0
 """In a vault with this many chunks the rarity of a word counts half: with one note it says nothing. A rule of
 thumb."""
 
-_FEW_VECTORS = 16.0
-"""With this many vectors in the background, a deviation from it counts half. A rule of thumb."""
-
-_NEUTRAL_Z = 3.0
-"""The mean deviation of best hits, right and wrong ones: what is assumed where too few vectors are known."""
-
-_LARGEST_Z = 12.0
+_LARGEST_Z = 8.0
 """A deviation counts up to here: more says nothing more. A rule of thumb."""
-
-_SHORT = 2
-_NEAR_Z = 2.0
-"""Of a query of so few words, one of which exists, the words that no note holds say little: it may be a
-paraphrase. A hit that is so near to it is at least a weak one; one that holds a part of the query need not be
-as near, by that part. A rule of thumb."""
-
-_ANCHOR = 0.2
-_ANCHOR_SHARE = 1.5
-"""Where links that lead to the note say the query's words, they count as held. Lower weights are of notes
-that are only a link away from other hits. A rule of thumb."""
-
-_SMALL_ODDS = 2.7
-_FEW_CHUNKS = 20.0
-"""What a small vault adds to the log odds at most, and at how many chunks it adds half of that: rarity and
-background tell little there, so a hit that contains some query words is never rated "none". A rule of
-thumb."""
 
 _FIRST_HITS = 5
 _LATER_HIT = 0.6
 """The hits that the verdict depends on, and the relevance from which one behind the first does. Without this
 bound, "none" is said of 76% of the questions without an answer in English instead of 80%, in Spanish of 75%
 instead of 81% (XQuAD, sets far)."""
-
-_CODES = "ar bg cs de el et eu fa fi ga he hi hu hy lt ne pl ro ru sr ta tr uk yi"
-_INFLECTED = frozenset(_CODES.split())
-"""Languages (ISO 639-1) whose words have so many forms that stems often miss one. Arabic, German, Greek,
-Hindi, Romanian, Russian and Turkish were measured."""
-
-_KANA = re.compile(f"[{KANA}]")
-
-_OF_SYLLABLES = frozenset({"vi"})
-"""Languages that write a space between syllables: most of a question's syllables stand in any longer text."""
 
 _MOST_ALTERNATIVES = 64
 """At most so many are compared: several `OR` side by side multiply. A rule of thumb."""
@@ -113,93 +77,64 @@ FUNCTION_CHARACTERS = frozenset("的了是在有和与與及或被把从從于�
 AUROC on near zh from .922 to .928, on far zh from .973 to .976."""
 
 
-def small_vault_odds(chunks: int) -> float:
-    """What a vault with this number of chunks adds to the log odds of a hit."""
-    return _SMALL_ODDS * _FEW_CHUNKS / (chunks + _FEW_CHUNKS)
-
-
 @dataclass(frozen=True, slots=True)
-class LogisticMap:
-    """Log odds of a hit's relevance: `base`, plus `share` for all words held, plus `z` a deviation."""
+class Signs:
+    """What the relevance of a hit is made of: how far it holds the query, and its note's title does, in
+    [0, 1]; its deviation, beside that of the best chunk by chance; and whether that alone tells, as the hit
+    holds no word or is in another language than the query (whose language the model knows)."""
+
+    share: float
+    title: float
+    deviation: float
+    is_apart: bool
+
+
+class LogisticMap(NamedTuple):
+    """Log odds of a hit's relevance by its signs; deviations count by their square."""
 
     base: float
     share: float
-    z: float
+    title: float
+    deviation: float
+    apart: float
 
-    def relevance(self, share: float, z: float, chunks: int) -> float:
-        """In [0, 1], in a vault of `chunks` chunks; never lower for a larger `share` (in [0, 1]) or `z`."""
-        odds = self.base + self.share * share + self.z * z + small_vault_odds(chunks)
+    def relevance(self, signs: Signs) -> float:
+        """In [0, 1]; never lower for a larger share (of the same words), title or deviation."""
+        slope = self.deviation + self.apart * signs.is_apart
+        odds = self.base + self.share * signs.share + self.title * signs.title + slope * signs.deviation**2
         return 1.0 / (1.0 + exp(-odds))
 
 
-MAPS: Mapping[MapName, LogisticMap] = MappingProxyType(
-    {
-        "letters": LogisticMap(-6.67, 9.71, 0.66),
-        "inflected": LogisticMap(-5.54, 10.68, 0.44),
-        "syllables": LogisticMap(-7.45, 8.95, 0.63),
-        "cjk": LogisticMap(-5.04, 12.73, 0.55),
-        "kana": LogisticMap(-6.25, 14.26, 0.29),
-        "unspaced": LogisticMap(-6.86, 12.27, 0.19),
-        "foreign": LogisticMap(-9.77, 12.61, 2.64),
-    }
-)
-"""In `unspaced` (Thai and its like), `cjk` (Han and Hangul) and `kana` (Japanese) the words are pairs of
-characters. `foreign`: the note is in another language than the query; what the two share are names and
-numbers, so a deviation tells nearly all. `benchmarks/confidence_fit.py` fits them."""
+RELEVANCE = LogisticMap(base=-2.68, share=6.06, title=3.61, deviation=0.51, apart=0.65)
+"""As `benchmarks/confidence_fit.py` fits it."""
 
-
-def map_name(text: str, language: str) -> MapName:
-    """The map for a query in a language (ISO 639-1, "" if it is not known) over notes in the same one. All
-    models share them, as a deviation has no unit."""
-    if run := RUN.search(text):
-        if UNSPACED.match(run[0]):
-            return "unspaced"
-        return "kana" if _KANA.search(text) else "cjk"
-    if language in _OF_SYLLABLES:
-        return "syllables"
-    return "inflected" if language in _INFLECTED else "letters"
-
-
-@dataclass(frozen=True, slots=True)
-class Signs:
-    """What the relevance of a hit is made of: the map, the share of the query that it holds, in [0, 1], its
-    deviation, and the least that the relevance is."""
-
-    map_name: MapName
-    share: float
-    z: float
-    least: float
+_WHOLE = 1.5
+"""The power to which the share of words counts: two of three words are less than two thirds of an answer. Of
+pairs of characters, in scripts without spaces, an answer often holds a part only: their share counts as it
+is. The best of 1, 1.5 and 2 on the tuning halves."""
 
 
 def relevance_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
-    """The relevance of rows of one vault, in [0, 1], in their order. A note whose name is the query has 1;
-    one whose title has a word of the query is at least weakly about it."""
-    chunks = prepared.statistics.documents
-    found: dict[int, float] = {}
-    for row, signs in signs_of(prepared, table, rows).items():
-        odds = MAPS[signs.map_name].relevance(signs.share, signs.z, chunks)
-        found[row] = 1.0 if table.title[row] else max(signs.least, odds)
-    return found
+    """The relevance of rows of one vault, in [0, 1], in their order. A note whose name is the query has 1."""
+    signs = signs_of(prepared, table, rows)
+    return {row: 1.0 if table.title[row] else RELEVANCE.relevance(one) for row, one in signs.items()}
 
 
 def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, Signs]:
     """What the relevance of rows of one vault is made of, in their order."""
     ordered = np.array(sorted(rows, key=table.key.__getitem__), np.int64)
-    wanted = table.local_key[ordered]
+    keys = table.local_key[ordered]
     weights = word_weights(prepared) if prepared.words else np.empty(0)
-    shares = _shares(prepared, weights, wanted)
-    above = _above_background(prepared, wanted)
-    own = map_name(prepared.text, prepared.language)
-    foreign_notes = _foreign_notes(prepared, wanted)
-    is_short = _is_short(prepared, weights)
-    titled = _titled(prepared, weights, wanted)
-    found: dict[int, Signs] = {}
-    known = zip(ordered.tolist(), wanted.tolist(), shares.tolist(), above, strict=True)
-    for row, key, held, z in known:
-        share = max(held, _linked_share(float(table.link[row])))
-        is_near = is_short and z >= _NEAR_Z * (1.0 - held)
-        least = WEAK if key in titled or is_near else 0.0
-        found[row] = Signs("foreign" if note_id_of(key) in foreign_notes else own, share, z, least)
+    shares = _shares(prepared, weights, keys) ** (1.0 if RUN.search(prepared.text) else _WHOLE)
+    titles = held_share(weights, _titled(prepared, keys))
+    deviations = _above_background(prepared, keys) / best_by_chance(prepared.statistics.documents)
+    foreign = _foreign_notes(prepared, keys)
+    is_read = prepared.language_weight >= 1.0
+    known = zip(*(one.tolist() for one in (ordered, keys, shares, titles, deviations)), strict=True)
+    found = {
+        row: Signs(share, title, deviation, is_read and (not share or note_id_of(key) in foreign))
+        for row, key, share, title, deviation in known
+    }
     return {row: found[row] for row in rows}
 
 
@@ -253,20 +188,21 @@ def held_share(weights: Floats, held: Floats) -> Floats:
     return np.clip(row_products(held, weights) / total, 0.0, 1.0) if total else np.zeros(len(held))
 
 
-def deviations(cosines: Iterable[float], background: Floats) -> list[float]:
-    """How many standard deviations each cosine is above the mean of the background, in [0, 12]; the fewer
-    vectors that has, the nearer to a neutral 3. Without a cosine (NaN) it is 0."""
-    count = len(background)
-    mean, spread = (float(background.mean()), float(background.std())) if count else (0.0, 0.0)
+def best_by_chance(chunks: int) -> float:
+    """How many standard deviations the best of so many normally distributed numbers is above their mean, as
+    Blom (1958) estimates it; that of two for fewer."""
+    count = max(2, chunks)
+    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
-    def deviation(cosine: float) -> float:
-        if isnan(cosine):
-            return 0.0
-        z = (cosine - mean) / spread if spread > _LEAST_SPREAD else _NEUTRAL_Z
-        known = _NEUTRAL_Z + (z - _NEUTRAL_Z) * count / (count + _FEW_VECTORS)
-        return min(_LARGEST_Z, max(0.0, known))
 
-    return [deviation(cosine) for cosine in cosines]
+def standardized(cosines: Floats, background: Floats) -> Floats:
+    """How many standard deviations each cosine is above the mean of the background, in [0, 8]; without a
+    cosine (NaN), or where all are equal, 0."""
+    spread = float(background.std()) if len(background) else 0.0
+    if spread <= _LEAST_SPREAD:
+        return np.zeros(len(cosines))
+    found: Floats = np.clip(np.nan_to_num((cosines - background.mean()) / spread), 0.0, _LARGEST_Z)
+    return found
 
 
 def _languages(prepared: PreparedQuery) -> set[str]:
@@ -296,25 +232,13 @@ def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
     return {note_id for note_id, note in notes.items() if note.language not in ("", prepared.language)}
 
 
-def _linked_share(link: float) -> float:
-    """The part of the query that links to the note say."""
-    return min(1.0, _ANCHOR_SHARE * link) if link > _ANCHOR else 0.0
-
-
-def _is_short(prepared: PreparedQuery, weights: Floats) -> bool:
-    """Whether the query has one or two words that say something, any of them known to the vault or common."""
-    words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
-    if not 0 < len(words) <= _SHORT:
-        return False
-    return any(prepared.statistics.knows(term) or is_common(term.word) for term in words)
-
-
-def _titled(prepared: PreparedQuery, weights: Floats, keys: Keys) -> set[int]:
-    """Those of the chunks whose note has a word of the query that says something in its title or an alias."""
-    words = [term for term, weight in zip(prepared.words, weights.tolist(), strict=True) if weight]
-    forms = {form for term in words for form in term.forms}
-    found: list[int] = prepared.snapshot.keywords.filter_keys(keys, forms, ("title", "aliases")).tolist()
-    return set(found)
+def _titled(prepared: PreparedQuery, keys: Keys) -> Floats:
+    """For each chunk and word whether its note has the word in its title or an alias."""
+    held = np.zeros((len(keys), len(prepared.words)))
+    for number, term in enumerate(prepared.words):
+        found = prepared.snapshot.keywords.filter_keys(keys, term.forms, ("title", "aliases"))
+        held[:, number] = np.isin(keys, found)
+    return held
 
 
 def _shares(prepared: PreparedQuery, weights: Floats, keys: Keys) -> Floats:
@@ -395,10 +319,10 @@ def _required(prepared: PreparedQuery) -> frozenset[str]:
     return frozenset[str]().union(*(_words_of(prepared, one.node) for one in prepared.conditions))
 
 
-def _above_background(prepared: PreparedQuery, keys: Keys) -> list[float]:
-    """How near the query each chunk is, as `deviations` says."""
+def _above_background(prepared: PreparedQuery, keys: Keys) -> Floats:
+    """How near the query each chunk is, as `standardized` says."""
     if not prepared.vector.any():
-        return [0.0] * len(keys)
+        return np.zeros(len(keys))
     vectors = prepared.snapshot.vectors
     background = vectors.background_scores(prepared.vector).astype(np.float64)
-    return deviations(vectors.scores(prepared.vector, keys).tolist(), background)
+    return standardized(vectors.scores(prepared.vector, keys).astype(np.float64), background)
