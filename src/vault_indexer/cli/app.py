@@ -86,7 +86,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("service", "service", "Let the system start the daemon at login.", ADVANCED),
     Command("inspect", "inspect", "Show how notes are read and split.", ADVANCED, "[NOTE...]"),
     Command("export", "export", "Print all that the index contains, as JSON lines.", ADVANCED),
-    Command("gateway", "gateway", "Search the vaults of many daemons, for many users.", ADVANCED),
     *_optional_commands(),
     Command(
         "completion", "completion", "Print the script that completes commands in a shell.", ADVANCED, "SHELL"
@@ -94,7 +93,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", "explain", "Explain a hit.", now="indexer search QUERY --explain NOTE"),
     Command("graph", "graph", "List the files around a note.", now="indexer links NOTE --depth N"),
     Command("verify", "verify", "Compare vault and index.", now="indexer check"),
-    Command("unpublish", "unpublish", "Remove a vault from Milvus.", now="indexer gateway unpublish"),
     *(
         command_from(one)._replace(now=now)
         for one, now in (

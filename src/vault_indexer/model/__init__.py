@@ -15,8 +15,6 @@ from vault_indexer.model.agents import (
 )
 from vault_indexer.model.answers import (
     Backlink,
-    Bodies,
-    ChunkBody,
     Correction,
     DaemonState,
     ErrorReport,
@@ -79,15 +77,6 @@ from vault_indexer.model.chunk import (
     join_context,
 )
 from vault_indexer.model.file_kind import FileKind, kind_of
-from vault_indexer.model.gateway import (
-    GatewayAnswer,
-    GatewayHealth,
-    GatewayHit,
-    GatewayNote,
-    GatewayReadiness,
-    PublishedVault,
-    PublishedVaultList,
-)
 from vault_indexer.model.note import (
     BlockId,
     Diagnostic,
@@ -143,9 +132,7 @@ __all__ = [
     "AskRequest",
     "Backlink",
     "BlockId",
-    "Bodies",
     "Chunk",
-    "ChunkBody",
     "ChunkRow",
     "Citation",
     "Cluster",
@@ -169,11 +156,6 @@ __all__ = [
     "FileRow",
     "FoundNote",
     "FoundNotes",
-    "GatewayAnswer",
-    "GatewayHealth",
-    "GatewayHit",
-    "GatewayNote",
-    "GatewayReadiness",
     "GraphEdge",
     "GraphNode",
     "GraphReason",
@@ -216,8 +198,6 @@ __all__ = [
     "Problem",
     "Progress",
     "Proof",
-    "PublishedVault",
-    "PublishedVaultList",
     "ReadNote",
     "RebuildReport",
     "RebuildRun",
