@@ -94,7 +94,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", "explain", "Explain a hit.", now="indexer search QUERY --explain NOTE"),
     Command("graph", "graph", "List the files around a note.", now="indexer links NOTE --depth N"),
     Command("verify", "verify", "Compare vault and index.", now="indexer check"),
-    Command("unpublish", "unpublish", "Remove a vault from Milvus.", now="indexer gateway unpublish"),
     *(
         command_from(one)._replace(now=now)
         for one, now in (
