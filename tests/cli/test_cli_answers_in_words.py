@@ -169,7 +169,7 @@ def test_a_note_has_its_evidence(here: CommandHere, daemon: AnsweringDaemon, why
 
 
 def test_a_file_without_text_has_a_name_and_no_line(here: CommandHere, daemon: AnsweringDaemon) -> None:
-    picture = replace(HIT, path="rings.png", kind="attachment", why=NO_REASON, copies=("b.png",))
+    picture = replace(HIT, path="rings.png", kind="attachment", snippet="", why=NO_REASON, copies=("b.png",))
     daemon.answer(SEARCH, found(picture, replace(HIT, stale=True, copies=("A.md", "B.md"))))
     assert here.indexer("search", "rings").out.splitlines() == [
         "rings.png  name, and 1 copy",
@@ -177,7 +177,7 @@ def test_a_file_without_text_has_a_name_and_no_line(here: CommandHere, daemon: A
         "   3  The rings of Saturn.",
     ]
     assert here.indexer("search", "rings", "--places").out.splitlines() == [
-        "rings.png (and 1 copy)  The rings of Saturn.",
+        "rings.png (and 1 copy)",
         "Sky/Night sky.md:3 (and 2 copies)  The rings of Saturn.",
     ]
 
