@@ -17,7 +17,7 @@ from test_cli_views import EACH, GOLDENS, TIME, parts
 from vault_indexer.cli.app import COMMANDS
 
 GOLDEN = GOLDENS / "messages.md"
-SOURCE = Path(__file__).parents[2] / "src" / "vault_indexer"
+SOURCE = Path(__file__).parents[2] / "src"
 
 BANNED = re.compile(
     r"\b(generation|owed|set aside|keepers?|degraded|fused|token weights|catalog|derived ind\w+|signpost)\b",

@@ -193,23 +193,6 @@ def test_generate_rank_and_run_are_commands(place: tuple[list[str], dict[str, st
     assert list(Path(environ["TMPDIR"]).iterdir()) == []
 
 
-def test_generate_says_how_many_questions_are_sentences_as_they_stand(
-    place: tuple[list[str], dict[str, str], Path], tmp_path: Path
-) -> None:
-    options, environ, _ = place
-    vault = tmp_path / "french"
-    vault.mkdir()
-    (vault / "Jardin.md").write_text(
-        "# Jardin\n\nLe compost transforme lentement les épluchures de cuisine en terre pour le potager. "
-        "Les voisins en parlent souvent le dimanche. Ils en rient aussi.\n"
-    )
-    options[options.index("--vault") + 1] = str(vault)
-    made = indexer(options, environ, "generate")
-    assert made.returncode == 0, made.stderr
-    told = "1 of them are sentences and headings as they stand: only de, en, es have forms of questions"
-    assert told in made.stderr
-
-
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_nothing_stays_when_a_run_is_interrupted(
     place: tuple[list[str], dict[str, str], Path], generated: list[Question], ending: signal.Signals

@@ -49,6 +49,18 @@ def modules(folder: Path) -> list[Module]:
     ]
 
 
+@cache
+def all_modules() -> list[Module]:
+    """Those of the core, and those of optional packages with the name of the package before their paths."""
+    added = [
+        module(one.text, f"{folder.name}/{one.path}")
+        for folder in sorted(PACKAGE.parent.glob("vault_*"))
+        if folder != PACKAGE
+        for one in modules(folder)
+    ]
+    return [*modules(PACKAGE), *added]
+
+
 def function_lines(function: Function) -> int:
     """From `def` to the last line, docstring and blank lines included, decorators not."""
     return (function.end_lineno or function.lineno) - function.lineno + 1

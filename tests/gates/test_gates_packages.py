@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from python_source import PACKAGE, ROOT, Module, imported_names, imports_in, module, modules
+from python_source import PACKAGE, ROOT, Module, all_modules, imported_names, imports_in, module
 
 PACKAGES = sorted(
     file.parent.relative_to(PACKAGE).as_posix().replace("/", ".") for file in PACKAGE.glob("*/**/__init__.py")
@@ -69,7 +69,7 @@ def around_the_faces(parts: list[Module]) -> list[str]:
 
 
 def test_neighbours_import_through_the_face_of_a_package() -> None:
-    assert around_the_faces(modules(PACKAGE)) == []
+    assert around_the_faces(all_modules()) == []
 
 
 def test_an_import_around_a_face_is_found() -> None:

@@ -13,6 +13,7 @@ import pytest
 from serve_api import Answer, Api
 
 from vault_indexer.serve.api.endpoints import ENDPOINTS
+from vault_indexer.serve.api.respond import extension_routes
 from vault_indexer.serve.http.parameters import allowed_parameters
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
@@ -179,7 +180,7 @@ def test_the_guide_names_the_parameters_of_every_endpoint(method: str) -> None:
     expected: dict[str, tuple[str, ...]] = {}
     if method == "GET":
         expected |= {"/v1/events": (), "/v1/proof": ("challenge",)}
-    for endpoint in ENDPOINTS:
+    for endpoint in (*ENDPOINTS, *(route.endpoint for route in extension_routes())):
         if endpoint.method == method:
             expected[endpoint.path] = tuple(one.name for one in endpoint.parameters)
     place, other = (0, 1) if method == "GET" else (1, 0)
