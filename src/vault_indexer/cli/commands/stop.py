@@ -97,8 +97,8 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
-    """Ask a daemon that `read_daemon` has found to end, then wait until it has removed its announcement, which
-    is its last act. Raises DaemonError where it does not end."""
+    """Ask a daemon that `read_daemon` has found to end, then wait until it has removed its announcement: its
+    last act. Raises DaemonError where it does not end."""
     with suppress(ProcessLookupError):
         ask_to_end(info.pid)
     until = time.monotonic() + _WAIT_S
