@@ -1,4 +1,4 @@
-"""`indexer unpublish`."""
+"""What a vault has published on a Milvus server: removing it, taking it over."""
 
 from __future__ import annotations
 
@@ -8,17 +8,13 @@ from vault_indexer.bootstrap import take_over_publication
 from vault_indexer.bootstrap import unpublish as unpublish_vault
 from vault_indexer.cli.connection.in_process import target_of
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import VaultSelection, one_command
+from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.errors import UsageError
 
 
-def unpublish(selection: VaultSelection) -> None:
-    """Remove what is published of a vault from the Milvus server. Notes and index stay as they are."""
-    remove_publication(selection)
-
-
 def remove_publication(selection: VaultSelection) -> str:
-    """Do that, and say so. Returns the id that the vault had, "" where nothing was published."""
+    """Remove what is published of a vault from the Milvus server, and print a line about it. Returns the id
+    that the vault had, "" where nothing was published."""
     target = target_of(selection)
     uri = target.config.settings.milvus.uri
     vault = unpublish_vault(target, os.environ)
@@ -36,6 +32,3 @@ def take_over_at(selection: VaultSelection, *, is_shared: bool) -> None:
     target = target_of(selection)
     if take_over_publication(target, os.environ):
         note(f"This index publishes {target.vault} from now on.")
-
-
-app = one_command(unpublish)
