@@ -39,14 +39,15 @@ from urllib.parse import urlencode
 import numpy as np
 
 from milvus_lite_server import lite_server
+from vault_gateway.milvus import MilvusConnection, MilvusPublisher, MilvusVaults, VaultState
+from vault_gateway.published_note import PublishedNote
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.model import chunk_key
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import embedder_for
-from vault_indexer.store import PublishedNote, VaultStatistics
+from vault_indexer.store import VaultStatistics
 from vault_indexer.store.catalog import NoteTableRows, StoredNote
 from vault_indexer.store.keywords import Vocabulary
-from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults, VaultState
 
 _VAULTS = 4
 _PER_NOTE = 5

@@ -25,14 +25,7 @@ import numpy as np
 
 from milvus_lite_server import LiteServer, lite_server, resident_mb
 from search_quality import folder
-from vault_indexer.bootstrap import open_index, resolve_target
-from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.index.published_notes import published_notes
-from vault_indexer.index.publishing import Change
-from vault_indexer.model import Progress
-from vault_indexer.ports import EmbeddingModel
-from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.store.milvus import (
+from vault_gateway.milvus import (
     MilvusConnection,
     MilvusPublisher,
     MilvusRetriever,
@@ -40,7 +33,13 @@ from vault_indexer.store.milvus import (
     RowChanges,
     VaultState,
 )
-from vault_indexer.store.retrieval import Selection, VaultScope
+from vault_gateway.milvus.retrieval import Selection, VaultScope
+from vault_gateway.publication import Change, published_notes
+from vault_indexer.bootstrap import open_index, resolve_target
+from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.model import Progress
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.text.query import analyze_query
 
 _PREFIX = "load"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +20,6 @@ from vault_indexer.config.sources import OptionValue
 from vault_indexer.daemon.assembly import Assembly, Report, Target
 from vault_indexer.daemon.discovery import refuse_foreign
 from vault_indexer.daemon.local_session import LocalSession, ReadOnlySession
-from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import (
@@ -31,11 +28,9 @@ from vault_indexer.errors import (
     VaultError,
 )
 from vault_indexer.index.note_workers import make_chunker
-from vault_indexer.index.publication_owner import IdentityFile, NotOwnerError, take_over
 from vault_indexer.index.reading.inspection import Inspector
 from vault_indexer.providers import LazyEmbedder
 from vault_indexer.service import VaultService
-from vault_indexer.store.milvus import MilvusConnection, MilvusVaults
 from vault_indexer.text.phrases import which_vault
 from vault_indexer.vault.walk import root_identity
 
@@ -166,64 +161,3 @@ def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
         llm_cache=assembly.llm_cache if assembly.root.is_dir() else None,
     )
     return Inspector(assembly.vault, assembly.settings.files, chunker)
-
-
-def unpublish(target: Target, environ: Mapping[str, str]) -> str:
-    """Remove what this index has published from the server of its settings; the id of the vault, "" if there
-    was nothing. The vault has another id when it is published again, so no right to it comes back.
-
-    Raises UsageError if the settings name no server, LockedError if a daemon would publish the vault again,
-    UnavailableError if the token's variable is not set, NotOwnerError if another index has published the
-    vault, and BackendError.
-    """
-    settings, identity = target.config.settings, IdentityFile(target.index_dir)
-    with ExitStack() as held:
-        if settings.index.backend == "milvus" and target.index_dir.is_dir():
-            _keep_from_publishing(target.index_dir, held)
-        vaults = _published_vaults(target, environ, held)
-        own = identity.read()
-        if own is None:
-            return ""
-        known = vaults.state(own.vault)
-        if known is not None and known.owner != own.owner:
-            raise NotOwnerError(
-                f"{known.keeper}/{known.name} is published by another index: "
-                f'"indexer gateway unpublish {own.vault}" removes it all the same'
-            )
-        vaults.drop(own.vault, time.time_ns() // 1_000_000)
-        identity.forget()
-        return own.vault if known else ""
-
-
-def take_over_publication(target: Target, environ: Mapping[str, str]) -> bool:
-    """Give this index what another one has published of the vault; False if there is nothing to take over.
-
-    Raises UsageError if nothing is to be published, LockedError if a daemon of this index runs, and
-    UnavailableError, BackendError as `unpublish`.
-    """
-    settings = target.config.settings
-    if settings.index.backend != "milvus":
-        raise UsageError('--take-over: index.backend is not "milvus", so nothing is published')
-    target.index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with ExitStack() as held:
-        held.enter_context(IndexLock(target.index_dir, "take over"))
-        vaults, file = _published_vaults(target, environ, held), IdentityFile(target.index_dir)
-        now_ms = time.time_ns() // 1_000_000
-        return take_over(vaults, target.vault, settings.milvus.keeper, file, now_ms)
-
-
-def _published_vaults(target: Target, environ: Mapping[str, str], held: ExitStack) -> MilvusVaults:
-    milvus = target.config.settings.milvus
-    if not milvus.uri:
-        raise UsageError("milvus.uri is not set: there is no server to which the vault is published")
-    connection = held.enter_context(closing(MilvusConnection.from_settings(milvus, environ)))
-    return MilvusVaults(connection, milvus.collection_prefix)
-
-
-def _keep_from_publishing(index_dir: Path, held: ExitStack) -> None:
-    try:
-        held.enter_context(IndexLock(index_dir, "unpublish"))
-    except LockedError as busy:
-        raise LockedError(
-            f'{busy}, which would publish the vault again: stop it, or set index.backend = "embedded"'
-        ) from busy

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
 
+import pytest
 from reliability_lab import InProcessPool, is_slow
-from vault_at_work import Place
+from vault_at_work import Place, built_by_wordllama, copy_of
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
@@ -229,3 +230,16 @@ def loop_by_hand(where: Place, *, slow: bool = False, compared: bool = True) -> 
         loop.run()  # ends the tasks
         vault_sync.close()
         lock.release()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    return built_by_wordllama(tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture
+def kept(built: Place, tmp_path: Path) -> Iterator[LoopByHand]:
+    """The loop of a copy of the vault, with nothing pending."""
+    with loop_by_hand(copy_of(built, tmp_path)) as made:
+        assert made.loop.pending() == 0
+        yield made

@@ -33,7 +33,6 @@ FACED = (
     "store.catalog",
     "store.graph",
     "store.keywords",
-    "store.milvus",
     "store.vectors",
     "system",
 )

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, publish
-from milvus_server import MilvusServer, milvus_server
+from milvus_server import MilvusServer, milvus_server, shared_server
+
+__all__ = ["shared_server"]
 
 REASON = 'the extra "milvus" is not installed: pip install "vault-indexer[milvus]"'
 PREFIX = "team"

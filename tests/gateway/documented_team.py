@@ -17,7 +17,7 @@ from gateway_lab import Gateway, User
 from milvus_server import free_port
 from waiting import DEADLINE_S, PROCESS_S, wait_until
 
-from vault_indexer.gateway.users import digest_of
+from vault_gateway.access import digest_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
 USERS = ("ana", "ben", "cleo")

@@ -21,13 +21,13 @@ from serve_api import Answer, answer_of
 from vault_at_work import place, silent
 from waiting import DEADLINE_S, wait_until
 
+from vault_gateway.access import digest_of
+from vault_gateway.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
+from vault_gateway.owner import PublishedVault
+from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.gateway.users import digest_of
-from vault_indexer.index.publication_owner import PublishedVault
-from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.store.milvus import MilvusConnection, MilvusPublisher, MilvusVaults
 
 NOTES: Mapping[str, Mapping[str, str]] = {
     "kitchen": {

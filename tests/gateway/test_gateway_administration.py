@@ -12,7 +12,7 @@ from gateway_lab import BEN, Gateway, Team, User, administer, gateway, id_of, pu
 from vault_at_work import daemon, place
 from waiting import wait_until
 
-from vault_indexer.config.gateway import load_gateway
+from vault_gateway.settings import load_gateway
 from vault_indexer.errors import ConfigError
 
 pytestmark = pytest.mark.long

@@ -9,10 +9,11 @@ from typing import Any, cast
 
 import pytest
 
-from vault_indexer.config.gateway import GatewayUser
-from vault_indexer.gateway.app import GatewayParts, make_gateway_app
-from vault_indexer.gateway.http.drain import Drain
-from vault_indexer.model import GatewayAnswer, GatewayHit, Why
+from vault_gateway.app import GatewayParts, make_gateway_app
+from vault_gateway.readiness import Drain
+from vault_gateway.settings import GatewayUser
+from vault_gateway.wire import GatewayAnswer, GatewayHit
+from vault_indexer.model import Why
 
 HIT = GatewayHit(
     path="a.md",

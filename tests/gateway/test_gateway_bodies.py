@@ -14,9 +14,9 @@ from typing import Any, cast
 import pytest
 from http_servers import send, serving
 
-from vault_indexer.config.gateway import GatewayKeeper
-from vault_indexer.gateway.bodies import HitPlace, KeptBodies
-from vault_indexer.store.milvus import VaultState, place_digest
+from vault_gateway.bodies import HitPlace, KeptBodies
+from vault_gateway.milvus import VaultState, place_digest
+from vault_gateway.settings import GatewayKeeper
 
 FOLDER = "/notes"
 

@@ -16,10 +16,10 @@ import yaml
 from gateway_lab import Gateway, Team, User
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer.config.gateway import load_gateway
+from vault_gateway.access import digest_of
+from vault_gateway.readiness import HEALTH_PATH, READY_PATH
+from vault_gateway.settings import load_gateway
 from vault_indexer.config.load import load
-from vault_indexer.gateway.http.probes import HEALTH_PATH, READY_PATH
-from vault_indexer.gateway.users import digest_of
 from vault_indexer.serve.http.metrics import METRICS_PATH
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +131,7 @@ def test_the_keeper_publishes(tmp_path: Path) -> None:
     settings = load(tmp_path, config_file=file, environ={}, options={}).settings
     assert settings.index.backend == "milvus"
     (container,) = pod("StatefulSet", "keeper")["spec"]["containers"]
-    assert settings.milvus.token_env in {one["name"] for one in container["env"]}
+    assert settings.table("milvus").token_env in {one["name"] for one in container["env"]}
 
 
 def test_no_file_holds_a_token() -> None:
@@ -148,8 +148,8 @@ def test_compose_starts_milvus_a_keeper_and_a_gateway() -> None:
     assert set(team) == {"milvus", "keeper", "gateway"}
     settings = load_gateway(COMPOSE / "gateway.toml")
     keeper = load(ROOT, config_file=COMPOSE / "keeper.toml", environ={}, options={}).settings
-    assert settings.milvus.uri == keeper.milvus.uri == "http://milvus:19530"
-    assert settings.milvus.collection_prefix == keeper.milvus.collection_prefix
+    assert settings.milvus.uri == keeper.table("milvus").uri == "http://milvus:19530"
+    assert settings.milvus.collection_prefix == keeper.table("milvus").collection_prefix
     assert team["gateway"]["ports"] == [f"127.0.0.1:{settings.server.port}:{settings.server.port}"]
     assert int(team["gateway"]["stop_grace_period"].removesuffix("s")) > settings.server.drain_s
     for name in ("keeper", "gateway"):

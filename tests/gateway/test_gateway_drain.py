@@ -13,9 +13,8 @@ from gateway_lab import BEN, Gateway, Team, gateway
 from tcp_proxy import tcp_proxy
 from waiting import DEADLINE_S, wait_until
 
+from vault_gateway.readiness import Drain, Probes
 from vault_indexer.errors import BackendError
-from vault_indexer.gateway.http.drain import Drain
-from vault_indexer.gateway.http.probes import Probes
 
 
 def port_of(team: Team) -> int:

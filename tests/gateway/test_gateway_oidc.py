@@ -17,8 +17,8 @@ from gateway_lab import ANA, OPS, Gateway, Team, User, gateway, id_of
 from identity_provider import AUDIENCE, ISSUER, IdentityProvider, identity_provider, rsa_key
 from test_gateway_figures import samples
 
-from vault_indexer.config.tables.identity import GatewayOidc
-from vault_indexer.gateway.oidc import KeysUnavailableError, OidcTokens, ProviderKeys, TokenRefusedError
+from vault_gateway.oidc import KeysUnavailableError, OidcTokens, ProviderKeys, TokenRefusedError
+from vault_gateway.settings import GatewayOidc
 
 FIRST, SECOND = rsa_key(), rsa_key()
 

@@ -16,10 +16,9 @@ from gateway_lab import ANA, Team, gateway, id_of
 from serve_api import Answer, answer_of
 from waiting import DEADLINE_S
 
-from vault_indexer.config.gateway import load_gateway
-from vault_indexer.config.tables.identity import GatewayProxy
+from vault_gateway.identity import TrustedProxy
+from vault_gateway.settings import GatewayProxy, load_gateway
 from vault_indexer.errors import ConfigError, DaemonError
-from vault_indexer.gateway.http.identity import TrustedProxy
 from vault_indexer.serve.http.guard import headers_by_name
 from vault_indexer.serve.server import bind_unix
 

@@ -11,11 +11,10 @@ from typing import Any, cast
 
 import pytest
 
-from vault_indexer.config.gateway import GatewayUser
+from vault_gateway.access import PublishedVaults, Users
+from vault_gateway.milvus import VaultState
+from vault_gateway.settings import GatewayUser
 from vault_indexer.errors import UnknownVaultError
-from vault_indexer.gateway.published import PublishedVaults
-from vault_indexer.gateway.users import Users
-from vault_indexer.store.milvus import VaultState
 
 HELP, OTHER = "help-00000000000000aa", "help-00000000000000bb"
 STATE = VaultState(HELP, "Help", "alpha", "c", "m", "", ("en",), 2, 5, 1, 3, seen_ms=1_000_000)

@@ -10,9 +10,8 @@ import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, id_of
 from waiting import wait_until
 
-from vault_indexer.config.tables.identity import GatewayAudit
-from vault_indexer.gateway.http.audit import AuditLog
-from vault_indexer.gateway.http.requests import RequestRecord
+from vault_gateway.requests import AuditLog, RequestRecord
+from vault_gateway.settings import GatewayAudit
 
 
 def lines(file: Path) -> list[dict[str, Any]]:

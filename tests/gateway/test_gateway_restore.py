@@ -12,7 +12,7 @@ from milvus_server import MilvusServer, milvus_server
 from vault_at_work import Place, daemon, place
 from waiting import wait_until
 
-from vault_indexer.config.gateway import load_gateway
+from vault_gateway.settings import load_gateway
 
 
 def while_stopped(server: MilvusServer, change: Callable[[], object]) -> None:

@@ -11,9 +11,9 @@ import pytest
 from gateway_lab import BEN, Team, publish
 from milvus_server import MilvusServer
 
-from vault_indexer.gateway.search import SearchOrder
-from vault_indexer.gateway.server import GatewayFile, gateway_parts
-from vault_indexer.store.milvus import MilvusConnection
+from vault_gateway.milvus import MilvusConnection
+from vault_gateway.search import SearchOrder
+from vault_gateway.server import GatewayFile, gateway_parts
 
 DOCS = Path(__file__).parents[2] / "docs" / "gateway.md"
 

@@ -9,13 +9,12 @@ from typing import Any, cast
 
 import pytest
 
+from vault_gateway.access import Identity
+from vault_gateway.calls import MilvusCalls, SingleFlight
+from vault_gateway.milvus import CollectionMissingError
+from vault_gateway.requests import REQUEST, RequestRecord
+from vault_gateway.shares import GivingBack, Shared, UserShares
 from vault_indexer.errors import BackendError
-from vault_indexer.gateway.calls import MilvusCalls
-from vault_indexer.gateway.http.requests import REQUEST, RequestRecord
-from vault_indexer.gateway.shares import GivingBack, Shared, UserShares
-from vault_indexer.gateway.single_flight import SingleFlight
-from vault_indexer.gateway.users import Identity
-from vault_indexer.store.milvus import CollectionMissingError
 
 
 class Clock:

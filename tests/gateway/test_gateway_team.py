@@ -16,7 +16,7 @@ from gateway_lab import Gateway, results
 from serve_api import Answer
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer.config.gateway import load_gateway
+from vault_gateway.settings import load_gateway
 
 REASON = 'the extra "milvus" is not installed: pip install "vault-indexer[milvus]"'
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vault_gateway.server import GatewayFile, gateway_parts
 from vault_indexer.errors import ConfigError
-from vault_indexer.gateway.server import GatewayFile, gateway_parts
 
 
 def test_a_variable_that_is_not_set_is_a_mistake_of_the_configuration(tmp_path: Path) -> None:

@@ -12,11 +12,10 @@ from typing import Any, cast
 
 import pytest
 
-from vault_indexer.config.edits.gateway import add_right
-from vault_indexer.config.gateway import GatewaySettings, GatewayToken, GatewayUser, load_gateway
+from vault_gateway.access import CurrentUsers, Users, WhileRightsHold, digest_of
+from vault_gateway.commands import add_right
+from vault_gateway.settings import GatewaySettings, GatewayToken, GatewayUser, load_gateway
 from vault_indexer.errors import ConfigError, UsageError
-from vault_indexer.gateway.rights import CurrentUsers, WhileRightsHold
-from vault_indexer.gateway.users import Users, digest_of
 
 HEAD = '[milvus]\nuri = "http://127.0.0.1:1"\n'
 

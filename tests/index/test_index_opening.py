@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-import numpy as np
 import pytest
 from small_generation import MODEL, prepared, put, small_generation, vector
 
@@ -29,7 +28,6 @@ from vault_indexer.index.jobs import (
     rebuild_keywords,
 )
 from vault_indexer.index.opening import IndexPrefetch, base_of, open_to_read, open_vectors
-from vault_indexer.index.published_notes import published_notes, statistics_of
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.model import chunk_key
 from vault_indexer.store import Generation
@@ -373,29 +371,12 @@ def test_segments_are_merged_by_a_process_of_its_own(generation: Generation) -> 
     assert not index.needs_merge
 
 
-def test_what_is_published_of_notes_leaves_context_out(
-    generation: Generation, catalog: CatalogReader
-) -> None:
-    first, second = published_notes(catalog, MODEL, [2, 9, 1])
-    assert (first.note_id, second.note_id) == (1, 2)
-    assert (first.keys, second.keys) == ((OAK, MAPLE), (WILLOW,))
-    assert first.terms[OAK]["content"][0] == "oak"
-    assert (dict(first.vectors), dict(second.vectors)) == ({OAK: vector(3), MAPLE: vector(5)}, {})
-    found = statistics_of(generation, catalog, MODEL, 2)
-    assert (found.documents, found.notes_by_language) == (3, {"en": 2})
-    assert found.vocabulary.frequency("maple") == 1
-    expected = np.frombuffer(vector(3) + vector(5), np.float16).reshape(2, 2).astype(np.float32)
-    assert found.background.tolist() == expected.tolist()
-    assert statistics_of(generation, catalog, "another", 2).background.shape == (0, 2)
-
-
 def test_whoever_opened_a_generation_has_checked_its_files_and_others_look_at_their_sizes(
     generation: Generation, catalog: CatalogReader
 ) -> None:
     record = read_commit_record(generation.keywords)
     wrong = {name: Checksum(size=one.size, crc=one.crc ^ 1) for name, one in record.files.items()}
     write_commit_record(generation.keywords, record.seq, record.generation, record.files, wrong)
-    statistics_of(generation, catalog, MODEL, 2)
     MergeJob(generation).run(None)
     assert NoteWorker(no_preparer).handle(KeywordsJob(generation)) == KeywordsApplied(1)  # type: ignore[arg-type]
     open_to_read(generation, MODEL, 2).catalog.close()

@@ -18,7 +18,6 @@ from vault_indexer.index.compatibility.check import manifest_for
 from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.jobs import NoteWorker, PrepareJob, WarmJob
-from vault_indexer.index.publication_owner import IdentityFile, PublicationIdentity, PublishedVault
 from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped, text_digest
 from vault_indexer.index.reading.sample import first_part, has_drifted, sample_texts
 from vault_indexer.index.workers.job import Failed
@@ -412,44 +411,6 @@ def test_a_manifest_that_cannot_be_read_stays_as_it_is(tmp_path: Path) -> None:
     generation.manifest.write_bytes(b"\xff")
     assert in_use.put([rows_by("code")]) == frozenset()
     assert generation.manifest.read_bytes() == b"\xff"
-
-
-@pytest.mark.parametrize(
-    ("name", "readable"),
-    [
-        ("My  Vault!", "my-vault"),
-        ("---", "vault"),
-        ("土星", "vault"),
-        ("a" * 60, "a" * 40),
-        (f"{'a' * 39} b", "a" * 39),
-    ],
-)
-def test_an_identity_shows_the_name_of_its_folder(name: str, readable: str) -> None:
-    made = PublicationIdentity.make(name)
-    assert made.vault[:-17] == readable
-    assert (len(made.vault) - len(readable), len(made.key)) == (17, 64)
-    assert made != PublicationIdentity.make(name)
-
-
-def test_a_damaged_identity_is_none(tmp_path: Path) -> None:
-    file = IdentityFile(tmp_path)
-    assert file.read() is None
-    made = file.keep("Help")
-    for content in (b"", b"help", f"{made.vault} {made.key[:-1]}\n".encode(), b"\xff"):
-        (tmp_path / "publication").write_bytes(content)
-        assert file.read() is None
-    file.forget()
-    file.forget()
-    assert not (tmp_path / "publication").exists()
-
-
-def test_a_keeper_without_a_name_is_its_host(tmp_path: Path) -> None:
-    identity = PublicationIdentity("help-0", "key")
-    here = PublishedVault.of(Path("/vaults/Help"), "", identity)
-    named = PublishedVault.of(Path("/vaults/Help"), "alpha", identity)
-    assert (named.full_name, named.vault, named.owner) == ("alpha/Help", "help-0", identity.owner)
-    assert here.keeper and here.keeper != "alpha"
-    assert here.place != named.place
 
 
 def test_a_worker_loads_the_model_with_the_first_text_or_when_it_is_warmed(

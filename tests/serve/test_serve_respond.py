@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 
 from vault_indexer.contract.parameters import Value
-from vault_indexer.errors import UsageError
 from vault_indexer.model import (
     DaemonState,
     IndexCounts,
@@ -26,7 +25,6 @@ from vault_indexer.model import (
 )
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
-    BODIES,
     EXPLAIN,
     NOTE,
     PAUSE,
@@ -88,10 +86,6 @@ class AskedService:
 
     def resume(self) -> StatusReport:
         return REPORT
-
-    def chunk_rows(self, keys: Iterable[int]) -> list[object]:
-        self.asked.append(list(keys))
-        return []
 
 
 @dataclass(frozen=True)
@@ -195,33 +189,6 @@ def test_a_note_is_read_as_it_is_now_and_decoded(vaults: AskedVaults, tmp_path: 
     found: Any = ask(vaults, NOTE, path="Sky")
     assert (found.path, found.text) == ("Sky.md", "# Sky \ufffd\n")
     assert found.modified_time.endswith("Z")
-
-
-LARGEST = (1 << 63) - 1
-
-
-@pytest.mark.parametrize(
-    ("keys", "asked"),
-    [
-        ("5", [5]),
-        ("7,05,7", [7, 5, 7]),
-        (f"{LARGEST},{LARGEST + 1},{'9' * 5000}", [LARGEST]),
-        (",".join(["1"] * 200), [1] * 200),
-    ],
-)
-def test_bodies_are_asked_for_by_keys_that_a_catalog_can_have(
-    vaults: AskedVaults, keys: str, asked: list[int]
-) -> None:
-    found: Any = ask(vaults, BODIES, keys=keys)
-    assert vaults.own.asked == [asked]
-    assert found.bodies == ()
-
-
-@pytest.mark.parametrize("keys", ["", "1,", "-1", "x", "1, 2", "²", ",".join(["1"] * 201)])
-def test_keys_that_are_no_numbers_or_too_many_are_refused(vaults: AskedVaults, keys: str) -> None:
-    with pytest.raises(UsageError) as raised:
-        ask(vaults, BODIES, keys=keys)
-    assert str(raised.value) == "keys: 1 to 200 whole numbers, separated by commas"
 
 
 def test_an_index_is_whole_where_nothing_is_wrong(vaults: AskedVaults) -> None:

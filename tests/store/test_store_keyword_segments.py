@@ -14,13 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.store.keywords.lexicon import Lexicon
-from vault_indexer.store.keywords.memory_segment import MemorySegment, count_terms, snapshot_of_documents
+from vault_indexer.store.keywords.memory_segment import (
+    MemorySegment,
+    TermCounts,
+    count_terms,
+    snapshot_of_documents,
+)
 from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache, TermPostings
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.segment_reader import Postings, SegmentData, stored_lengths
 from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.store.published_note import terms_of
 from vault_indexer.system import LruCache
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import LONGEST_TERM
@@ -42,7 +46,11 @@ def on_disk(folder: Path, documents: Sequence[KeywordDocument]) -> SegmentData:
 
 
 def in_memory(documents: Sequence[KeywordDocument]) -> MemorySegment:
-    return MemorySegment([(one.key, count_terms(terms_of(one))) for one in documents])
+    return MemorySegment([(one.key, terms_of(one)) for one in documents])
+
+
+def terms_of(document: KeywordDocument) -> TermCounts:
+    return count_terms({name: terms for name in FIELDS if (terms := getattr(document, name))})
 
 
 @given(Documents)
@@ -198,9 +206,7 @@ def test_a_search_of_documents_in_memory_is_that_of_the_same_on_disk(tmp_path: P
         KeywordDocument(key, content=text.split(), title=["ant"] * (key % 2))
         for key, text in enumerate(texts)
     ]
-    memory = snapshot_of_documents(
-        [(one.key, count_terms(terms_of(one))) for one in documents], 7, Lexicon([])
-    )
+    memory = snapshot_of_documents([(one.key, terms_of(one)) for one in documents], 7, Lexicon([]))
     data = on_disk(tmp_path, documents)
     disk = KeywordSnapshot([LiveSegment(data, np.ones(data.size, bool))], 7, LruCache(9))
     assert (memory.seq, len(memory), memory.keys.tolist()) == (7, 5, [0, 1, 2, 3, 4])

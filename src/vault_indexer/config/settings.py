@@ -34,9 +34,8 @@ from vault_indexer.config.fields import (
 from vault_indexer.config.tables.ask import AskSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.llm import LlmSettings
-from vault_indexer.config.tables.milvus import MilvusSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
-from vault_indexer.extensions import extensions, load
+from vault_indexer.extensions import extensions, load, package_of
 from vault_indexer.model import SOURCE_SUFFIXES
 
 
@@ -391,18 +390,6 @@ class Settings(Table):
     watch: WatchSettings = WatchSettings()
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
-    milvus: MilvusSettings = MilvusSettings()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _share_one_model(cls, tables: object) -> object:
-        """The vaults of a server are searched together: weights of its own would make each another model."""
-        if not isinstance(tables, dict):
-            return tables
-        index, embedding = tables.get("index"), tables.get("embedding", {})
-        if isinstance(index, dict) and isinstance(embedding, dict) and index.get("backend") == "milvus":
-            return {**tables, "embedding": {"token_weights": "none", **embedding}}
-        return tables
 
     @model_validator(mode="before")
     @classmethod
@@ -416,6 +403,12 @@ class Settings(Table):
 
     @model_validator(mode="after")
     def _fits_extensions(self) -> Self:
+        backend = self.index.backend
+        if backend != "embedded" and backend not in EXTENSION_TABLES:
+            package = package_of(table=backend)
+            raise DisagreementError(
+                f"embedded: {backend} needs the package {package}, which is not installed", "index.backend"
+            )
         for name in EXTENSION_TABLES:
             self.table(name).check(self)
         return self
@@ -428,14 +421,6 @@ class Settings(Table):
     def records_clicks(self) -> bool:
         """Whether the package that keeps clicks is present, and the user wants them to be kept."""
         return "evals" in EXTENSION_TABLES and self.table("evals").record_clicks is True
-
-    @model_validator(mode="after")
-    def _server_is_named(self) -> Self:
-        if self.index.backend == "milvus" and not self.milvus.uri:
-            raise DisagreementError("the URL of the server is needed", "milvus.uri", "index.backend")
-        for key, allowed in self.milvus.disagreements(self.milvus.uri):
-            raise DisagreementError(allowed, key)
-        return self
 
 
 if not TYPE_CHECKING:

@@ -287,16 +287,6 @@ class SentenceRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class BodiesRequest:
-    """The bodies of chunks by their keys."""
-
-    keys: Annotated[
-        str,
-        Says(help=f"Keys of chunks, separated by commas; at most {MAX_LIMIT}.", max_chars=MAX_QUERY_BYTES),
-    ]
-
-
-@dataclass(frozen=True, slots=True)
 class CompleteRequest:
     """How the end of a query can go on."""
 

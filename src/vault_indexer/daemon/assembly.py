@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,11 +20,8 @@ from vault_indexer.index.compatibility.strategies import StrategiesInUse
 from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
 from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.publication_owner import IdentityFile, PublishedVault
-from vault_indexer.index.published_notes import PublishingWorker
-from vault_indexer.index.publishing import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
-from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model, limits_of
+from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import Progress, RebuildReport, SkippedFile
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
@@ -40,7 +36,6 @@ from vault_indexer.providers import (
 from vault_indexer.search import IndexReader, Searcher
 from vault_indexer.store import Generation, IndexDir, SnapshotHolder
 from vault_indexer.store.catalog import is_sound
-from vault_indexer.store.milvus import CollectionLayout, MilvusConnection, MilvusPublisher, MilvusVaults
 from vault_indexer.vault.ignore import IgnoreRules
 from vault_indexer.vault.walk import Scan, scan
 
@@ -233,29 +228,6 @@ class Assembly:
         """The workers for edits."""
         slow = self.is_slow(worker.settings.embedding)
         return self.make_pool(worker, PoolPlan.of(worker.settings.index, is_slow_model=slow).workers)
-
-    def publication(self, opened: OpenGeneration) -> Publication | None:
-        """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
-        variable is not set, and IndexUnusableError where the identity of the vault cannot be written."""
-        milvus = self.settings.milvus
-        if self.settings.index.backend != "milvus":
-            return None
-        connection = MilvusConnection.from_settings(milvus, os.environ)
-        vaults = MilvusVaults(connection, milvus.collection_prefix)
-        try:
-            identity = IdentityFile(self.root).keep(self.vault.name)
-        except OSError as error:
-            raise IndexUnusableError(f"cannot write {self.root}/publication: {error.strerror}") from error
-        published = PublishedVault.of(self.vault, milvus.keeper, identity)
-        model = opened.reader.searcher.embedder.model
-        layout = CollectionLayout(milvus.shards, milvus.partitions, milvus.index_type, milvus.index_params)
-        publisher = MilvusPublisher(
-            vaults, published.vault, model, store_bodies=milvus.store_bodies, layout=layout
-        )
-        source = PublishingWorker(opened.generation, limits_of(self.settings.index))
-        number = opened.generation.number
-        catalog = CatalogPublisher(vaults, publisher, published, number, model, source)
-        return Publication(catalog, PublishedEpoch(opened.generation))
 
     def open_to_read(self, generation: Generation) -> IndexReader:
         """Open without writing."""

@@ -27,11 +27,10 @@ from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.background_task import BackgroundTask
+from vault_indexer.daemon.tasks.background_task import BackgroundTask, RemoteFollower
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
 from vault_indexer.daemon.tasks.merge import MergeTask
-from vault_indexer.daemon.tasks.publish import PublishTask
 from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
 from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
 from vault_indexer.daemon.tasks.rechunk import RechunkTask
@@ -40,6 +39,7 @@ from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.daemon.tasks.words import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
+from vault_indexer.extensions import offered
 from vault_indexer.index.plan import Applied
 from vault_indexer.index.workers.plan import upkeep_limits
 from vault_indexer.model import Progress, VectorUpgrade
@@ -102,7 +102,9 @@ class IndexLoop:
         budget = budget or SharedBudget(None)
         self._rebuild = RebuildTask(vault_sync, self._faults, reasons, budget.build)
         self._embedding = EmbeddingTask(clock, budget.vectors)
-        self._publish_task = PublishTask(vault_sync, clock)
+        self._remote: tuple[RemoteFollower, ...] = tuple(
+            follow(vault_sync, clock) for follow in offered("follower")
+        )
         self._rechunk = RechunkTask(vault_sync, clock)
         limits = upkeep_limits(assembly.settings.index)
         # Vectors may be missing for hours: a note that is to be read again comes first. Merge and compaction
@@ -119,7 +121,7 @@ class IndexLoop:
             self._reading,
             self._rewriting,
             WordsTask(vault_sync),
-            self._publish_task,
+            *self._remote,
         )
         self._requests = RequestQueue()
         self._index_guard = IndexFolderGuard(assembly.index_dir, lock)
@@ -246,7 +248,7 @@ class IndexLoop:
     @property
     def unpublished(self) -> int:
         """Commits with which the server does not answer yet that the index is published to. Any thread."""
-        return self._publish_task.behind()
+        return sum(follower.behind() for follower in self._remote)
 
     def stalled_s(self) -> float:
         """Seconds for which the pending changes have made no progress; 0 while they do, and from the moment
@@ -267,7 +269,8 @@ class IndexLoop:
         if held:
             return f"{quantity(held, 'deletion')} held back, in case the files come back"
         if self.unpublished:
-            return self._publish_task.fault or "the server to which the index is published"
+            faults = [fault for follower in self._remote for fault in follower.faults]
+            return faults[0] if faults else "the server to which the index is published"
         return "files that are still being written"
 
     def _report(self, error: Exception) -> None:

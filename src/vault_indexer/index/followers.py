@@ -1,6 +1,7 @@
 """What follows the catalog's log of changes: vectors, the chunks that still wait for one, and words.
 
-A fourth, `index.publishing.Publication`, has a thread and a reader of its own: it waits for a server.
+An index that is published has a fourth, `vault_gateway.publication`. It waits for a server, so it has a
+thread and a reader of its own.
 """
 
 from __future__ import annotations

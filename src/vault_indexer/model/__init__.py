@@ -15,8 +15,6 @@ from vault_indexer.model.agents import (
 )
 from vault_indexer.model.answers import (
     Backlink,
-    Bodies,
-    ChunkBody,
     Correction,
     DaemonState,
     ErrorReport,
@@ -79,15 +77,6 @@ from vault_indexer.model.chunk import (
     join_context,
 )
 from vault_indexer.model.file_kind import FileKind, kind_of
-from vault_indexer.model.gateway import (
-    GatewayAnswer,
-    GatewayHealth,
-    GatewayHit,
-    GatewayNote,
-    GatewayReadiness,
-    PublishedVault,
-    PublishedVaultList,
-)
 from vault_indexer.model.note import (
     BlockId,
     Diagnostic,
@@ -146,9 +135,7 @@ __all__ = [
     "AskRequest",
     "Backlink",
     "BlockId",
-    "Bodies",
     "Chunk",
-    "ChunkBody",
     "ChunkRow",
     "Citation",
     "Cluster",
@@ -172,11 +159,6 @@ __all__ = [
     "FileRow",
     "FoundNote",
     "FoundNotes",
-    "GatewayAnswer",
-    "GatewayHealth",
-    "GatewayHit",
-    "GatewayNote",
-    "GatewayReadiness",
     "GraphEdge",
     "GraphNode",
     "GraphReason",
@@ -219,8 +201,6 @@ __all__ = [
     "Problem",
     "Progress",
     "Proof",
-    "PublishedVault",
-    "PublishedVaultList",
     "ReadNote",
     "RebuildReport",
     "RebuildRun",

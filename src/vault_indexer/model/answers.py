@@ -655,24 +655,6 @@ class VaultList:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkBody:
-    """The body of a chunk, and where it stands in its note."""
-
-    key: int
-    path: str
-    start_pos: int
-    end_pos: int
-    body: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bodies:
-    """Those of the wanted chunks that the index has."""
-
-    bodies: tuple[ChunkBody, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Proof:
     """That the server knows the token. `pid` is its process id."""
 

@@ -493,20 +493,6 @@ export interface NoteChunks {
   chunks: Record<string, unknown>[];
 }
 
-/** The body of a chunk, and where it stands in its note. */
-export interface ChunkBody {
-  key: number;
-  path: string;
-  start_pos: number;
-  end_pos: number;
-  body: string;
-}
-
-/** Those of the wanted chunks that the index has. */
-export interface Bodies {
-  bodies: ChunkBody[];
-}
-
 /** What the end of a query may become. `count` notes have it (0: an operator). */
 export interface Completion {
   text: string;
@@ -640,6 +626,20 @@ export interface KeptGrade {
   judged: number;
 }
 
+/** The body of a chunk, and where it stands in its note. */
+export interface ChunkBody {
+  key: number;
+  path: string;
+  start_pos: number;
+  end_pos: number;
+  body: string;
+}
+
+/** Those of the wanted chunks that the index has. */
+export interface Bodies {
+  bodies: ChunkBody[];
+}
+
 /** The answer of a route that failed. */
 export interface Failure {
   error: ErrorReport;
@@ -674,101 +674,4 @@ export interface InspectedNote {
   blocks: BlockId[];
   chunks: Record<string, unknown>[];
   diagnostics: Diagnostic[];
-}
-
-/** A hit of a vault that `keeper` keeps and published last at `published_at`. Without its text, `snippet`, `marks` and `content` are empty. */
-export interface GatewayHit {
-  path: string;
-  kind: "note" | "canvas" | "base" | "attachment";
-  title: string;
-  language: string;
-  header_path: string;
-  chunk_id: string;
-  chunk_index: number;
-  start_pos: number;
-  end_pos: number;
-  start_line: number;
-  end_line: number;
-  line: number;
-  uri: string;
-  score: number;
-  relevance: number;
-  snippet: string;
-  marks: number[][];
-  content: string;
-  modified_time: string;
-  tags: string[];
-  aliases: string[];
-  frontmatter: Record<string, unknown>;
-  stale: boolean;
-  strategy: string;
-  level: number | null;
-  parent_id: string;
-  sentence_ids: string[];
-  passage: Passage | null;
-  why: Why;
-  vault: string;
-  copies?: string[];
-  shares?: Shares | null;
-  chunk?: Record<string, unknown> | null;
-  keeper: string;
-  published_at: string;
-}
-
-/** The answer to one search, as `SearchAnswer`. */
-export interface GatewayAnswer {
-  query: string;
-  took_ms: number;
-  results: GatewayHit[];
-  notices: string[];
-  corrections: Correction[];
-  verdict: "strong" | "likely" | "weak" | "none";
-  missing_words: string[];
-  likely: number;
-}
-
-/** A note of a vault that `keeper` keeps, as it was published at `published_at`. */
-export interface GatewayNote {
-  path: string;
-  title: string;
-  language: string;
-  tags: string[];
-  aliases: string[];
-  frontmatter: Record<string, unknown>;
-  text: string;
-  modified_time: string;
-  vault: string;
-  keeper: string;
-  published_at: string;
-}
-
-/** A vault that the user may read, as it is published: `seq` is the last commit of its index, of the generation `generation`, `chunks` how many parts of notes, `model` what made its vectors. `published_at` is when its keeper last published a change, `seen_at` when it last said that it is there; `is_stale` says that this was too long ago. */
-export interface PublishedVault {
-  id: string;
-  name: string;
-  keeper: string;
-  seq: number;
-  generation: number;
-  chunks: number;
-  languages: string[];
-  model: string;
-  published_at: string;
-  seen_at: string;
-  is_stale: boolean;
-}
-
-/** The vaults that the user may read. */
-export interface PublishedVaultList {
-  vaults: PublishedVault[];
-}
-
-/** Whether the gateway answers. */
-export interface GatewayHealth {
-  ok: boolean;
-}
-
-/** Whether the gateway can answer searches, and what its administrator should look at. */
-export interface GatewayReadiness {
-  ok: boolean;
-  warnings: string[];
 }

@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
-from vault_indexer.cli.commands.unpublish import take_over_at
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.connection.in_process import NO_VAULTS, target_of
 from vault_indexer.cli.connection.multi_vault import keeps_all
@@ -36,6 +35,7 @@ from vault_indexer.daemon.discovery import (
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
+from vault_indexer.extensions import offered, package_of
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.http.announcements import Announcements
 from vault_indexer.serve.http.vault_choice import vault_url
@@ -77,8 +77,21 @@ def serve(
         keep_to_one_thread()
         is_shared = all_vaults or keeps_all(selection, os.environ)
         if take_over:
-            take_over_at(selection, is_shared=is_shared)
+            take_over_for(selection, is_shared=is_shared)
         (_serve_all if is_shared else _serve_one)(selection)
+
+
+def take_over_for(selection: VaultSelection, *, is_shared: bool) -> None:
+    """What --take-over does before the daemon starts. Raises UsageError where no single vault is meant."""
+    if is_shared:
+        raise UsageError("--take-over: name one vault with --vault")
+    target, steps = target_of(selection), offered("take_over")
+    if not steps:
+        package = package_of(table="milvus")
+        raise UsageError(f"--take-over needs the package {package}, which is not installed")
+    for step in steps:
+        if told := step(target, os.environ):
+            note(told)
 
 
 def _serve_one(selection: VaultSelection) -> None:

@@ -16,7 +16,6 @@ from vault_indexer.contract.bounds import check_note_name, check_query
 from vault_indexer.contract.parameters import Parameter, Value, parameters_of
 from vault_indexer.contract.requests import (
     AskRequest,
-    BodiesRequest,
     ChunksRequest,
     ClustersRequest,
     CompleteRequest,
@@ -292,15 +291,6 @@ SENTENCE: Endpoint[shapes.PassageJson] = Endpoint(
     answer_help="The sentence.",
 )
 
-BODIES: Endpoint[shapes.BodiesJson] = Endpoint(
-    name="bodies",
-    path="/v1/bodies",
-    help="The bodies of chunks by their keys, for a gateway.",
-    request=BodiesRequest,
-    answer="Bodies",
-    answer_help="The bodies; a key that the index does not have is left out.",
-)
-
 COMPLETE: Endpoint[shapes.CompletionsJson] = Endpoint(
     name="complete",
     path="/v1/complete",
@@ -425,7 +415,6 @@ ENDPOINTS: tuple[Endpoint[Any], ...] = (
     PICTURE,
     CHUNKS,
     SENTENCE,
-    BODIES,
     COMPLETE,
     HEALTH,
     REBUILD,

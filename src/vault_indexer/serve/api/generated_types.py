@@ -33,24 +33,14 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 if TYPE_CHECKING:
     from vault_indexer.model import JsonValue
 '''
-_OTHERS = (
-    "Failure",
-    "InspectedNote",
-    "GatewayAnswer",
-    "GatewayNote",
-    "PublishedVaultList",
-    "GatewayHealth",
-    "GatewayReadiness",
-)
-"""Answers of no row: of all routes, of a command, of a gateway."""
+_OTHERS = ("Failure", "InspectedNote")
+"""Answers of no row: of all routes, of a command."""
 
 _NOT_READ_HERE = frozenset(
     {
         "AskLine",
         "BlockId",
         "Failure",
-        "GatewayHealth",
-        "GatewayReadiness",
         "InspectedLink",
         "InspectedNote",
     }

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_indexer.answer import AskEvent, whole_answer
-from vault_indexer.contract.bounds import DEFAULT_MENTIONS, MAX_LIMIT
+from vault_indexer.contract.bounds import DEFAULT_MENTIONS
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
-    BodiesRequest,
     EmbedRequest,
     ExplainRequest,
     LinksRequest,
@@ -25,15 +24,12 @@ from vault_indexer.contract.requests import (
     RelatedRequest,
     VerifyRequest,
 )
-from vault_indexer.errors import UsageError
 from vault_indexer.extensions import offered
 from vault_indexer.model import (
     AnswerSentence,
     AskAnswer,
     AskLine,
     AskRequest,
-    Bodies,
-    ChunkBody,
     DaemonState,
     Explanation,
     LinksAnswer,
@@ -53,7 +49,6 @@ from vault_indexer.model import (
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     ASK,
-    BODIES,
     EMBED,
     EXPLAIN,
     NOTE,
@@ -74,9 +69,6 @@ from vault_indexer.vaults import Vaults
 
 _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
-
-_LARGEST_KEY = (1 << 63) - 1
-_KEY_DIGITS = len(str(_LARGEST_KEY))
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,20 +183,6 @@ def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
     return NoteText(known, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
 
 
-def _bodies(context: AnswerContext, request: BodiesRequest) -> Bodies:
-    written = request.keys.split(",")
-    if len(written) > MAX_LIMIT or not all(key.isascii() and key.isdecimal() for key in written):
-        raise UsageError(f"keys: 1 to {MAX_LIMIT} whole numbers, separated by commas")
-    possible = (int(key) for key in written if len(key) <= _KEY_DIGITS)
-    found = context.service.chunk_rows(key for key in possible if key <= _LARGEST_KEY)
-    return Bodies(
-        tuple(
-            ChunkBody(row.key, path, row.chunk.start_pos, row.chunk.end_pos, row.chunk.body)
-            for row, path in found
-        )
-    )
-
-
 def _verify(context: AnswerContext, request: VerifyRequest) -> Verification:
     problems = context.service.verify(repair=request.repair)
     return Verification(not problems, problems)
@@ -241,7 +219,6 @@ FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
     RELATED.name: _related,
     ALL_LINKS.name: _links,
     NOTE.name: _note,
-    BODIES.name: _bodies,
     VERIFY.name: _verify,
     EMBED.name: _embed,
     PAUSE.name: _pause,

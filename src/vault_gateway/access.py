@@ -1,0 +1,380 @@
+"""Which vaults are published: read from the server, and good for a few seconds."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from types import TracebackType
+from typing import Literal, Self
+
+from vault_gateway.calls import MilvusCalls, SingleFlight
+from vault_gateway.metrics import GatewayMetrics
+from vault_gateway.milvus import MilvusVaults, VaultState
+from vault_gateway.settings import EVERY_VAULT, GatewayGroup, GatewaySettings, GatewayUser
+from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
+from vault_indexer.errors import ConfigError, UnknownVaultError
+from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
+
+# Who asks, and which vaults that user may read.
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A random token, and what the configuration holds of it."""
+
+    token: str
+    sha256: str
+
+    @classmethod
+    def make(cls) -> NewToken:
+        """Another one each time: 256 random bits."""
+        token = secrets.token_urlsafe(32)
+        return cls(token, digest_of(token))
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who asks: by a token of the configuration, by one of an OIDC provider, or as a trusted proxy says. The
+    three do not mix: a `name` of one is never a user of another."""
+
+    by: Literal["token", "oidc", "proxy"]
+    name: str
+    groups: tuple[str, ...] = ()
+    token: str = field(default="", repr=False)
+    """Of the configuration; "" for the others."""
+
+    @property
+    def share(self) -> str:
+        """Whose share of requests it is. A provider and a proxy in front of it name the same people."""
+        return f"{'token' if self.by == 'token' else 'login'}:{self.name}"
+
+
+def digest_of(token: str) -> str:
+    """The SHA-256 of a token, in hexadecimal digits."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+class Users:
+    """The users of one configuration. Immutable; any thread may ask it."""
+
+    def __init__(
+        self,
+        users: Sequence[GatewayUser],
+        groups: Sequence[GatewayGroup] = (),
+        today: Callable[[], date] = _today,
+    ) -> None:
+        self._today = today
+        self._groups = {group.name: group for group in groups}
+        self._users = tuple(self._with_groups(user, user.groups) for user in users)
+        self._by_login = {user.name: user for user in self._users if not user.digests}
+        self._by_digest = {
+            digest: (user, expires) for user in self._users for digest, expires in user.digests
+        }
+
+    def by_token(self, token: str) -> GatewayUser | None:
+        """The user of a token. It costs the same with five users and with five thousand. What is looked up is
+        the digest, of which nobody who guesses can choose the beginning, so the time says nothing."""
+        user, expires = self._by_digest.get(digest_of(token), (None, None))
+        is_over = expires is not None and self._today() > expires
+        return user if token and not is_over else None
+
+    def by_login(self, name: str, groups: Sequence[str]) -> GatewayUser:
+        """The user that a provider or a proxy names, with the rights of the groups. Whoever is not in the
+        configuration, nor any of the groups, has none."""
+        return self._with_groups(self._by_login.get(name) or GatewayUser(name=name), groups)
+
+    def of(self, identity: Identity) -> GatewayUser | None:
+        """The user, with the rights that hold now; None where a token was taken away."""
+        if identity.by == "token":
+            return self.by_token(identity.token)
+        return self.by_login(identity.name, identity.groups)
+
+    @property
+    def _holders(self) -> Iterator[GatewayUser | GatewayGroup]:
+        yield from self._users
+        yield from self._groups.values()
+
+    def rights(self) -> Iterator[tuple[str, str]]:
+        """The rights to vaults: the name of the user or of the group, and the vault's id."""
+        for one in self._holders:
+            for vault in one.vaults:
+                if vault != EVERY_VAULT:
+                    yield one.name, vault
+
+    def counts(self) -> tuple[int, int]:
+        """How many users and groups have rights, and how many vaults these name."""
+        return sum(bool(one.vaults) for one in self._holders), len({vault for _, vault in self.rights()})
+
+    def _with_groups(self, user: GatewayUser, names: Sequence[str]) -> GatewayUser:
+        groups = [self._groups[name] for name in names if name in self._groups]
+        if not groups:
+            return user
+        vaults = dict.fromkeys([*user.vaults, *(vault for group in groups for vault in group.vaults)])
+        metrics = user.metrics or any(group.metrics for group in groups)
+        return user.model_copy(update={"vaults": tuple(vaults), "metrics": metrics})
+
+
+def readable(user: GatewayUser, states: Mapping[str, VaultState]) -> dict[str, VaultState]:
+    """Those of the published vaults that the user may read, by id."""
+    if EVERY_VAULT in user.vaults:
+        return dict(states)
+    return {vault: states[vault] for vault in user.vaults if vault in states}
+
+
+def full_name(state: VaultState) -> str:
+    """What people call a vault: `keeper/name`. Two folders of a keeper may have one name."""
+    return f"{state.keeper}/{state.name}"
+
+
+# The rights of users while a gateway runs: read again when the file that holds them changes.
+
+
+log = logging.getLogger("vault_indexer.gateway")
+
+
+class CurrentUsers:
+    """The users of the configuration as it is now. Any thread may ask; a request sees the users of before a
+    change or those of after.
+
+    As a context manager it follows the file: a thread looks twice a second, and reads one that has changed at
+    the next look, since whoever writes it may not be done. A file that cannot be used changes no right for
+    `rights_grace_s`, and then nobody is answered: a right that was taken away ends. The log says why, and the
+    figure `rights_current` is 0 until it is corrected. Other keys than `users`,
+    `groups` and `withdrawn` count after a restart.
+    """
+
+    def __init__(
+        self,
+        settings: GatewaySettings,
+        read: Callable[[], GatewaySettings],
+        watch: ConfigWatch,
+        metrics: GatewayMetrics,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`settings` were read after `watch` was made. `read` reads them again and raises ConfigError."""
+        self._settings = settings
+        self._users = Users(settings.users, settings.groups)
+        self._withdrawn = frozenset(settings.withdrawn)
+        self._read = read
+        self._clock = clock
+        self._unusable_since: float | None = None
+        self._metrics = metrics
+        self._follower = ConfigFollower(watch, self._read_again, "gateway-rights")
+        metrics.rights(current=True)
+        metrics.count_rights(*self._users.counts())
+
+    def by_token(self, token: str) -> GatewayUser | None:
+        """The user of a token, with the rights that hold now."""
+        return self._users.by_token(token)
+
+    def of(self, identity: Identity) -> GatewayUser | None:
+        """Whoever asks, with the rights that hold now; None where a token was taken away."""
+        return self._users.of(identity)
+
+    def rights(self) -> Iterator[tuple[str, str]]:
+        """The rights to vaults: the user's name and the vault's id."""
+        return self._users.rights()
+
+    @property
+    def hold(self) -> bool:
+        """Whether the rights may be used: those of the file, or former ones that are not too old."""
+        since = self._unusable_since
+        return since is None or self._clock() - since < self._settings.rights_grace_s
+
+    @property
+    def withdrawn(self) -> frozenset[str]:
+        """The ids of vaults that nobody finds."""
+        return self._withdrawn
+
+    def __enter__(self) -> Self:
+        """Follow the file."""
+        self._follower.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Follow it no longer."""
+        self._follower.stop()
+
+    def _read_again(self) -> None:
+        try:
+            found = self._read()
+        except ConfigError as error:
+            problem = "; ".join(line.strip() for line in str(error).splitlines())
+            if self._unusable_since is None:
+                self._unusable_since = self._clock()
+            log.error(
+                "the changed configuration is not used, the former rights hold for %g seconds: %s",
+                self._settings.rights_grace_s,
+                problem,
+            )
+            self._metrics.rights(current=False)
+            return
+        self._users, self._withdrawn = Users(found.users, found.groups), frozenset(found.withdrawn)
+        self._unusable_since = None
+        self._metrics.rights(current=True)
+        self._metrics.count_rights(*self._users.counts())
+        log.warning("the rights were read again: %d users", len(found.users))
+        former = {name: getattr(self._settings, name) for name in ("users", "groups", "withdrawn")}
+        if found.model_copy(update=former) != self._settings:
+            log.warning(
+                "other keys than users, groups and withdrawn have changed: they count after a restart"
+            )
+
+
+RIGHTS_UNKNOWN = Refusal(
+    503,
+    "rights",
+    "who may read what is not known: the configuration of the gateway cannot be used",
+    (("retry-after", "5"),),
+)
+
+
+class WhileRightsHold:
+    """ASGI middleware: nobody is answered once former rights are too old."""
+
+    def __init__(self, app: App, users: CurrentUsers) -> None:
+        self._app = app
+        self._users = users
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on, or answer 503."""
+        if scope["type"] == "http" and not self._users.hold:
+            await refuse(send, RIGHTS_UNKNOWN)
+        else:
+            await self._app(scope, receive, send)
+
+
+_SHOWN_RIGHTS = 20
+"""Rights without a vault that the log names at once."""
+
+States = Mapping[str, VaultState]
+
+
+class PublishedVaults:
+    """The states of all published vaults, for all users; what leaves it is what one user may read.
+
+    Any thread may ask. One request reads the states; others meanwhile take those of before, and wait only
+    where there are none. A state that is older than one that was read before never replaces it. Vaults that
+    are withdrawn are left out.
+    """
+
+    def __init__(
+        self,
+        vaults: MilvusVaults,
+        calls: MilvusCalls,
+        users: CurrentUsers,
+        settings: GatewaySettings,
+        clock: Callable[[], float] = time.monotonic,
+        now_s: Callable[[], float] = time.time,
+    ) -> None:
+        self._vaults = vaults
+        self._calls = calls
+        self._users = users
+        self._good_s = settings.states_s
+        self._stale_after_s = settings.stale_after_s
+        self._clock = clock
+        self._now_s = now_s
+        self._states: States | None = None
+        self._read_at = 0.0
+        self._reading: SingleFlight[str, States] = SingleFlight()
+        self._looking: SingleFlight[str, States] = SingleFlight()
+        self._unmatched: frozenset[tuple[str, str]] = frozenset()
+
+    def of(self, user: GatewayUser, named: str = "") -> dict[str, VaultState]:
+        """The vaults that the user may read, by id; only those called `named` (an id, a name, or
+        `keeper/name`), if that is given. Raises UnknownVaultError where none of them is called so, whether or
+        not another one is, and BackendError."""
+        mine = readable(user, self.all())
+        if not named:
+            return mine
+        chosen = {vault: one for vault, one in mine.items() if named in (one.vault, one.name, full_name(one))}
+        if not chosen:
+            raise UnknownVaultError("no vault of this name: /v1/vaults lists those that you may read")
+        return chosen
+
+    def is_stale(self, state: VaultState) -> bool:
+        """Whether the keeper of a vault has not been seen for too long."""
+        return self._now_s() - state.seen_ms / 1000 > self._stale_after_s
+
+    def unmatched_rights(self) -> int:
+        """How many rights stand for no published vault, as of the last reading."""
+        return len(self._unmatched)
+
+    def models(self) -> int:
+        """How many models the vaults have whose hits cannot be compared, as of the last reading."""
+        return len({one.collection for one in (self._states or {}).values()})
+
+    def all(self) -> States:
+        """All of them. Raises BackendError where they cannot be read any more."""
+        is_reader = False
+
+        def read() -> States:
+            nonlocal is_reader
+            is_reader = True
+            return self._read()
+
+        found = self._good()
+        if found is None:
+            found = self._reading.get("", read, meanwhile=self._states)
+        self._calls.metrics.states(from_server=is_reader)
+        withdrawn = self._users.withdrawn
+        return {vault: one for vault, one in found.items() if vault not in withdrawn} if withdrawn else found
+
+    def look(self) -> None:
+        """Read the list, unless that was just done: for probes, which ask the server even while searches do
+        not try it. Raises BackendError."""
+        if self._good() is None:
+            self._looking.get("", lambda: self._take_in(self._vaults.all()))
+
+    def _good(self) -> States | None:
+        """What was read, if that was not too long ago."""
+        return self._states if self._clock() - self._read_at < self._good_s else None
+
+    def _read(self) -> States:
+        """Read the states, for all that wait for it."""
+        good = self._good()
+        if good is not None:  # another one has just read them
+            return good
+        return self._take_in(self._calls.run("states", self._vaults.all))
+
+    def _take_in(self, read: States) -> States:
+        found = _newest(self._states or {}, read)
+        self._states, self._read_at = found, self._clock()
+        self._look_at(found)
+        return found
+
+    def _look_at(self, states: States) -> None:
+        withdrawn = self._users.withdrawn
+        live = {vault: one for vault, one in states.items() if vault not in withdrawn}
+        unmatched = frozenset(right for right in self._users.rights() if right[1] not in live)
+        new = sorted(unmatched - self._unmatched)
+        self._unmatched = unmatched
+        for user, vault in new[:_SHOWN_RIGHTS]:
+            log.warning("the right of %s to %s matches no published vault", user, vault)
+        if len(new) > _SHOWN_RIGHTS:
+            log.warning("%d more rights match no published vault", len(new) - _SHOWN_RIGHTS)
+        stale = sum(self.is_stale(one) for one in live.values())
+        self._calls.metrics.publications(live)
+        self._calls.metrics.vaults(len(live), stale, len(unmatched))
+
+
+def _newest(before: States, read: States) -> States:
+    """What was read; a state that is older than the one before gives way: a reader may get the past."""
+
+    def newest(state: VaultState) -> VaultState:
+        known = before.get(state.vault)
+        is_older = known is not None and (state.epoch, state.seq) < (known.epoch, known.seq)
+        return known if known is not None and is_older else state
+
+    return {vault: newest(state) for vault, state in read.items()}

@@ -1,0 +1,132 @@
+"""Calls to Milvus: each one timed and counted, and none made again and again while the server is away."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+from vault_gateway.metrics import GatewayMetrics
+from vault_gateway.milvus import CollectionMissingError
+from vault_indexer.errors import BackendError
+
+# Makes a value once for all that want it at the same time.
+
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class SingleFlight(Generic[Key, Value]):
+    """The first thread that wants the value of a key makes it; others wait for that, or get its error, or
+    take a value of before. No lock is held meanwhile, so other keys do not wait."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: dict[Key, Future[Value]] = {}
+
+    def get(self, key: Key, make: Callable[[], Value], meanwhile: Value | None = None) -> Value:
+        """The value. It is not kept: a later call makes it again. While another thread makes it, `meanwhile`
+        is returned if there is one. Raises what `make` raises."""
+        with self._lock:
+            running = self._running.get(key)
+            if running is None:
+                mine = self._running[key] = Future()
+        if running is not None:
+            return running.result() if meanwhile is None else meanwhile
+        try:
+            value = make()
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        finally:
+            with self._lock:
+                del self._running[key]
+        mine.set_result(value)
+        return value
+
+
+log = logging.getLogger("vault_indexer.gateway")
+
+Answer = TypeVar("Answer")
+
+_PAUSE_S = 1.0
+_AWAY = "the search server does not answer: try again in a few seconds"
+_FAILED = (
+    "the search server refused this search, or it took too long: name one vault by vault=, or ask for less"
+)
+"""To users. Where the server is, and what it said, is in the log."""
+
+
+class MilvusCalls:
+    """Makes the calls of all requests. Any thread may use it.
+
+    After a failed call the server is asked whether it is there. If it is, the call has failed by itself, as a
+    search that is too slow does, and other requests go on. If not, only one request at a time tries the
+    server, a second after the last try; the others fail at once. So requests do not pile up behind a server
+    that does not answer.
+    """
+
+    def __init__(
+        self,
+        metrics: GatewayMetrics,
+        is_there: Callable[[], bool],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.metrics = metrics
+        self._is_there = is_there
+        self._probing: SingleFlight[str, bool] = SingleFlight()
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._away = False
+        self._trying = False
+        self._failed_at = 0.0
+
+    def run(self, operation: str, call: Callable[[], Answer]) -> Answer:
+        """The answer of a call. Raises BackendError, and CollectionMissingError as it is: then the server is
+        there."""
+        is_try = self._begin()
+        began = self._clock()
+        failed = is_gone = False
+        seconds = 0.0
+        try:
+            return call()
+        except CollectionMissingError:
+            raise
+        except BackendError as error:
+            failed = True
+            seconds = self._clock() - began
+            is_gone = not self._probing.get("", self._is_there)
+            self._say(error)
+            raise BackendError(_AWAY if is_gone else _FAILED) from error
+        finally:
+            self.metrics.milvus(operation, seconds if failed else self._clock() - began, failed=failed)
+            self.metrics.reached(not is_gone)
+            self._end(is_try=is_try, failed=is_gone)
+
+    def _begin(self) -> bool:
+        with self._lock:
+            if not self._away:
+                return False
+            if self._trying or self._clock() - self._failed_at < _PAUSE_S:
+                raise BackendError(_AWAY)
+            self._trying = True
+            return True
+
+    def _end(self, *, is_try: bool, failed: bool) -> None:
+        with self._lock:
+            if is_try:
+                self._trying = False
+            if failed:
+                self._failed_at = self._clock()
+            elif self._away and is_try:
+                log.warning("the search server answers again")
+            if failed or is_try:
+                self._away = failed
+
+    def _say(self, error: BackendError) -> None:
+        if not self._away:
+            log.error("%s", error)

@@ -1,0 +1,238 @@
+"""The notes that may answer a query, fetched from the server and made into snapshots that can be searched."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
+
+from vault_gateway.calls import MilvusCalls, SingleFlight
+from vault_gateway.milvus import MilvusRetriever, MilvusVaults, VaultState
+from vault_gateway.milvus.retrieval import FoundChunk, Selection, VaultScope
+from vault_gateway.published_note import ReceivedNote, unpack_note
+from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.errors import ProviderError
+from vault_indexer.ports import Embedder, EmbeddingModel
+from vault_indexer.providers import TokenWeights, embedder_for
+from vault_indexer.store import Snapshot, VaultStatistics
+from vault_indexer.store.catalog import catalog_of
+from vault_indexer.store.graph import LinkGraph
+from vault_indexer.store.keywords import Lexicon, snapshot_of_documents
+from vault_indexer.store.vectors import build_snapshot
+from vault_indexer.system import LruCache
+from vault_indexer.text.terms import QueryTerm
+
+if TYPE_CHECKING:
+    from vault_indexer.ports import Vectors
+
+
+log = logging.getLogger("vault_indexer.gateway")
+
+_NOTE_BYTES = 32 << 20
+"""Of notes in memory, by their size on the server. Ready to be searched they take some five times as much."""
+
+_VAULTS = 64
+"""So many vaults' statistics are in memory: some 2 MB for 60,000 words each."""
+
+NoteKey = tuple[str, int]
+"""The edition of a vault, and the note's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNotes:
+    """Notes of one vault, ready to be searched. `have_text` says that all of them came with their text."""
+
+    snapshot: Snapshot
+    have_text: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _KeptNote:
+    """A note, and the size that it had on the server."""
+
+    note: ReceivedNote
+    size: int
+
+
+def snapshot_of_notes(
+    notes: Sequence[ReceivedNote], statistics: VaultStatistics, dimension: int, generation: int = 0
+) -> Snapshot:
+    """A snapshot of these notes alone, in memory: a search of it is one of the whole vault among them.
+
+    Catalog, words, vectors and links of the notes, as one state. Words are as rare, and a vector is as
+    near by chance, as `statistics` of their vault say. The caller closes its catalog."""
+    ordered = sorted(notes, key=lambda one: one.stored.note_id)
+    catalog = catalog_of(one.stored for one in ordered)
+    words = [document for one in ordered for document in one.documents]
+    rows = [vector for one in ordered for vector in one.vectors]
+    vectors = build_snapshot(catalog.seq, dimension, rows)
+    return Snapshot(
+        generation=generation,
+        catalog=catalog,
+        graph=LinkGraph(catalog),
+        vectors=replace(vectors, background=statistics.background),
+        keywords=snapshot_of_documents(words, catalog.seq, Lexicon([statistics.vocabulary])),
+        languages=statistics.languages.in_order,
+        statistics=statistics,
+    )
+
+
+class CandidateNotes:
+    """Fetches notes and statistics, and remembers them: an edition's note never changes once it has all its
+    vectors. Who asks has made sure that the user may read the vaults. Any thread may ask. Raises
+    BackendError."""
+
+    def __init__(self, vaults: MilvusVaults, calls: MilvusCalls) -> None:
+        self._vaults = vaults
+        self._calls = calls
+        self._notes: LruCache[NoteKey, _KeptNote] = LruCache(_NOTE_BYTES, lambda kept: kept.size)
+        self._empty: LruCache[str, Snapshot] = LruCache(_VAULTS)
+        self._loading: SingleFlight[str, Snapshot | None] = SingleFlight()
+
+    def statistics(self, state: VaultState) -> VaultStatistics | None:
+        """What is known of the whole vault; None where it is being published."""
+        empty = self.empty(state)
+        return None if empty is None else empty.statistics
+
+    def empty(self, state: VaultState) -> Snapshot | None:
+        """A snapshot of the vault without any note, for what depends on its statistics alone."""
+        kept = self._empty.peek(state.statistics)
+        return kept or self._loading.get(state.statistics, partial(self._load, state))
+
+    def found(
+        self,
+        retriever: MilvusRetriever,
+        scope: VaultScope,
+        vector: Vectors,
+        terms: Sequence[QueryTerm],
+        selection: Selection,
+    ) -> list[FoundChunk]:
+        """The chunks nearest to the vector, and those that hold the words best. Raises
+        CollectionMissingError."""
+        return self._calls.run("search", partial(retriever.both, scope, vector, terms, selection))
+
+    @contextmanager
+    def snapshots(
+        self, states: Mapping[str, VaultState], wanted: Mapping[str, Iterable[int]]
+    ) -> Iterator[dict[str, FoundNotes]]:
+        """For each vault a snapshot of the notes of these ids, for the time of the block. A note that is not
+        there, or cannot be read, is left out, and so is a vault without statistics."""
+        with ExitStack() as cleanup:
+            made: dict[str, FoundNotes] = {}
+            for vault, ids in wanted.items():
+                state = states[vault]
+                own, statistics = self._notes_of(state, list(ids)), self.statistics(state)
+                if statistics is not None:
+                    snapshot = snapshot_of_notes(own, statistics, _dimension(state))
+                    cleanup.callback(snapshot.catalog.close)
+                    made[vault] = FoundNotes(snapshot, all(note.has_text for note in own))
+            yield made
+
+    def _notes_of(self, state: VaultState, ids: Sequence[int]) -> list[ReceivedNote]:
+        kept = {note_id: self._notes.peek((state.edition, note_id)) for note_id in ids}
+        known = {note_id: one.note for note_id, one in kept.items() if one is not None}
+        missing = [note_id for note_id in ids if note_id not in known]
+        if missing:
+            known |= self._fetch(state, missing)
+        return [known[note_id] for note_id in ids if note_id in known]
+
+    def _fetch(self, state: VaultState, ids: Sequence[int]) -> dict[int, ReceivedNote]:
+        packed = self._calls.run("notes", partial(self._vaults.notes, state, ids))
+        found: dict[int, ReceivedNote] = {}
+        for note_id, data in packed.items():
+            try:
+                note = unpack_note(note_id, data, _dimension(state))
+            except ValueError as error:
+                log.warning("%s: note %d: %s", state.vault, note_id, error)
+                continue
+            found[note_id] = note
+            if len(note.vectors) == len(note.documents):
+                self._notes.put((state.edition, note_id), _KeptNote(note, len(data)))
+        return found
+
+    def _load(self, state: VaultState) -> Snapshot | None:
+        data = self._calls.run("statistics", partial(self._vaults.blob, state.statistics))
+        if data is None:
+            return None
+        try:
+            statistics = VaultStatistics.from_bytes(data)
+        except ValueError as error:
+            log.warning("%s: %s", state.vault, error)
+            return None
+        return self._empty.put(state.statistics, snapshot_of_notes([], statistics, _dimension(state)))
+
+
+def _dimension(state: VaultState) -> int:
+    return EmbeddingModel.of_key(state.model).dimension
+
+
+# The models that made the vectors of the published vaults: a question's vector has to come from the same.
+
+
+_LocalProvider = Literal["wordllama", "multilingual", "e5", "minilm"]
+"""Providers that need neither a network nor a setting: what users ask stays in this process."""
+
+MAX_MODELS = 8
+"""Models in memory at once: the table of a static model with token weights has 33 MB."""
+
+
+class QueryModels:
+    """Embeds questions with the models of the vaults. A model is loaded when a question first needs it; the
+    one that was not used for longest makes room. Any thread may ask; who wants a model that is being loaded
+    waits, and nobody else."""
+
+    def __init__(self, vaults: MilvusVaults, calls: MilvusCalls) -> None:
+        self._vaults = vaults
+        self._calls = calls
+        self._loading: SingleFlight[tuple[str, str], Embedder] = SingleFlight()
+        self._loaded: LruCache[tuple[str, str], Embedder] = LruCache(MAX_MODELS)
+
+    def embedder(self, model: str, weights: str) -> Embedder:
+        """What embeds questions, by the key of a model and the digest of its token weights ("" for none).
+        Where this gateway has no such model, each of its vectors raises ProviderError. Raises
+        BackendError."""
+        key = model, weights
+        try:
+            return self._loaded.get(key, lambda: self._loading.get(key, partial(self._load, model, weights)))
+        except ProviderError as error:
+            return _MissingModel(EmbeddingModel.of_key(model), str(error))
+
+    def _load(self, model: str, weights: str) -> Embedder:
+        provider = EmbeddingModel.of_key(model).provider
+        if not _is_local(provider):
+            raise ProviderError(f"a gateway has no model of the provider {provider}")
+        fitted = self._weights(weights) if weights else None
+        settings = EmbeddingSettings(provider=provider, token_weights="idf" if fitted else "none")
+        embedder = embedder_for(settings, weights=fitted)
+        if embedder.model.key != model:
+            raise ProviderError(f"the model {model} is not installed here, but {embedder.model.key}")
+        return embedder
+
+    def _weights(self, digest: str) -> TokenWeights:
+        found = self._calls.run("weights", partial(self._vaults.blob, digest))
+        if found is None:
+            raise ProviderError("the word weights of the vault are not on the search server")
+        return TokenWeights.from_bytes(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _MissingModel:
+    """Implements Embedder for a model that is not here: words are searched without it."""
+
+    model: EmbeddingModel
+    reason: str
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Raises ProviderError."""
+        raise ProviderError(f"{len(texts)} texts: {self.reason}")
+
+    def embed_query(self, text: str) -> Vectors:  # noqa: ARG002 - as the port has it
+        """Raises ProviderError."""
+        raise ProviderError(self.reason)
+
+
+def _is_local(provider: str) -> TypeGuard[_LocalProvider]:
+    return provider in get_args(_LocalProvider)

@@ -1,0 +1,276 @@
+"""`indexer gateway` and what whoever runs one needs: tokens, vaults, rights."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from vault_gateway.access import NewToken, full_name
+from vault_gateway.milvus import MilvusVaults, VaultState
+from vault_gateway.server import GatewayFile, gateway_listener, run_gateway, server_connection
+from vault_gateway.settings import MAX_GATEWAY_BYTES, GatewaySettings, load_gateway
+from vault_gateway.unpublish import remove_publication
+from vault_indexer.cli.output.terminal import note, print_json
+from vault_indexer.cli.parameters import Output, VaultSelection, one_command
+from vault_indexer.config.edits.toml import changed_for_sure, config_text, parsed_config, replace_config
+from vault_indexer.config.values import toml_text
+from vault_indexer.daemon.log import logging_to
+from vault_indexer.errors import UnknownVaultError, UsageError, VaultError
+from vault_indexer.serve.server import ended_by_signals
+from vault_indexer.system import keep_to_one_thread
+from vault_indexer.text.phrases import quantity
+
+# Changing the rights in a gateway's configuration; all else in it stays.
+
+
+_GROUP = "group:"
+
+
+def add_right(file: Path, user: str, vault: str) -> bool:
+    """Give a user, or `group:NAME`, the right to the vault of an id. False if it is there. Raises UsageError
+    for a user or a group that the file does not have, and for a file that cannot be changed for sure;
+    VaultError where it cannot be written."""
+    table, kind = ("groups", "group") if user.startswith(_GROUP) else ("users", "user")
+    name = user.removeprefix(_GROUP)
+
+    def add(document: Any) -> bool:
+        holders = document.get(table, [])
+        chosen = [one for one in holders if one.get("name") == name]
+        if not chosen:
+            known = ", ".join(str(one.get("name")) for one in holders[:20]) or "none"
+            raise UsageError(f"{file} has no {kind} {name[:60]!r}; it has {known}")
+        rights = chosen[0].setdefault("vaults", [])
+        if vault in rights:
+            return False
+        rights.append(vault)
+        return True
+
+    return _change(file, f"{table}.vaults", add)
+
+
+def add_withdrawn(file: Path, vault: str) -> bool:
+    """Have the vault of an id found by nobody. False if it is so. Raises as `add_right`."""
+
+    def add(document: Any) -> bool:
+        if vault in document.setdefault("withdrawn", []):
+            return False
+        document["withdrawn"].append(vault)
+        return True
+
+    return _change(file, "withdrawn", add)
+
+
+def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
+    import tomlkit
+
+    text = config_text(file, key, follow_links=True, most_bytes=MAX_GATEWAY_BYTES)
+    if text is None:
+        raise VaultError(f"{file} does not exist")
+    wanted = parsed_config(text, file)
+    has_key = key in wanted
+    if not change(wanted):
+        return False
+
+    def edit() -> str:
+        if not has_key and "." not in key:  # a key of the whole file has to stand before its tables
+            return f"{key} = {toml_text(wanted[key])}\n{text}"
+        document = tomlkit.parse(text)
+        change(document)
+        return tomlkit.dumps(document)
+
+    replace_config(file, changed_for_sure(edit, lambda found: found == wanted, key, file))
+    return True
+
+
+# What whoever runs a gateway does with the server: look at what is published, give rights, unpublish.
+
+
+class GatewayAdministration:
+    """Asks the server of a gateway's configuration, without a gateway. Raises BackendError."""
+
+    def __init__(self, vaults: MilvusVaults) -> None:
+        self._vaults = vaults
+
+    @classmethod
+    @contextmanager
+    def of(cls, settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[GatewayAdministration]:
+        """Connected for the time of the block. Raises ConfigError."""
+        with closing(server_connection(settings.milvus, environ)) as connection:
+            yield cls(MilvusVaults(connection, settings.milvus.collection_prefix))
+
+    def published(self) -> list[VaultState]:
+        """The vaults that are published, by keeper and name."""
+        return sorted(self._vaults.all().values(), key=lambda one: (one.keeper, one.name, one.vault))
+
+    def resolve(self, written: str) -> VaultState:
+        """The vault that a person means by an id or by `keeper/name`. Raises UnknownVaultError where it is
+        none, or more than one, or a name alone."""
+        states = self.published()
+        found = [one for one in states if written in (one.vault, full_name(one))]
+        if len(found) == 1:
+            return found[0]
+        same_name = [one for one in states if one.name == written]
+        if found:
+            raise UnknownVaultError(f"{written} is the name of several vaults: {_listed(found)}")
+        if same_name:
+            raise UnknownVaultError(f"a name alone names no vault; did you mean {_listed(same_name)}?")
+        raise UnknownVaultError(f'no vault {written} is published: "indexer gateway vaults" lists them')
+
+    def unpublish(self, vault: str) -> VaultState | None:
+        """Remove all that is published of the vault of an id; None where nothing was. Its keeper is told that
+        it was unpublished if it publishes again."""
+        return self._vaults.drop(vault, time.time_ns() // 1_000_000)
+
+
+def _listed(states: Iterable[VaultState]) -> str:
+    return ", ".join(f"{full_name(one)} ({one.vault})" for one in states)
+
+
+def gateway(
+    selection: VaultSelection,
+    output: Output,
+    action: Annotated[
+        Literal["serve", "token", "vaults", "grant", "unpublish"],
+        typer.Argument(
+            metavar="[serve|token|vaults|grant|unpublish]",
+            help="serve: answer searches. token: make a token for a user. vaults: list what is published. "
+            "grant USER VAULT: let a user, or group:NAME, read the vault of an id or of KEEPER/NAME. "
+            "unpublish ID: remove a vault from the Milvus server; its notes and its index stay.",
+        ),
+    ] = "serve",
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[USER VAULT|ID]", help="Of grant and unpublish.")
+    ] = None,
+    log_file: Annotated[
+        Path | None,
+        typer.Option("--log-file", metavar="FILE", help="Log to this file, 3 x 5 MB at most."),
+    ] = None,
+) -> None:
+    """Search the vaults of many daemons, for many users, by the configuration of --config FILE."""
+    given = tuple(arguments or ())
+    wanted = {"grant": (2,), "unpublish": (0, 1)}.get(action, (0,))
+    if len(given) not in wanted:
+        raise UsageError(f"gateway {action} takes {_TAKES.get(action, 'no more words')}")
+    if action == "token":
+        _print_token(output)
+    elif action == "unpublish" and not given:
+        _unpublish_own(selection)
+    else:
+        _with_configuration(selection, output, action, given, log_file)
+
+
+_TAKES = {"grant": "a user and a vault", "unpublish": "the id of a vault"}
+
+
+def _with_configuration(
+    selection: VaultSelection, output: Output, action: str, given: tuple[str, ...], log_file: Path | None
+) -> None:
+    if selection.config is None:
+        raise UsageError("--config FILE is missing: the gateway has a configuration of its own")
+    if action == "serve":
+        with logging_to(log_file):
+            _serve(selection.config)
+        return
+    with GatewayAdministration.of(load_gateway(selection.config), os.environ) as administration:
+        if action == "vaults":
+            print_vaults(administration, output)
+        elif action == "grant":
+            grant(administration, selection.config, *given)
+        else:
+            unpublish(administration, selection.config, *given)
+
+
+def print_vaults(administration: GatewayAdministration, output: Output) -> None:
+    """Print what is published, for a person or as JSON."""
+    published = administration.published()
+    rows = [
+        {
+            "id": one.vault,
+            "name": one.name,
+            "keeper": one.keeper,
+            "notes": one.notes,
+            "chunks": one.chunks,
+            "published_at": one.published_at,
+            "seen_at": one.seen_at,
+        }
+        for one in published
+    ]
+    if output.json:
+        print_json({"vaults": rows})
+        return
+    for one in published:
+        typer.echo(
+            f"{one.vault}  {full_name(one)}  {quantity(one.notes, 'note')}  {quantity(one.chunks, 'chunk')}  "
+            f"published {one.published_at}  seen {one.seen_at}"
+        )
+    if not published:
+        note("No vault is published.")
+
+
+def grant(administration: GatewayAdministration, config: Path, user: str, written: str) -> None:
+    """Give a user or a group the right to a vault, and say so. Raises UsageError, UnknownVaultError."""
+    state = administration.resolve(written)
+    shown = f"{full_name(state)} ({state.vault})"
+    if add_right(config, user, state.vault):
+        note(f"{user} may read {shown}.")
+    else:
+        note(f"{user} may read {shown} already.")
+
+
+def unpublish(administration: GatewayAdministration, config: Path, vault: str) -> None:
+    """Remove the vault of an id from the server, keep it from coming back, and say so."""
+    removed = administration.unpublish(vault)
+    add_withdrawn(config, vault)
+    if removed is None:
+        note(f"Nothing of {vault} is published. {config} keeps it from coming back.")
+    else:
+        note(f"Removed {full_name(removed)} ({vault}). {config} keeps it from coming back.")
+
+
+def _unpublish_own(selection: VaultSelection) -> None:
+    """Remove the vault of an index here. Its keeper may have no file of a gateway, so another person has to
+    write the id down there."""
+    vault = remove_publication(selection)
+    if vault:
+        note(
+            "A server that is restored from an older copy has the vault again. To keep it hidden then, "
+            f"whoever runs the gateways runs: indexer gateway --config FILE unpublish {vault}"
+        )
+
+
+def _print_token(output: Output) -> None:
+    made = NewToken.make()
+    if output.json:
+        print_json({"token": made.token, "token_sha256": made.sha256})
+        return
+    typer.echo(f'{made.token}\ntoken_sha256 = "{made.sha256}"')
+    note("The first line is for the user, the second for [[users]] in the configuration.")
+
+
+def _serve(config: Path) -> None:
+    keep_to_one_thread()
+    file = GatewayFile.read(config)
+    settings = file.settings
+    server = settings.server
+    with ended_by_signals(), gateway_listener(server) as listener:
+        where = f"unix:{server.socket}" if server.socket else f"http://{authority(listener, server.host)}"
+
+        def ready() -> None:
+            note(f"gateway: {where}, {len(settings.users)} users, Milvus at {settings.milvus.uri}")
+
+        run_gateway(file, listener, os.environ, ready)
+
+
+def authority(listener: socket.socket, host: str) -> str:
+    """Host and port of an address of HTTP."""
+    return f"[{host}]:{listener.getsockname()[1]}" if ":" in host else f"{host}:{listener.getsockname()[1]}"
+
+
+app = one_command(gateway)

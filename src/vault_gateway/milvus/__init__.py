@@ -1,0 +1,34 @@
+"""The derived indices of many vaults on a Milvus server. Only here is Milvus known.
+
+`MilvusVaults` knows which vaults are published and in what state, `MilvusPublisher` writes the notes of one
+vault, `MilvusRetriever` searches those of a scope.
+"""
+
+from __future__ import annotations
+
+from vault_gateway.milvus.connection import (
+    CollectionMissingError,
+    MilvusConnection,
+    ServerAccess,
+    TokenMissingError,
+)
+from vault_gateway.milvus.publisher import MilvusPublisher, RowChanges
+from vault_gateway.milvus.retriever import MilvusRetriever
+from vault_gateway.milvus.schema import CollectionLayout, collection_name
+from vault_gateway.milvus.vaults import MilvusVaults, OutdatedStateError, VaultState, place_digest
+
+__all__ = [
+    "CollectionLayout",
+    "CollectionMissingError",
+    "MilvusConnection",
+    "MilvusPublisher",
+    "MilvusRetriever",
+    "MilvusVaults",
+    "OutdatedStateError",
+    "RowChanges",
+    "ServerAccess",
+    "TokenMissingError",
+    "VaultState",
+    "collection_name",
+    "place_digest",
+]

@@ -1,0 +1,200 @@
+"""Writes the notes of one vault and their chunks to the server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from vault_gateway.milvus.connection import Row
+from vault_gateway.milvus.retrieval import all_of, number_in, tags_above, text_in, text_literal
+from vault_gateway.milvus.schema import (
+    MAX_TAGS,
+    PATH_BYTES,
+    TAG_BYTES,
+    CollectionLayout,
+    collection_name,
+    create_chunks,
+    document_text,
+)
+from vault_gateway.milvus.vaults import MilvusVaults, VaultState
+from vault_gateway.published_note import PublishedNote, pack_note
+from vault_indexer.errors import BackendError
+from vault_indexer.model import kind_of
+from vault_indexer.ports import EmbeddingModel
+
+_LAYOUT = CollectionLayout()
+_NOTES_AT_ONCE = 100
+_DELETE_KEYS = 2000
+
+
+class RowChanges(NamedTuple):
+    """The keys of chunks and the ids of notes that go."""
+
+    chunks: Collection[int]
+    notes: Collection[int]
+
+
+class MilvusPublisher:
+    """Writes one vault's notes and chunks: changes in place, or all of them, as a new edition.
+
+    One thread at a time uses it, and one daemon writes a vault. Every write can be repeated: rows have the
+    primary key of their edition and chunk, and `VaultState` is written after the rows it stands for. So a
+    crash leaves a state that is too old, never one that is too new. Raises BackendError, and
+    CollectionMissingError where the chunks' collection is gone: then `replace` makes it again.
+    """
+
+    def __init__(
+        self,
+        vaults: MilvusVaults,
+        vault: str,
+        model: EmbeddingModel,
+        *,
+        store_bodies: bool,
+        layout: CollectionLayout = _LAYOUT,
+    ) -> None:
+        if not 0 < len(vault.encode()) <= 200:
+            raise BackendError(f"the id of a vault has 1 to 200 bytes: {vault[:40]!r}")
+        self.vault = vault
+        self.collection = collection_name(vaults.prefix, model.key)
+        self._vaults = vaults
+        self._connection = vaults.connection
+        self._model = model
+        self._store_bodies = store_bodies
+        self._layout = layout
+
+    def state(self) -> VaultState | None:
+        """What is published; None if nothing is, or with another model."""
+        state = self._vaults.state(self.vault)
+        return state if state is not None and state.collection == self.collection else None
+
+    def apply(self, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]) -> None:
+        """Remove and write rows of the edition that `state` names, and then record `state`."""
+        keys = sorted(changes.chunks)
+        for start in range(0, len(keys), _DELETE_KEYS):
+            batch = keys[start : start + _DELETE_KEYS]
+            primary = [f"{state.edition}:{key}" for key in batch]
+            self._connection.call("delete", self.collection, filter=text_in("pk", primary))
+        self._write(state, come)
+        self._vaults.delete_notes(state, sorted(changes.notes))
+        self._vaults.put(state)
+
+    def replace(self, state: VaultState, notes: Iterable[PublishedNote]) -> VaultState:
+        """Write all notes as a new edition, then switch to it. The state that is active now; the
+        old rows stay until `sweep`."""
+        self._vaults.create()
+        create_chunks(self._connection, self.collection, self._model.dimension, self._layout)
+        before = self._vaults.state(self.vault)
+        epoch = before.epoch + 1 if before else 1
+        fresh = replace(state, collection=self.collection, epoch=epoch)
+        # What a replacement that failed has left would count twice.
+        self._delete_edition(fresh.edition)
+        self._write(fresh, notes)
+        self._flush()
+        self._vaults.put(fresh)
+        return fresh
+
+    def sweep(self, state: VaultState) -> None:
+        """Remove the rows of all other editions of the vault, in the collections of other models too."""
+        parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
+        self._vaults.delete_rows(all_of(parts))
+
+    def is_whole(self, state: VaultState) -> bool:
+        """Whether the server answers with as many chunks and notes of the edition as the state says."""
+        return self.count(state) == state.chunks and self._vaults.count_notes(state) == state.notes
+
+    def note_ids(self, state: VaultState) -> set[int]:
+        """The notes of the edition that the server answers with."""
+        return self._vaults.note_ids(state)
+
+    def count(self, state: VaultState) -> int:
+        """How many chunks of the edition the server answers with."""
+        rows = self._connection.read(
+            "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
+        )
+        return int(next(iter(rows))["count(*)"])
+
+    def has(self, state: VaultState, keys: Collection[int]) -> bool:
+        """Whether the server answers with all of these rows, found by their primary keys."""
+        if not keys:
+            return True
+        expression = text_in("pk", [f"{state.edition}:{key}" for key in keys])
+        rows = self._connection.read(
+            "query", self.collection, filter=expression, output_fields=["key"], limit=len(keys)
+        )
+        return len(rows) == len(keys)
+
+    def keys(self, state: VaultState) -> dict[int, bool]:
+        """The keys of all rows of the edition, and whether each has a vector."""
+        rows = self._connection.rows(self.collection, self._active(state), ["key", "has_vector"])
+        return {int(row["key"]): bool(row["has_vector"]) for row in rows}
+
+    def shows(self, state: VaultState, *, present: Collection[int], absent: Collection[int]) -> bool:
+        """Whether the server answers with the change, at the consistency that is configured: the state, all
+        of the keys `present` and none of the keys `absent`."""
+        if self._vaults.state(self.vault) != state:
+            return False
+        asked = [*present, *absent]
+        if not asked:
+            return True
+        expression = all_of([self._active(state), number_in("key", asked)])
+        rows = self._connection.read(
+            "query", self.collection, filter=expression, output_fields=["key"], limit=len(asked)
+        )
+        return {int(row["key"]) for row in rows} == set(present)
+
+    def _active(self, state: VaultState) -> str:
+        return all_of([text_in("vault", [self.vault]), text_in("edition", [state.edition])])
+
+    def _delete_edition(self, edition: str) -> None:
+        parts = [text_in("vault", [self.vault]), text_in("edition", [edition])]
+        self._vaults.delete_rows(all_of(parts))
+
+    def _flush(self) -> None:
+        """Have the server index what was written; until then Milvus Lite compares a query with every row. A
+        server that refuses, because others flush as well, does it by itself later."""
+        with suppress(BackendError):
+            self._connection.call("flush", self.collection)
+
+    def _write(self, state: VaultState, notes: Iterable[PublishedNote]) -> None:
+        """Each part of the notes before its chunks: a chunk that is found has its note."""
+        left = iter(notes)
+        while batch := list(islice(left, _NOTES_AT_ONCE)):
+            packed = ((one.note_id, pack_note(one, with_text=self._store_bodies)) for one in batch)
+            self._vaults.put_notes(state, packed)
+            rows = (row for note in batch for row in self._rows(state.edition, note))
+            self._connection.write(self.collection, rows)
+
+    def _rows(self, edition: str, note: PublishedNote) -> Iterator[Row]:
+        rows = note.stored.rows
+        of_note = {
+            "vault": self.vault,
+            "edition": edition,
+            "note_id": note.note_id,
+            "path": cut(rows.path, PATH_BYTES),
+            "kind": kind_of(rows.path).value,
+            "tags": [cut(tag, TAG_BYTES) for tag in tags_above(rows.tags)[:MAX_TAGS]],
+        }
+        for key in note.keys:
+            vector = np.zeros(self._model.dimension, np.float32)
+            if key in note.vectors:
+                vector = np.frombuffer(note.vectors[key], np.float16).astype(np.float32)
+            yield {
+                **of_note,
+                "pk": f"{edition}:{key}",
+                "key": key,
+                "terms": document_text(note.terms[key].items()),
+                "vector": vector,
+                "has_vector": bool(vector.any()),
+            }
+
+
+def cut(text: str, limit: int) -> str:
+    """The beginning of a text, of at most `limit` bytes in UTF-8."""
+    if len(text) * 4 <= limit:
+        return text
+    return text.encode("utf-8")[:limit].decode("utf-8", "ignore")

@@ -1,0 +1,174 @@
+"""What a backend of the derived indices answers: the ports, and the values that pass through them.
+
+A question goes to the vaults of a `VaultScope`, which is asked for everywhere: there is no way to search
+without saying in which vaults. `tests/gateway/test_gateway_milvus_contract.py`
+holds it to what a reference over a snapshot answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from vault_indexer.errors import UsageError
+from vault_indexer.text.fold import tag_name
+from vault_indexer.text.terms import QueryTerm
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float32]
+
+MAX_LIMIT = 1000
+"""Hits of one question at the most. A rule of thumb."""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultScope:
+    """The ids of the vaults that a question may read; whoever asks has been checked before. An empty scope
+    finds nothing. Make one with `of`."""
+
+    vaults: tuple[str, ...]
+
+    @classmethod
+    def of(cls, vaults: Iterable[str]) -> VaultScope:
+        """The scope of these vaults, each once. Raises TypeError for a single text: it is one vault's id, and
+        not a list of letters."""
+        if isinstance(vaults, str):
+            raise TypeError("a scope takes a list of vaults")
+        return cls(tuple(sorted(set(vaults))))
+
+    def only(self, vaults: Iterable[str]) -> VaultScope:
+        """The part of this scope within these vaults: a question can narrow what it may
+        read, not widen it."""
+        wanted = set(vaults)
+        return VaultScope(tuple(vault for vault in self.vaults if vault in wanted))
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which chunks of a scope may be found, and how many.
+
+    Of `folders`, `paths`, `note_ids` and `kinds` one must fit, of `tags` all; an empty one leaves everything.
+    A folder is a path from the vault without a slash at the end, and holds what is in it at any depth. A tag
+    is without `#`, in any case, and also stands for the tags below it (`a` for `a/b`). A kind is a value of
+    `vault.FileKind`. `note_ids` are those of the vault's catalog: they make sense in a scope of one vault.
+    """
+
+    limit: int = 10
+    folders: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    note_ids: tuple[int, ...] = ()
+    kinds: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises UsageError for what nobody can answer."""
+        if not 1 <= self.limit <= MAX_LIMIT:
+            raise UsageError(f"limit = {self.limit}: 1 to {MAX_LIMIT}")
+
+    @property
+    def folded_tags(self) -> tuple[str, ...]:
+        """The tags as both backends store them."""
+        return tuple(map(tag_name, self.tags))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChunk:
+    """A chunk that was found, by its key and the id of its note in the catalog of its vault. `score` is a
+    cosine or a BM25 score: comparable within one answer only."""
+
+    vault: str
+    key: int
+    note_id: int
+    path: str
+    score: float
+
+
+class ChunkRetriever(Protocol):
+    """Searches the chunks of a scope. Every answer is best first; equal scores are ordered by vault and key.
+
+    Any thread may call its methods. Raises BackendError where the backend cannot answer.
+    """
+
+    def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
+        """The chunks of highest cosine with the vector (shape (dimension,), length 1); none for zeros."""
+        ...
+
+    def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
+        """The best chunks by BM25 that hold any of the words."""
+        ...
+
+
+def in_order(found: Iterable[FoundChunk]) -> list[FoundChunk]:
+    """Best first; equal scores by vault and key."""
+    return sorted(found, key=lambda one: (-one.score, one.vault, one.key))
+
+
+def tags_above(tags: Iterable[str]) -> list[str]:
+    """The tags and those above them, each once, in order: `a`, `a/b` of `a/b`."""
+    return list(
+        dict.fromkeys(
+            "/".join(parts[: depth + 1])
+            for tag in tags
+            for parts in [tag.split("/")]
+            for depth in range(len(parts))
+        )
+    )
+
+
+# Filter expressions of Milvus, made from values alone: no text of a user is ever part of the syntax.
+#
+# Milvus has templates for this (`filter_params`); Milvus Lite does not, so values are quoted here.
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+"""What both Milvus' grammar and Milvus Lite's know inside double quotes."""
+
+
+def text_literal(value: str) -> str:
+    """The text as a literal. Raises UsageError for what no server can hold: half a surrogate pair, a zero."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise UsageError("a filter holds text that is not valid Unicode") from error
+    if "\0" in value:
+        raise UsageError("a filter holds the character U+0000")
+    return f'"{value.translate(_ESCAPES)}"'
+
+
+def text_in(field: str, values: Iterable[str]) -> str:
+    """The field is one of the texts."""
+    return f"{field} in [{', '.join(map(text_literal, values))}]"
+
+
+def number_in(field: str, values: Iterable[int]) -> str:
+    """The field is one of the numbers."""
+    return f"{field} in [{', '.join(str(int(value)) for value in values)}]"
+
+
+def selection_parts(selection: Selection) -> list[str]:
+    """The conditions of a selection; each must hold."""
+    parts = [f"array_contains(tags, {text_literal(tag)})" for tag in selection.folded_tags]
+    if selection.folders:
+        parts.append(" or ".join(map(_in_folder, selection.folders)))
+    if selection.paths:
+        parts.append(text_in("path", selection.paths))
+    if selection.note_ids:
+        parts.append(number_in("note_id", selection.note_ids))
+    if selection.kinds:
+        parts.append(text_in("kind", selection.kinds))
+    return parts
+
+
+def _in_folder(folder: str) -> str:
+    """The path begins with the folder: a range of an indexed field, which costs less than a look at each
+    row. "0" follows "/"."""
+    return f"(path >= {text_literal(folder + '/')} and path < {text_literal(folder + '0')})"
+
+
+def all_of(parts: Iterable[str]) -> str:
+    """The expression that all parts hold."""
+    return " and ".join(f"({part})" for part in parts)

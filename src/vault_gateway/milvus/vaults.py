@@ -1,0 +1,346 @@
+"""Which vaults are published on the server, in what state, with which notes, weights and statistics."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+
+from vault_gateway.milvus.connection import CollectionMissingError, MilvusConnection, Row
+from vault_gateway.milvus.retrieval import VaultScope, all_of, text_in, text_literal
+from vault_gateway.milvus.schema import (
+    NOTHING,
+    TITLE_BYTES,
+    VAULT_BYTES,
+    blobs_name,
+    create_table,
+    notes_name,
+    vaults_name,
+)
+from vault_indexer.errors import BackendError
+from vault_indexer.text.times import iso_time
+
+_FIELDS = {
+    "vault": VAULT_BYTES,
+    "name": TITLE_BYTES,
+    "keeper": TITLE_BYTES,
+    "collection": 256,
+    "model": 1024,
+    "weights": 64,
+    "languages": 1024,
+    "epoch": 0,
+    "seq": 0,
+    "generation": 0,
+    "chunks": 0,
+    "notes": 0,
+    "statistics": 64,
+    "place": 64,
+    "owner": 64,
+    "claimed_ms": 0,
+    "published_ms": 0,
+    "seen_ms": 0,
+    "withdrawn_ms": 0,
+}
+_PART_BYTES = 48_000
+"""Of a blob or a note in one row: base64 makes 64,000 characters of it; Milvus' longest text is 65,535."""
+
+_NOTE_FIELDS = {
+    "part": VAULT_BYTES + 96,
+    "vault": VAULT_BYTES,
+    "edition": VAULT_BYTES + 32,
+    "number": 0,
+    "data": 65_535,
+}
+
+_NOTES_AT_ONCE = 200
+_DELETED_AT_ONCE = 50
+_MAX_ROWS = 16_384
+
+
+class OutdatedStateError(BackendError):
+    """A state is older than the one on the server: somebody else has published the vault meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class VaultState:
+    """What is published of one vault. The rows whose `edition` it names are active, all others are not.
+
+    `vault` is its id, unique on the server; `name` is what people call it, and `keeper` which daemon keeps
+    it. `seq` is the last commit of the catalog that was applied, of the index generation `generation`.
+    `collection` is the alias of the chunks' collection, `model` the key of the embedding model, `weights` the
+    digest of its token weights ("" for none): a query's vector has to be made with both. `languages` are
+    those of the notes, most frequent first: a query's words are analysed for them. `chunks` counts the rows,
+    and `notes` the notes they are of; `statistics` is the digest of what is known of all of them.
+
+    `place` is the digest of the keeper's name and the vault's folder, `owner` the SHA-256 of the key that the
+    index of the vault keeps: only that index may write the state. Times are milliseconds since 1970, by the
+    keeper's clock: `claimed_ms` when this index published first, `published_ms` the last change that was
+    applied, `seen_ms` when the keeper last said that it is there. `withdrawn_ms` is not 0 in a tombstone: the
+    vault was unpublished then, and nobody finds it.
+    """
+
+    vault: str
+    name: str
+    keeper: str
+    collection: str
+    model: str
+    weights: str
+    languages: tuple[str, ...]
+    epoch: int
+    seq: int
+    generation: int
+    chunks: int
+    notes: int = 0
+    statistics: str = ""
+    place: str = ""
+    owner: str = ""
+    claimed_ms: int = 0
+    published_ms: int = 0
+    seen_ms: int = 0
+    withdrawn_ms: int = 0
+
+    @property
+    def edition(self) -> str:
+        """What marks the rows that are active."""
+        return f"{self.vault}@{self.epoch}"
+
+    @property
+    def published_at(self) -> str:
+        """When its newest state was published; ISO 8601, UTC."""
+        return iso_time(self.published_ms * 1_000_000)
+
+    @property
+    def seen_at(self) -> str:
+        """When its keeper last said that it is there; ISO 8601, UTC."""
+        return iso_time(self.seen_ms * 1_000_000)
+
+
+_PUBLISHED = "withdrawn_ms == 0"
+
+
+def place_digest(folder: str, keeper: str) -> str:
+    """A hash of the keeper's name and of the vault's folder there, as resolved."""
+    return hashlib.sha256(f"{keeper}\0{folder}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+class MilvusVaults:
+    """The vaults of one installation (`prefix`) on the server. Any thread may call it. Raises
+    BackendError."""
+
+    def __init__(self, connection: MilvusConnection, prefix: str) -> None:
+        self.connection = connection
+        self.prefix = prefix
+        self._table = vaults_name(prefix)
+        self._blobs = blobs_name(prefix)
+        self._notes = notes_name(prefix)
+
+    def create(self) -> None:
+        """The collections, unless they are there."""
+        create_table(self.connection, self._table, _FIELDS)
+        create_table(self.connection, self._blobs, {"part": 128, "data": 65_535})
+        create_table(self.connection, self._notes, _NOTE_FIELDS)
+
+    def state(self, vault: str) -> VaultState | None:
+        """One vault's state; None if it is not published."""
+        return self.states(VaultScope((vault,))).get(vault)
+
+    def records(self, vault: str, place: str) -> list[VaultState]:
+        """The states of the vault, and of others of the same place, tombstones too, as they are now whatever
+        the consistency that is configured. For who publishes."""
+        expression = f"vault == {text_literal(vault)} or place == {text_literal(place)}"
+        return list(self._query(expression, "Strong").values())
+
+    def states(self, scope: VaultScope) -> dict[str, VaultState]:
+        """The states of a scope's vaults, by id; those that are not published are left out."""
+        if not scope.vaults:
+            return {}
+        return self._query(f"{text_in('vault', scope.vaults)} and {_PUBLISHED}")
+
+    def all(self) -> dict[str, VaultState]:
+        """The states of all vaults, by id. For who administers; users get what their scope allows."""
+        return self._query(_PUBLISHED)
+
+    def put(self, state: VaultState) -> None:
+        """Write a vault's state; the statistics that only its former state named go. Raises
+        OutdatedStateError where the server has one of a later epoch, or a
+        later one of this epoch, and where the vault was unpublished or has another owner meanwhile."""
+        now = self._record(state.vault)
+        if now is not None and (
+            (now.epoch, now.seq) > (state.epoch, state.seq)
+            or (now.owner, now.withdrawn_ms) != (state.owner, state.withdrawn_ms)
+        ):
+            raise OutdatedStateError(f"{state.keeper}/{state.name} was published by somebody else meanwhile")
+        self.overwrite(state)
+        if now is not None and now.statistics != state.statistics:
+            self._drop_blob(now.statistics)
+
+    def overwrite(self, state: VaultState) -> None:
+        """Write a vault's state, whatever is there."""
+        row = asdict(state) | {"languages": " ".join(state.languages), "nothing": NOTHING}
+        self.connection.write(self._table, [row])
+
+    def drop(self, vault: str, now_ms: int) -> VaultState | None:
+        """Remove all that is published of a vault: its state becomes a tombstone first, so that nobody finds
+        it any more, then its notes and its statistics go, and its chunks from the collections of all models.
+        The state it had; None if it was not published. A second call completes one that was interrupted.
+        Token weights stay, since other vaults may have the same."""
+        known = self._record(vault)
+        was_published = known is not None and not known.withdrawn_ms
+        if known is not None and was_published:
+            self.overwrite(replace(known, chunks=0, notes=0, withdrawn_ms=now_ms))
+        self.delete_rows(text_in("vault", [vault]))
+        if known is not None:
+            self._drop_blob(known.statistics)
+        return known if was_published else None
+
+    def delete_rows(self, expression: str) -> None:
+        """Delete the notes that meet an expression, and such chunks from the collections of all models."""
+        for name in self.connection.call("list_collections"):
+            if str(name).startswith(f"{self.prefix}_chunks_") or str(name) == self._notes:
+                self.connection.call("delete", name, filter=expression)
+
+    def put_notes(self, state: VaultState, notes: Iterable[tuple[int, bytes]]) -> None:
+        """Write notes (id, bytes) of the edition that the state names."""
+        of = {"vault": state.vault, "edition": state.edition, "nothing": NOTHING}
+        rows = (
+            {**of, "part": part, "number": number, "data": data}
+            for note_id, packed in notes
+            for number, (part, data) in enumerate(_parts(f"{state.edition}:{note_id}", packed))
+        )
+        self.connection.write(self._notes, rows)
+
+    def delete_notes(self, state: VaultState, note_ids: Iterable[int]) -> None:
+        """Remove notes of the edition that the state names."""
+        left = iter(note_ids)
+        while batch := list(islice(left, _DELETED_AT_ONCE)):
+            parts = " or ".join(f"({_parts_of(f'{state.edition}:{note_id}')})" for note_id in batch)
+            expression = all_of([text_in("edition", [state.edition]), parts])
+            self.connection.call("delete", self._notes, filter=expression)
+
+    def notes(self, state: VaultState, note_ids: Iterable[int]) -> dict[int, bytes]:
+        """The notes of these ids, as they were written; one that is not whole is left out."""
+        wanted = sorted(set(note_ids))
+        found: dict[int, bytes] = {}
+        for start in range(0, len(wanted), _NOTES_AT_ONCE):
+            found |= self._whole_notes(state, wanted[start : start + _NOTES_AT_ONCE])
+        return found
+
+    def note_ids(self, state: VaultState) -> set[int]:
+        """The ids of the notes that are there, by their first parts."""
+        rows = self.connection.rows(self._notes, _first_parts(state), ["part"])
+        return {_note_of(str(row["part"])) for row in rows}
+
+    def count_notes(self, state: VaultState) -> int:
+        """How many notes the server answers with, by their first parts."""
+        rows = self.connection.read(
+            "query", self._notes, filter=_first_parts(state), output_fields=["count(*)"]
+        )
+        return int(next(iter(rows))["count(*)"])
+
+    def _whole_notes(self, state: VaultState, note_ids: Sequence[int]) -> dict[int, bytes]:
+        first = [f"{state.edition}:{note_id}:{0:04d}" for note_id in note_ids]
+        rows = self._rows(self._notes, text_in("part", first), ["part", "data"])
+        data = {str(row["part"]): str(row["data"]) for row in rows}
+        more = [
+            f"{state.edition}:{_note_of(part)}:{number:04d}"
+            for part, text in data.items()
+            for number in range(1, _count_of(text))
+        ]
+        for start in range(0, len(more), _NOTES_AT_ONCE):
+            rows = self._rows(
+                self._notes, text_in("part", more[start : start + _NOTES_AT_ONCE]), ["part", "data"]
+            )
+            data |= {str(row["part"]): str(row["data"]) for row in rows}
+        return {
+            note_id: whole for note_id in note_ids if (whole := _joined(f"{state.edition}:{note_id}", data))
+        }
+
+    def put_blob(self, data: bytes) -> str:
+        """Keep token weights or statistics, unless they are there. Returns their digest."""
+        digest = hashlib.sha256(data).hexdigest()
+        if self.blob(digest) != data:
+            parts = _parts(digest, data)
+            rows = ({"part": part, "data": text, "nothing": NOTHING} for part, text in parts)
+            self.connection.write(self._blobs, rows)
+        return digest
+
+    def blob(self, digest: str) -> bytes | None:
+        """The token weights or statistics of a digest; None where they are not (all) there."""
+        rows = self._rows(self._blobs, _parts_of(digest), ["part", "data"]) if digest.isalnum() else []
+        found = _joined(digest, {str(row["part"]): str(row["data"]) for row in rows})
+        return found if found and hashlib.sha256(found).hexdigest() == digest else None
+
+    def _drop_blob(self, digest: str) -> None:
+        """Remove what nobody names any more."""
+        if digest.isalnum():
+            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
+
+    def _record(self, vault: str) -> VaultState | None:
+        """One vault's state, or its tombstone, as it is now. None if it was never published."""
+        return self._query(text_in("vault", [vault]), "Strong").get(vault)
+
+    def _query(self, expression: str, consistency: str = "") -> dict[str, VaultState]:
+        rows = self._rows(self._table, expression, [*_FIELDS], consistency)
+        return {str(row["vault"]): _state_of(row) for row in rows}
+
+    def _rows(self, table: str, expression: str, fields: Iterable[str], consistency: str = "") -> list[Row]:
+        try:
+            found = self.connection.call(
+                "query",
+                table,
+                filter=expression,
+                output_fields=list(fields),
+                limit=_MAX_ROWS,
+                consistency_level=consistency or self.connection.consistency_level,
+            )
+        except CollectionMissingError:
+            return []
+        return list(found)
+
+
+def _parts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
+    """The rows that hold the bytes: their keys, and the text of each, which says how many there are."""
+    pieces = [data[at : at + _PART_BYTES] for at in range(0, len(data), _PART_BYTES)] or [b""]
+    for number, piece in enumerate(pieces):
+        yield f"{name}:{number:04d}", f"{len(pieces)}:{base64.b64encode(piece).decode()}"
+
+
+def _parts_of(name: str) -> str:
+    """The rows of one name; ";" follows ":"."""
+    return f"part > {text_literal(name + ':')} and part < {text_literal(name + ';')}"
+
+
+def _first_parts(state: VaultState) -> str:
+    """The first row of each note of the edition that the state names."""
+    return all_of([text_in("edition", [state.edition]), "number == 0"])
+
+
+def _count_of(text: str) -> int:
+    """How many parts a name has, as each of them says."""
+    count = text.partition(":")[0]
+    return int(count) if count.isdecimal() else 0
+
+
+def _note_of(part: str) -> int:
+    """The note in the key of one of its parts."""
+    return int(part.split(":")[-2])
+
+
+def _joined(name: str, rows: Mapping[str, str]) -> bytes | None:
+    """The bytes of a name; None where a part is missing, or is no part of it."""
+    first = rows.get(f"{name}:{0:04d}")
+    texts = [] if first is None else [rows.get(f"{name}:{n:04d}") for n in range(_count_of(first))]
+    if not texts or None in texts or len({_count_of(text) for text in texts if text}) != 1:
+        return None
+    try:
+        return b"".join(base64.b64decode(text.partition(":")[2]) for text in texts if text)
+    except binascii.Error:
+        return None
+
+
+def _state_of(row: Row) -> VaultState:
+    values = {field: row[field] for field in _FIELDS}
+    return VaultState(**values | {"languages": tuple(str(row["languages"]).split())})

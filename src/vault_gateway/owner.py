@@ -1,0 +1,139 @@
+"""Whose a publication is: the id of a vault on servers, and the key that proves it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import socket
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vault_gateway.milvus import MilvusVaults, VaultState, place_digest
+from vault_indexer.errors import BackendError
+from vault_indexer.system import write_atomically
+from vault_indexer.text.times import iso_time
+
+_FILE = re.compile(r"([a-z0-9-]{1,60}-[0-9a-f]{16}) ([0-9a-f]{64})\s*")
+
+
+class NotOwnerError(BackendError):
+    """Another index publishes this vault, or it was taken off the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationIdentity:
+    """The id of a vault, and the secret key of the index that may publish it."""
+
+    vault: str
+    key: str
+
+    @classmethod
+    def make(cls, name: str) -> PublicationIdentity:
+        """A new one each time; the folder's name is in the id for people alone."""
+        readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:40].strip("-") or "vault"
+        return cls(f"{readable}-{secrets.token_hex(8)}", secrets.token_hex(32))
+
+    @property
+    def owner(self) -> str:
+        """What the server has of the key."""
+        return hashlib.sha256(self.key.encode()).hexdigest()
+
+
+class IdentityFile:
+    """The file `publication` in an index folder. Who holds the lock of the index writes it."""
+
+    def __init__(self, index_dir: Path) -> None:
+        self._path = index_dir / "publication"
+
+    def read(self) -> PublicationIdentity | None:
+        """The identity; None where nothing was published by this index, or the file is damaged."""
+        try:
+            found = _FILE.fullmatch(self._path.read_text("ascii"))
+        except (OSError, ValueError):
+            return None
+        return PublicationIdentity(*found.groups()) if found else None
+
+    def keep(self, name: str) -> PublicationIdentity:
+        """The identity, made now unless there is one. Raises OSError."""
+        found = self.read()
+        if found is None:
+            found = PublicationIdentity.make(name)
+            self.write(found)
+        return found
+
+    def write(self, identity: PublicationIdentity) -> None:
+        """Durably, for the user alone. Raises OSError."""
+        write_atomically(self._path, f"{identity.vault} {identity.key}\n".encode())
+
+    def forget(self) -> None:
+        """The vault gets a new id when it is published again. Raises OSError."""
+        self._path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedVault:
+    """Who publishes what: the vault's id on the server, its name for people, the daemon that keeps it, the
+    digests of its place and of its owner's key (see `VaultState`)."""
+
+    vault: str
+    name: str
+    keeper: str
+    place: str
+    owner: str
+
+    @classmethod
+    def of(cls, folder: Path, keeper: str, identity: PublicationIdentity) -> PublishedVault:
+        """The vault in a folder. An empty `keeper` is the name of the host."""
+        keeper = keeper or socket.gethostname()
+        name = folder.name.encode("utf-8", "replace").decode("utf-8")
+        return cls(identity.vault, name, keeper, place_digest(str(folder), keeper), identity.owner)
+
+    @property
+    def full_name(self) -> str:
+        """What people call it."""
+        return f"{self.keeper}/{self.name}"
+
+
+def require_owner(vaults: MilvusVaults, published: PublishedVault) -> None:
+    """Raises NotOwnerError where another index publishes the vault, or one of the same keeper and folder, or
+    where it was unpublished. Of two that began at the same time, the first one stays."""
+    records = vaults.records(published.vault, published.place)
+    own = next((one for one in records if one.vault == published.vault), None)
+    if own is not None and own.withdrawn_ms:
+        raise NotOwnerError(
+            f"{published.full_name} was unpublished at {iso_time(own.withdrawn_ms * 1_000_000)}; "
+            "publish it under a new id with --take-over"
+        )
+    for other in records:
+        began_earlier = own is None or (other.claimed_ms, other.vault) <= (own.claimed_ms, own.vault)
+        if not other.withdrawn_ms and other.owner != published.owner and began_earlier:
+            raise NotOwnerError(
+                f"{published.full_name} is published by another index since "
+                f"{iso_time(other.claimed_ms * 1_000_000)}; "
+                "take it over with --take-over"
+            )
+
+
+def take_over(vaults: MilvusVaults, folder: Path, keeper: str, file: IdentityFile, now_ms: int) -> bool:
+    """Give this index the publication of its folder and keeper, with the id of the vault, so that rights
+    stay. One that was unpublished gets a new id. False if there is nothing to take over. Raises BackendError
+    and OSError; it can be repeated after a failure."""
+    identity = file.keep(folder.name)
+    published = PublishedVault.of(folder, keeper, identity)
+    records = vaults.records(published.vault, published.place)
+    if any(one.vault == published.vault and one.withdrawn_ms for one in records):
+        file.write(PublicationIdentity.make(folder.name))
+        return True
+    foreign = [one for one in records if not one.withdrawn_ms and one.owner != published.owner]
+    if not foreign:
+        return False
+    chosen = min(foreign, key=lambda one: (one.claimed_ms, one.vault))
+    mine = PublicationIdentity(chosen.vault, identity.key)
+    file.write(mine)
+    _hand_over(vaults, chosen, mine, now_ms)
+    return True
+
+
+def _hand_over(vaults: MilvusVaults, state: VaultState, identity: PublicationIdentity, now_ms: int) -> None:
+    vaults.overwrite(replace(state, owner=identity.owner, claimed_ms=now_ms))

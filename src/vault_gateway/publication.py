@@ -1,0 +1,466 @@
+"""Keeps what is published of a vault on a Milvus server in step with its catalog."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from vault_gateway.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, RowChanges, VaultState
+from vault_gateway.owner import PublishedVault, require_owner
+from vault_gateway.published_note import PublishedNote, terms_of
+from vault_indexer.errors import ProcessError, UnavailableError
+from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
+from vault_indexer.index.documents import keyword_documents, note_words
+from vault_indexer.index.workers.job import Died, Failed, JobWorker, Runnable
+from vault_indexer.index.workers.pool import WorkerPool, run_until_done
+from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.store import Generation, VaultStatistics
+from vault_indexer.store.catalog import CatalogReader, Changes, stored_notes
+from vault_indexer.store.keywords import KeywordIndex, Vocabulary
+from vault_indexer.store.vectors import SAMPLED, spread_evenly
+from vault_indexer.system import ProcessLimits, batches, write_atomically
+
+# The notes of a catalog as a server gets them, prepared in a process of their own.
+#
+# Analysing text in the daemon would hold the interpreter that answers searches.
+
+
+_NOTES_AT_ONCE = 200
+_TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NotesJob:
+    """Prepare the notes of these ids."""
+
+    generation: Generation
+    model: str
+    note_ids: tuple[int, ...]
+
+    def run(self, _worker: object) -> list[PublishedNote]:
+        """Implements Runnable."""
+        with CatalogReader(self.generation.catalog) as catalog:
+            return list(published_notes(catalog, self.model, self.note_ids))
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsJob:
+    """Count the words of a generation, which is published as `vault`."""
+
+    generation: Generation
+    vault: str
+    model: str
+    dimension: int
+
+    def run(self, _worker: object) -> bytes:
+        """Implements Runnable."""
+        with CatalogReader(self.generation.catalog) as catalog:
+            return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
+
+
+_Result = list[PublishedNote] | bytes
+_Job = Runnable[object, _Result]
+
+
+class NoteSource(Protocol):
+    """Gives the notes of one generation, and what is known of all of them."""
+
+    def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
+        """The notes of these ids, ascending; unknown ids are left out."""
+        ...
+
+    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
+        """The statistics of the vault, as `VaultStatistics.to_bytes` gives them."""
+        ...
+
+    def rest(self) -> None:
+        """Nothing is asked for a while."""
+        ...
+
+    def stop(self) -> None:
+        """Let a call under way end soon. Any thread."""
+        ...
+
+
+class PublishingWorker:
+    """Implements NoteSource in a worker process, which starts with the first call.
+
+    A CatalogPublisher owns one. The process reads the catalog as it is then: of a note that was removed
+    meanwhile nothing is given. One thread calls it, and any thread may call `stop`. Raises UnavailableError,
+    ProcessError or OSError where it cannot work.
+    """
+
+    def __init__(self, generation: Generation, limits: ProcessLimits) -> None:
+        self._generation = generation
+        self._pool: WorkerPool[_Job, _Result | Failed] = WorkerPool(1, JobWorker, limits)
+
+    def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
+        """The notes of these ids, ascending; unknown ids are left out."""
+        for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
+            prepared = self._prepare(NotesJob(self._generation, model, tuple(batch)))
+            assert not isinstance(prepared, bytes)
+            yield from prepared
+
+    def statistics(self, vault: str, model: str, dimension: int) -> bytes:
+        """The statistics of the vault."""
+        counted = self._prepare(StatisticsJob(self._generation, vault, model, dimension))
+        assert isinstance(counted, bytes)
+        return counted
+
+    def rest(self) -> None:
+        """End the process; the next call starts another."""
+        self._pool.close()
+
+    def stop(self) -> None:
+        """Let a call under way end soon, with UnavailableError; only `rest` may follow. Any thread."""
+        self._pool.stop()
+
+    def _prepare(self, job: _Job) -> _Result:
+        result = run_until_done(self._pool, job, _TRIES)
+        if isinstance(result, Failed):
+            raise UnavailableError(result.reason)
+        if isinstance(result, Died):
+            raise ProcessError(f"notes could not be prepared for the server: {result.reason}")
+        return result
+
+
+def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
+    """The notes of these ids as a server gets them, ascending; unknown ids are left out."""
+    for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
+        notes = catalog.notes(batch)
+        for stored in stored_notes(catalog, batch):
+            rows = [row for row in catalog.chunks_of(stored.note_id) if not row.chunk.is_context]
+            words = note_words(notes[stored.note_id])
+            documents = keyword_documents(words, ((row.key, row.chunk) for row in rows))
+            vectors = dict(catalog.chunk_vectors(model, [row.key for row in rows]))
+            yield PublishedNote(stored, {one.key: terms_of(one) for one in documents}, vectors)
+
+
+def statistics_of(
+    generation: Generation, catalog: CatalogReader, model: str, dimension: int
+) -> VaultStatistics:
+    """What is known of the whole vault, by the keyword index of the generation and its catalog. Raises
+    IndexUnusableError."""
+    keywords = KeywordIndex.open(generation.keywords, check=False)
+    embedded = catalog.nonzero_vector_keys(model)
+    chosen = [embedded[at] for at in spread_evenly(len(embedded), SAMPLED).tolist()] if embedded else []
+    packed = b"".join(vector for _, vector in catalog.chunk_vectors(model, chosen))
+    return VaultStatistics(
+        documents=len(keywords.snapshot()),
+        notes_by_language=catalog.notes_by_language(),
+        vocabulary=Vocabulary.of(keywords.term_frequencies()),
+        background=np.frombuffer(packed, np.float16).astype(np.float32).reshape(-1, dimension),
+    )
+
+
+_PROBED = 50
+"""Keys of a change that are asked for, to see whether the server answers with it."""
+
+
+_FEW_CHUNKS, _PART = 20, 20
+"""With this number of chunks more or less, or a twentieth of all, words are counted again. A rule of
+thumb."""
+
+_RECOUNT_MS = 600_000
+"""After so long they are counted again with the next change. A rule of thumb."""
+
+_LOOKED_UP = 5
+"""Rows that are looked up while nothing changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change that was sent: the state it makes, and some of the keys that came and went with it."""
+
+    state: VaultState
+    present: tuple[int, ...] = ()
+    absent: tuple[int, ...] = ()
+
+
+class CatalogPublisher:
+    """Applies the commits of one generation's catalog to what the server holds of the vault.
+
+    `follow` brings the server to the catalog's seq: by the log of changes, or by comparing keys where the log
+    is too short or rows are missing. `publish_all` writes everything beside and switches: the first time, and
+    where the server has lost the collection or the vault's state. Both need the catalog alone, no vault and
+    no model, and both can be repeated after a failure. All of them ask first whether this index is the owner
+    of the publication. One thread at a time uses it. Raises BackendError, and NotOwnerError.
+    """
+
+    def __init__(
+        self,
+        vaults: MilvusVaults,
+        publisher: MilvusPublisher,
+        published: PublishedVault,
+        generation: int,
+        model: EmbeddingModel,
+        source: NoteSource,
+    ) -> None:
+        self._vaults = vaults
+        self._publisher = publisher
+        self._published = published
+        self._generation = generation
+        self._model = model
+        self._source = source
+        self._counted: VaultState | None = None
+        """The state that this process has counted the words for last."""
+
+    def applied(self, epoch: int) -> VaultState | None:
+        """What the server says it holds of this generation, published as `epoch`; None where that is lost or
+        of another index."""
+        require_owner(self._vaults, self._published)
+        state = self._publisher.state()
+        if state is None or (state.epoch, state.generation) != (epoch, self._generation):
+            return None
+        return state
+
+    def is_whole(self, state: VaultState) -> bool:
+        """Whether all rows are there, by their number: the server looks at each of them. Raises
+        CollectionMissingError."""
+        return self._publisher.is_whole(state)
+
+    def has_newest(self, catalog: CatalogReader, state: VaultState) -> bool:
+        """Whether the newest rows are there, looked up by their primary keys: costs next to nothing, and
+        finds a collection that is gone or empty. Raises CollectionMissingError."""
+        return self._publisher.has(state, catalog.chunk_key_array()[-_LOOKED_UP:].tolist())
+
+    def publish_all(self, catalog: CatalogReader) -> Change:
+        """Write everything as a new edition, and switch to it."""
+        self._vaults.create()
+        require_owner(self._vaults, self._published)
+        weights = catalog.blob(WEIGHTS_BLOB)
+        digest = self._vaults.put_blob(weights) if weights else ""
+        keys = catalog.chunk_key_array().tolist()
+        note_ids = _notes_of(keys)
+        before, now_ms = self._vaults.state(self._published.vault), _now_ms()
+        state = VaultState(
+            vault=self._published.vault,
+            name=self._published.name,
+            keeper=self._published.keeper,
+            collection="",
+            model=self._model.key,
+            weights=digest,
+            languages=catalog.languages().in_order,
+            epoch=0,
+            seq=catalog.seq,
+            generation=self._generation,
+            chunks=len(keys),
+            notes=len(note_ids),
+            statistics=self._put_statistics(),
+            place=self._published.place,
+            owner=self._published.owner,
+            claimed_ms=before.claimed_ms if before else now_ms,
+            published_ms=now_ms,
+            seen_ms=now_ms,
+        )
+        made = self._publisher.replace(state, self._notes(note_ids))
+        self._counted = made
+        return Change(made, tuple(keys[-_PROBED:]))
+
+    def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
+        """Apply what the catalog has since `state`; with `whole` false, what the server lacks. Raises
+        CollectionMissingError where all is gone."""
+        require_owner(self._vaults, self._published)
+        changes = catalog.changes(state.seq) if whole else None
+        changes = changes or self._compare_keys(catalog, state)
+        gone, come = changes.removed, changes.added | changes.embedded
+        keys = catalog.chunk_key_array()
+        after = replace(
+            self._seen(state),
+            seq=catalog.seq,
+            languages=catalog.languages().in_order,
+            chunks=len(keys),
+            notes=len(np.unique(keys >> CHUNK_KEY_BITS)),
+            published_ms=_now_ms(),
+        )
+        if self._are_outdated(after):
+            after = replace(after, statistics=self._put_statistics())
+            self._counted = after
+        left_notes = _notes_of(gone) - _notes_of(come)
+        rows = RowChanges(gone, left_notes - set(catalog.notes(left_notes)))
+        self._publisher.apply(after, rows, self._notes(_notes_of(come)))
+        return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(sorted(gone)[-_PROBED:]))
+
+    def show_presence(self, state: VaultState) -> Change:
+        """Nothing has changed: say on the server that the keeper is there."""
+        seen = self._seen(state)
+        self._vaults.put(seen)
+        return Change(seen)
+
+    def _seen(self, state: VaultState) -> VaultState:
+        """The state as of now; the folder may have been moved, and the keeper renamed."""
+        of = self._published
+        return replace(state, name=of.name, keeper=of.keeper, place=of.place, seen_ms=_now_ms())
+
+    def shows(self, change: Change) -> bool:
+        """Whether the server answers with the change."""
+        return self._publisher.shows(change.state, present=change.present, absent=change.absent)
+
+    def sweep(self, state: VaultState) -> None:
+        """Remove what earlier editions have left."""
+        self._publisher.sweep(state)
+
+    def rest(self) -> None:
+        """Nothing is to be published for a while: end the worker."""
+        self._source.rest()
+
+    def close(self) -> None:
+        """Close the connection, and end a call under way. Any thread."""
+        self._source.stop()
+        self._vaults.connection.close()
+
+    def _notes(self, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
+        return self._source.notes(self._model.key, note_ids)
+
+    def _put_statistics(self) -> str:
+        """Count the words, and send what was counted. Returns its digest."""
+        vault, model = self._published.vault, self._model
+        return self._vaults.put_blob(self._source.statistics(vault, model.key, model.dimension))
+
+    def _are_outdated(self, state: VaultState) -> bool:
+        """Whether the words have to be counted again: a part of the chunks is new, or it is long ago. How
+        rare a word is moves slowly."""
+        counted = self._counted
+        if counted is None or (counted.epoch, counted.generation) != (state.epoch, state.generation):
+            return True
+        moved = abs(state.chunks - counted.chunks) > max(_FEW_CHUNKS, counted.chunks // _PART)
+        return moved or state.published_ms - counted.published_ms > _RECOUNT_MS
+
+    def _compare_keys(self, catalog: CatalogReader, state: VaultState) -> Changes:
+        held = self._publisher.keys(state)
+        wanted = catalog.chunk_keys()
+        late = {key for key, has_vector in held.items() if not has_vector}
+        late &= set(catalog.nonzero_vector_keys(self._model.key))
+        missing = _notes_of(wanted) - self._publisher.note_ids(state)
+        without_note = {key for key in wanted if note_id_of(key) in missing}
+        added = (wanted - held.keys()) | without_note
+        return Changes(added=added, removed=held.keys() - wanted, embedded=late)
+
+
+def _notes_of(keys: Iterable[int]) -> set[int]:
+    return set(map(note_id_of, keys))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class PublishedEpoch:
+    """The file in a generation's folder that says as which epoch it is published; 0 where there is none. An
+    index that was deleted and built again has none, so that no state of the old one passes for its own."""
+
+    def __init__(self, generation: Generation) -> None:
+        self._path = generation.folder / "published"
+
+    def read(self) -> int:
+        """The epoch."""
+        try:
+            return int(self._path.read_text("ascii"))
+        except (OSError, ValueError):
+            return 0
+
+    def write(self, epoch: int) -> None:
+        """Durably. Raises OSError."""
+        write_atomically(self._path, f"{epoch}\n".encode())
+
+
+class Publication:
+    """One generation as it is published: where the server is, and the next step towards the catalog.
+
+    After a failed step the server's own account counts: the state is read again and the rows are counted.
+    They are also counted where the server has another state than this process has left there. One thread at
+    a time calls it.
+    """
+
+    def __init__(self, publisher: CatalogPublisher, mark: PublishedEpoch) -> None:
+        self._publisher = publisher
+        self._mark = mark
+        self._state: VaultState | None = None
+        self._counted: VaultState | None = None
+        """The last state whose rows were all there, or were written by this process."""
+        self._unseen: Change | None = None
+        self._swept = False
+
+    @property
+    def applied_seq(self) -> int:
+        """The seq up to which the server answers; -1 where that is not known."""
+        return -1 if self._state is None or self._unseen is not None else self._state.seq
+
+    def check(self) -> None:
+        """Trust nothing: the next step reads the state and counts the rows."""
+        self._state = self._unseen = self._counted = None
+
+    def look(self) -> None:
+        """The next step reads the state, and counts the rows if that is not the one that was left there."""
+        self._state = self._unseen = None
+
+    def step(self, catalog: CatalogReader) -> bool:
+        """Bring the server to the catalog. False if it does not answer with all of that yet: then call again
+        soon. Raises BackendError, OSError."""
+        try:
+            return self._step(catalog)
+        except BaseException:
+            self.check()
+            raise
+
+    def rest(self) -> None:
+        """Nothing is to be published for a while: give back what that takes."""
+        self._publisher.rest()
+
+    def close(self) -> None:
+        """Close the connection; a call under way fails. Any thread."""
+        self._publisher.close()
+
+    def _step(self, catalog: CatalogReader) -> bool:
+        if self._state is None:
+            self._unseen = self._opened(catalog)
+        elif self._state.seq != catalog.seq:
+            self._unseen = self._followed(catalog, self._state, whole=True)
+        if self._unseen is not None:
+            self._state = self._unseen.state
+            if not self._publisher.shows(self._unseen):
+                return False
+            self._unseen = None
+        self._counted = self._state
+        if self._state is not None and not self._swept:
+            self._publisher.sweep(self._state)
+            self._swept = True
+        return True
+
+    def _opened(self, catalog: CatalogReader) -> Change:
+        state = self._publisher.applied(self._mark.read())
+        if state is None or state.seq > catalog.seq:
+            return self._published(catalog)
+        try:
+            whole = (
+                self._publisher.has_newest(catalog, state)
+                if _same_rows(self._counted, state)
+                else self._publisher.is_whole(state)
+            )
+        except CollectionMissingError:
+            return self._published(catalog)
+        if whole and state.seq == catalog.seq:
+            return self._publisher.show_presence(state)
+        return self._followed(catalog, state, whole=whole)
+
+    def _followed(self, catalog: CatalogReader, state: VaultState, *, whole: bool) -> Change:
+        try:
+            return self._publisher.follow(catalog, state, whole=whole)
+        except CollectionMissingError:
+            return self._published(catalog)
+
+    def _published(self, catalog: CatalogReader) -> Change:
+        change = self._publisher.publish_all(catalog)
+        self._mark.write(change.state.epoch)
+        self._swept = False
+        return change
+
+
+def _same_rows(one: VaultState | None, other: VaultState) -> bool:
+    """Whether two states stand for the same rows; when the keeper was seen does not matter."""
+    return one is not None and (one.epoch, one.seq, one.chunks) == (other.epoch, other.seq, other.chunks)

@@ -1,0 +1,190 @@
+"""What asks whether a gateway lives, and whether it is ready: answered before anything else, and apart from
+the load and the failures of searches."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Sequence
+
+from vault_gateway.access import RIGHTS_UNKNOWN
+from vault_gateway.wire import GatewayHealth, GatewayReadiness
+from vault_indexer.contract.codec import encode
+from vault_indexer.errors import BackendError
+from vault_indexer.serve.http.guard import (
+    NOT_STORED,
+    App,
+    Message,
+    Receive,
+    Refusal,
+    Send,
+    json_headers,
+    refuse,
+)
+
+# The end of a gateway: nobody's request fails because of it.
+
+
+_QUIET_S = 1.0
+_TICK_S = 0.05
+_LAST_ANSWERS_S = 1.0
+
+ENDING = Refusal(503, "ending", "this gateway ends: ask another one", (("retry-after", "1"),))
+
+
+class Drain:
+    """Answers requests after the signal to end, until none is under way and none has come for a second, or
+    for `most_s` seconds. What is under way then is answered with status 503. The event loop owns it.
+
+    A proxy sends requests to a gateway until it has noticed that that is not ready any more, so connections
+    are accepted meanwhile; each answer closes its connection.
+    """
+
+    def __init__(self, most_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most_s = most_s
+        self._clock = clock
+        self._running = 0
+        self._asked_at = float("-inf")
+        self._over = asyncio.Event()
+
+    def around(self, app: App, stopping: Callable[[], bool]) -> App:
+        """The application, whose requests are waited for. `stopping` says whether the signal has come."""
+
+        async def drained(scope: Message, receive: Receive, send: Send) -> None:
+            if scope["type"] != "http":
+                await app(scope, receive, send)
+                return
+            self._running += 1
+            self._asked_at = self._clock()
+            answer = _Answer(send, stopping)
+            request = asyncio.ensure_future(app(scope, receive, answer.send))
+            request.add_done_callback(_look_at)
+            over = asyncio.ensure_future(self._over.wait())
+            try:
+                await asyncio.wait({request, over}, return_when=asyncio.FIRST_COMPLETED)
+                if request.done() or answer.is_begun:
+                    await request
+                else:
+                    answer.is_closed = True
+                    await refuse(send, ENDING)
+            finally:
+                over.cancel()
+                self._running -= 1
+
+        return drained
+
+    async def finish(self) -> None:
+        """Return when the server may end."""
+        began = self._clock()
+        while self._clock() - began < self._most_s:
+            if not self._running and self._clock() - max(began, self._asked_at) >= _QUIET_S:
+                return
+            await asyncio.sleep(_TICK_S)
+        self._over.set()
+        while self._running and self._clock() - began < self._most_s + _LAST_ANSWERS_S:
+            await asyncio.sleep(_TICK_S)
+
+
+def _look_at(request: asyncio.Future[None]) -> None:
+    """What a request that was answered already ends with is of no interest, nor a line of asyncio's."""
+    if not request.cancelled():
+        request.exception()
+
+
+class _Answer:
+    """Passes an answer on, unless another one was sent instead."""
+
+    def __init__(self, send: Send, stopping: Callable[[], bool]) -> None:
+        self._send = send
+        self._stopping = stopping
+        self.is_begun = False
+        self.is_closed = False
+
+    async def send(self, message: Message) -> None:
+        if self.is_closed:
+            return
+        self.is_begun = True
+        if message["type"] == "http.response.start" and self._stopping():
+            message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
+        await self._send(message)
+
+
+HEALTH_PATH = "/healthz"
+READY_PATH = "/readyz"
+
+_LOOK_S = 2.0
+"""So long a probe waits for the server."""
+
+_AWAY = Refusal(
+    503, "backend", "the search server does not answer: try again in a few seconds", (("retry-after", "2"),)
+)
+
+Warnings = tuple[str, ...]
+
+
+class Probes:
+    """ASGI middleware around the whole application. It answers GET and HEAD of `/healthz` and `/readyz`, to
+    any Host and without a token, since they hold nothing secret. Probes at one time ask the server once."""
+
+    def __init__(
+        self,
+        app: App,
+        look: Callable[[], Warnings],
+        refusals: Sequence[Callable[[], Refusal | None]],
+    ) -> None:
+        """`look` asks the server, may block, and raises BackendError; `refusals` say why nobody is answered
+        whatever the server says."""
+        self._app = app
+        self._look = look
+        self._refusals = refusals
+        self._looking: asyncio.Task[Warnings | None] | None = None
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer a probe; hand others on."""
+        is_probe = scope["type"] == "http" and scope["path"] in (HEALTH_PATH, READY_PATH)
+        if not is_probe or scope["method"] not in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+        elif scope["path"] == HEALTH_PATH:
+            await _answer(send, GatewayHealth(ok=True))
+        else:
+            await self._readiness(send)
+
+    async def _readiness(self, send: Send) -> None:
+        refused = next(filter(None, (why() for why in self._refusals)), None)
+        if refused is not None:
+            await refuse(send, refused)
+            return
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(self._warnings())
+        looking = self._looking
+        await asyncio.wait({looking}, timeout=_LOOK_S)
+        warnings = looking.result() if looking.done() else None
+        if warnings is None:
+            await refuse(send, _AWAY)
+        else:
+            await _answer(send, GatewayReadiness(ok=True, warnings=warnings))
+
+    async def _warnings(self) -> Warnings | None:
+        """What the server's answer gives reason to say; None without an answer."""
+        try:
+            return await asyncio.to_thread(self._look)
+        except BackendError:
+            return None
+
+
+def when_ending(stopping: Callable[[], bool]) -> Callable[[], Refusal | None]:
+    """Not ready from the signal on."""
+    return lambda: ENDING if stopping() else None
+
+
+def when_rights_are_unknown(hold: Callable[[], bool]) -> Callable[[], Refusal | None]:
+    """Not ready while nobody's rights are known."""
+    return lambda: None if hold() else RIGHTS_UNKNOWN
+
+
+async def _answer(send: Send, answer: object) -> None:
+    body = json.dumps(encode(answer), separators=(",", ":")).encode()
+    headers = [*json_headers(body), *NOT_STORED]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,156 @@
+"""What users read besides hits: a note, the notes near it, and an answer that quotes notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from vault_gateway.access import PublishedVaults, full_name
+from vault_gateway.calls import MilvusCalls
+from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
+from vault_gateway.milvus.retrieval import Selection, VaultScope
+from vault_gateway.search import GatewaySearch, SearchOrder
+from vault_gateway.settings import GatewayUser
+from vault_gateway.wire import GatewayNote
+from vault_indexer.answer import Answerer
+from vault_indexer.config import Settings
+from vault_indexer.errors import UnknownNoteError, UsageError
+from vault_indexer.links import related_notes
+from vault_indexer.model import AskAnswer, AskRequest, IndexState, RelatedAnswer, SearchRequest
+from vault_indexer.search import (
+    FoundPassages,
+    QueryDeadline,
+    QuestionWord,
+    SearchResult,
+    question_words,
+    search_vaults,
+)
+from vault_indexer.store import Snapshot
+from vault_indexer.text.times import iso_time
+
+_NEAR = 200
+"""Chunks that are looked at for the notes near a note. A rule of thumb."""
+
+
+class GatewayReader:
+    """Reads notes for users who may. It keeps no state between two requests; any thread may call it. Raises
+    UnknownVaultError, and BackendError where the server does not answer."""
+
+    def __init__(
+        self, vaults: MilvusVaults, published: PublishedVaults, calls: MilvusCalls, search: GatewaySearch
+    ) -> None:
+        self._vaults = vaults
+        self._published = published
+        self._calls = calls
+        self._search = search
+        self._answerer = Answerer(Settings(), None)
+
+    def note(self, user: GatewayUser, path: str, vault: str) -> GatewayNote:
+        """A note as it is published. Raises UnknownNoteError, and UsageError where several vaults have one at
+        this path, or its text is not published."""
+        state, note_id = self._place(user, path, vault)
+        with self._notes_of(state, [note_id]) as (snapshot, have_text):
+            note = snapshot.catalog.note(path)
+            if note is None:
+                raise UnknownNoteError(_unknown(path))
+            if not have_text:
+                raise UsageError(f"the text of {full_name(state)} is not published")
+            return GatewayNote(
+                path=note.path,
+                title=note.title,
+                language=note.language,
+                tags=note.tags,
+                aliases=note.aliases,
+                frontmatter=note.frontmatter,
+                text=snapshot.catalog.text(note.note_id),
+                modified_time=iso_time(note.mtime_ns),
+                vault=state.name,
+                keeper=state.keeper,
+                published_at=state.published_at,
+            )
+
+    def related(self, user: GatewayUser, path: str, vault: str, limit: int) -> RelatedAnswer:
+        """The notes near a note in its vault, by meaning, and by those links that are among them. Raises as
+        `note`."""
+        state, note_id = self._place(user, path, vault)
+        with self._notes_of(state, [note_id]) as (alone, _):
+            mean = alone.vectors.mean_of_note(note_id)
+            linked = alone.graph.neighbours([path]).get(path, frozenset())
+        retriever, scope = self._retriever(state)
+        ids = {note_id, *retriever.notes_at(scope, sorted(linked)).values()}
+        if mean is not None:
+            ask = partial(retriever.nearest, scope, mean, Selection(limit=_NEAR))
+            ids |= {one.note_id for one in self._calls.run("search", ask)}
+        with self._notes_of(state, sorted(ids)) as (snapshot, _):
+            return RelatedAnswer(path, tuple(related_notes(snapshot, path, limit)))
+
+    def ask(self, user: GatewayUser, question: str, vault: str, limit: int) -> AskAnswer:
+        """An answer that quotes notes, each sentence with its span. Raises as a search, too."""
+        source = _Passages(self._search, user, vault)
+        request = AskRequest(question, limit, use_model=False)
+        for event in self._answerer.answer_from(source, request, lambda: False):
+            if isinstance(event, AskAnswer):
+                answer = event
+        return answer
+
+    def _place(self, user: GatewayUser, path: str, vault: str) -> tuple[VaultState, int]:
+        """The vault and the id of the note at a path. Raises UnknownNoteError and UsageError."""
+        found: dict[str, int] = {}
+        states = self._published.of(user, vault)
+        for collection in sorted({state.collection for state in states.values()}):
+            own = [state.vault for state in states.values() if state.collection == collection]
+            retriever = MilvusRetriever(self._vaults, collection)
+            try:
+                ask = partial(retriever.notes_at, VaultScope.of(own), [path])
+                found |= {vault: note_id for (vault, _), note_id in self._calls.run("notes", ask).items()}
+            except CollectionMissingError:
+                continue
+        if not found:
+            raise UnknownNoteError(_unknown(path))
+        if len(found) > 1:
+            names = ", ".join(sorted(full_name(states[one]) for one in found))
+            raise UsageError(f"note = {path!r} is in {names}: name one by vault=")
+        ((where, note_id),) = found.items()
+        return states[where], note_id
+
+    @contextmanager
+    def _notes_of(self, state: VaultState, ids: list[int]) -> Iterator[tuple[Snapshot, bool]]:
+        with self._search.candidates.snapshots({state.vault: state}, {state.vault: ids}) as found:
+            own = found.get(state.vault)
+            if own is None:
+                raise UnknownNoteError(f"{full_name(state)} is being published again")
+            yield own.snapshot, own.have_text
+
+    def _retriever(self, state: VaultState) -> tuple[MilvusRetriever, VaultScope]:
+        return MilvusRetriever(self._vaults, state.collection), VaultScope.of([state.vault])
+
+
+class _Passages:
+    """Implements PassageSource over the vaults of a user."""
+
+    def __init__(self, search: GatewaySearch, user: GatewayUser, vault: str) -> None:
+        self._search = search
+        self._user = user
+        self._vault = vault
+
+    @contextmanager
+    def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
+        """The hits for a question. Raises as a search."""
+        settings = self._search.search_settings
+        deadline = QueryDeadline(settings.deadline_s)
+        order = SearchOrder(request.query, request.limit or settings.limit, vault=self._vault)
+        with self._search.searched(self._user, order, deadline) as found:
+            result = SearchResult((), found.notices)
+            words: tuple[QuestionWord, ...] = ()
+            if found.vaults:
+                made = search_vaults(found.vaults, request, settings, deadline)
+                result = replace(made, notices=(*found.notices, *made.notices))
+                words = question_words(found.vaults, request.query)
+            catalogs = {one.name: one.snapshot.catalog for one in found.vaults}
+            yield FoundPassages(result, words, catalogs, IndexState(0, 0, 0))
+
+
+def _unknown(path: str) -> str:
+    return f"no note {path!r} in the vaults that you may read"

@@ -1,0 +1,191 @@
+"""The audit log: who asked for what, a line of JSON for each request."""
+
+from __future__ import annotations
+
+import json
+import logging
+import logging.handlers
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import TextIOWrapper
+from typing import Self, TextIO
+
+from vault_gateway.access import Identity
+from vault_gateway.settings import GatewayAudit
+from vault_indexer.serve.http.guard import App, Message, Receive, Send, headers_by_name
+
+# What is known of a request while it is answered: its id, who asks, and what for.
+
+
+_GIVEN_ID = re.compile(r"[A-Za-z0-9._:=/+-]{1,128}")
+_HEADER = "x-request-id"
+_OTHER = "other"
+
+
+@dataclass(slots=True)
+class RequestRecord:
+    """One request. Whoever answers it fills it in; `write_down` gets it at the end.
+
+    `vaults` are the ids of the vaults that were asked, or "*". `status` is None if nobody was answered, since
+    the client has gone. `reason` is the kind of an error.
+    """
+
+    id: str
+    kind: str
+    identity: Identity | None = None
+    vaults: tuple[str, ...] = ()
+    query: str = ""
+    status: int | None = None
+    reason: str = ""
+    ms: float = 0.0
+
+
+REQUEST: ContextVar[RequestRecord] = ContextVar("gateway_request")
+"""Of the request that is being answered; set by `Recorded` alone."""
+
+
+class Recorded:
+    """ASGI middleware: gives each request an id, the one that the client or a proxy has sent if that is one,
+    returns it in `X-Request-Id`, and has the request written down when it has been answered."""
+
+    def __init__(
+        self, app: App, kinds: Mapping[str, str], write_down: Callable[[RequestRecord], None]
+    ) -> None:
+        """`kinds` names the kinds of requests by their paths."""
+        self._app = app
+        self._kinds = kinds
+        self._write_down = write_down
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = headers_by_name(scope["headers"]).get(_HEADER, ())
+        is_given = len(given) == 1 and _GIVEN_ID.fullmatch(given[0]) is not None
+        record = RequestRecord(
+            given[0] if is_given else secrets.token_hex(16), self._kinds.get(scope["path"], _OTHER)
+        )
+        REQUEST.set(record)
+        began = time.monotonic()
+        try:
+            await self._app(scope, receive, _recording(send, record))
+        finally:
+            record.ms = 1000 * (time.monotonic() - began)
+            self._write_down(record)
+
+
+def _recording(send: Send, record: RequestRecord) -> Send:
+    async def send_recorded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            record.status = message["status"]
+            header = (_HEADER.encode(), record.id.encode())
+            message = {**message, "headers": [*message.get("headers", ()), header]}
+        elif record.status is not None and record.status >= 400 and not record.reason:
+            record.reason = _reason(message.get("body", b""))
+        await send(message)
+
+    return send_recorded
+
+
+def _reason(body: bytes) -> str:
+    """The kind of the error in an answer: one of those that this program has."""
+    try:
+        return str(json.loads(body)["error"]["kind"])
+    except (ValueError, KeyError, TypeError):
+        return _OTHER
+
+
+log = logging.getLogger("vault_indexer.gateway")
+
+STANDARD_OUTPUT = "-"
+
+
+class AuditLog:
+    """Writes the lines, one by one, at the end of a file or to standard output. The event loop owns it.
+
+    A file that was moved away is made again, so any program that rotates logs will do; others than its owner
+    do not read it. A line that cannot be written is counted and said in the log, and the request is answered
+    all the same.
+    """
+
+    def __init__(self, handler: logging.Handler, *, queries: bool) -> None:
+        self._handler = handler
+        self._queries = queries
+
+    @classmethod
+    def of(cls, settings: GatewayAudit, failed: Callable[[], None]) -> Self:
+        """Raises OSError where the file cannot be opened. `failed` counts lines that are lost."""
+
+        lines = _Output(failed) if settings.file == STANDARD_OUTPUT else _PrivateFile(settings.file, failed)
+        return cls(lines, queries=settings.queries)
+
+    def write(self, record: RequestRecord) -> None:
+        """Write the line of a request that has been answered."""
+        identity = record.identity
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "request_id": record.id,
+            "user": identity.name if identity else None,
+            "by": identity.by if identity else None,
+            "vaults": list(record.vaults),
+            "kind": record.kind,
+            "status": record.status,
+            "reason": record.reason,
+            "ms": round(record.ms, 1),
+        }
+        if self._queries and record.kind == "search":
+            line["query"] = record.query
+        text = json.dumps(line)
+        self._handler.handle(logging.LogRecord("audit", logging.INFO, "", 0, text, None, None))
+
+    def close(self) -> None:
+        """Write no more."""
+        self._handler.close()
+
+
+class _Output(logging.StreamHandler[TextIO]):
+    """Standard output."""
+
+    def __init__(self, failed: Callable[[], None]) -> None:
+        super().__init__(sys.stdout)
+        self._failed = failed
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - of logging
+        """Count the line."""
+        _say_lost(self._failed)
+
+
+class _PrivateFile(logging.handlers.WatchedFileHandler):
+    """A file for its owner alone; it is opened again where it was moved or deleted."""
+
+    def __init__(self, path: str, failed: Callable[[], None]) -> None:
+        self._failed = failed
+        super().__init__(path, encoding="utf-8")
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - of logging
+        """Count the line."""
+        _say_lost(self._failed)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write it or count it; the folder may be gone."""
+        try:
+            super().emit(record)
+        except OSError:
+            self.handleError(record)
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        return os.fdopen(descriptor, "a", encoding=self.encoding)
+
+
+def _say_lost(failed: Callable[[], None]) -> None:
+    failed()
+    log.error("a line of the audit log cannot be written: %s", sys.exc_info()[1])

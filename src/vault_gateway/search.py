@@ -1,0 +1,385 @@
+"""One search over the vaults that a user may read: that of a daemon, over the notes that the server finds."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from urllib.parse import quote
+
+from vault_gateway.access import PublishedVaults, full_name
+from vault_gateway.bodies import Bodies, BodySource, HitPlace
+from vault_gateway.calls import MilvusCalls
+from vault_gateway.candidates import MAX_MODELS, CandidateNotes, FoundNotes, QueryModels
+from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
+from vault_gateway.milvus.retrieval import MAX_LIMIT, Selection, VaultScope
+from vault_gateway.settings import GatewaySettings, GatewayUser
+from vault_gateway.wire import GatewayAnswer, GatewayHit
+from vault_indexer.config.settings import SearchSettings
+from vault_indexer.errors import BackendError, QueryError, UsageError
+from vault_indexer.model import Hit, SearchRequest
+from vault_indexer.ports import Embedder
+from vault_indexer.search import (
+    QueryDeadline,
+    SearchedVault,
+    SearchResult,
+    Snippets,
+    depth_of,
+    prepare_query,
+    search_vaults,
+)
+from vault_indexer.search.query import (
+    All,
+    Condition,
+    Fact,
+    InVault,
+    Linked,
+    Node,
+    Phrase,
+    Scope,
+    Within,
+    Word,
+    atoms,
+    parse_query,
+)
+
+# What a gateway can decide of a query: it knows the notes that may answer, and not all links of a vault.
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as a gateway answers it: all of its `tags` must be there, which the server checks, and
+    `has_conditions` says that more is checked of the notes that it gives."""
+
+    tags: tuple[str, ...]
+    has_conditions: bool
+    needs_text: bool
+
+
+def parse_gateway_query(query: str) -> Question:
+    """What a query asks of the server. Raises QueryError for a wrong one, for one that only filters, and for
+    operators that a gateway cannot decide."""
+    parsed = parse_query(query)
+    refused = [one for one in parsed.conditions if any(map(_is_refused, atoms(one.node)))]
+    if refused:
+        named = ", ".join(f"{one.source} ({_why(one)})" for one in refused)
+        raise QueryError(f"a gateway cannot decide {named}", 1)
+    if not parsed.text:
+        raise QueryError("the query has only filters; a gateway needs a word that ranks", 1)
+    tags = [_tags(one.node) for one in parsed.conditions]
+    return Question(
+        tags=tuple(tag for own in tags for tag in own or ()),
+        has_conditions=any(own is None for own in tags),
+        needs_text=any(map(_needs_text, parsed.conditions)),
+    )
+
+
+def _is_refused(node: Node) -> bool:
+    return isinstance(node, Linked | InVault)
+
+
+def _why(condition: Condition) -> str:
+    if any(isinstance(one, InVault) for one in atoms(condition.node)):
+        return "vault: is a parameter of a gateway, not a part of the query"
+    return "links are known to the daemon alone"
+
+
+_OF_NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
+
+
+def _needs_text(condition: Condition) -> bool:
+    """Whether the text of a note decides the condition."""
+    return not all(map(_is_of_row, atoms(condition.node)))
+
+
+def _is_of_row(leaf: Node) -> bool:
+    return isinstance(leaf, Fact) or (isinstance(leaf, Within) and leaf.scope in _OF_NAMES)
+
+
+def _tags(node: Node) -> list[str] | None:
+    """The tags that must all be there; None for another condition."""
+    match node:
+        case Within(Scope.TAG, Word(text, _) | Phrase(text, _), _):
+            return [text]
+        case Within(Scope.TAG, All(parts), column):
+            return _all_tags([Within(Scope.TAG, part, column) for part in parts])
+        case All(parts):
+            return _all_tags(parts)
+        case _:
+            return None
+
+
+def _all_tags(parts: list[Node] | tuple[Node, ...] | list[Within]) -> list[str] | None:
+    found = [_tags(part) for part in parts]
+    return None if None in found else [tag for one in found if one for tag in one]
+
+
+_CHECKED = 250
+"""Chunks of each ranking whose notes are looked at where a condition is checked of each one here."""
+
+_COUNTED = 32
+"""So many vaults, the largest, say how rare words are and how they are spelt; the others follow them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOrder:
+    """A request. `folder` and `kind` are filters of the server; "" is none."""
+
+    query: str
+    limit: int = 10
+    by_note: bool = False
+    vault: str = ""
+    folder: str = ""
+    kind: str = ""
+    with_text: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The vaults with the notes that may answer, and what the user should know of those that are missing."""
+
+    vaults: tuple[SearchedVault, ...]
+    states: Mapping[str, VaultState]
+    """By the name of the vault in the search."""
+    notices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The vaults of one collection whose questions have one vector, the largest first."""
+
+    collection: str
+    model: str
+    weights: str
+    states: tuple[VaultState, ...]
+
+    @property
+    def scope(self) -> VaultScope:
+        return VaultScope.of([state.vault for state in self.states])
+
+    @property
+    def names(self) -> str:
+        return ", ".join(sorted({state.name for state in self.states}))
+
+
+class GatewaySearch:
+    """Answers searches. It keeps no state between two of them; any thread may call it."""
+
+    def __init__(
+        self,
+        vaults: MilvusVaults,
+        published: PublishedVaults,
+        calls: MilvusCalls,
+        bodies: BodySource,
+        settings: GatewaySettings,
+    ) -> None:
+        self._vaults = vaults
+        self._published = published
+        self._calls = calls
+        self._bodies = bodies
+        self._settings = settings
+        self._models = QueryModels(vaults, calls)
+        self.candidates = CandidateNotes(vaults, calls)
+        self.search_settings = SearchSettings(
+            snippet_chars=settings.snippet_chars,
+            max_chunks_per_note=settings.max_chunks_per_note,
+            deadline_s=settings.server.timeout_s,
+        )
+
+    def search(self, user: GatewayUser, order: SearchOrder) -> GatewayAnswer:
+        """The best hits of the vaults that the user may read.
+
+        Raises QueryError for a query that a gateway cannot answer, UnknownVaultError, UsageError for vaults
+        of too many models, and BackendError where the server does not answer or is too slow.
+        """
+        began = time.monotonic()
+        request = SearchRequest(order.query, order.limit, by_note=order.by_note)
+        deadline = QueryDeadline(self._settings.server.timeout_s)
+        with self.searched(user, order, deadline) as found:
+            result = SearchResult(())
+            if found.vaults:
+                result = search_vaults(found.vaults, request, self.search_settings, deadline)
+            hits, without = self._with_text(found, result.hits, order)
+        self._calls.metrics.count_hits(len(hits))
+        stale = self._stale_notices(hits, found)
+        notices = (*found.notices, *result.notices, *without, *stale)
+        return GatewayAnswer(
+            query=order.query,
+            took_ms=1000 * (time.monotonic() - began),
+            results=tuple(_gateway_hit(hit, found.states[hit.vault]) for hit in hits),
+            notices=tuple(dict.fromkeys(notices)),
+            corrections=result.corrections,
+            verdict=result.verdict,
+            missing_words=result.missing_words,
+            likely=result.likely,
+        )
+
+    @contextmanager
+    def searched(self, user: GatewayUser, order: SearchOrder, deadline: QueryDeadline) -> Iterator[Searched]:
+        """The notes that may answer, as vaults that can be searched for the time of the block. Raises as
+        `search`."""
+        question = parse_gateway_query(order.query)
+        states = self._published.of(user, order.vault)
+        groups = _groups(states.values())
+        if len(groups) > MAX_MODELS:
+            raise UsageError(
+                f"your vaults have {len(groups)} models, a search can have {MAX_MODELS}: name one by vault="
+            )
+        self._check_cost(order, question, states.values())
+        until = time.monotonic() + self._settings.server.timeout_s / 2
+        notices: list[str] = []
+        wanted: dict[str, set[int]] = {}
+        embedders: dict[str, Embedder] = {}
+        for group in groups:
+            if time.monotonic() > until:
+                raise BackendError("the search server is too slow: try again, or name one vault by vault=")
+            embedder = self._models.embedder(group.model, group.weights)
+            embedders |= {state.vault: embedder for state in group.states}
+            try:
+                for vault, ids in self._ask(group, embedder, order, question, deadline).items():
+                    wanted.setdefault(vault, set()).update(ids)
+            except (CollectionMissingError, _NotYetError):
+                notices.append(f"not searched, since it is being published again: {group.names}")
+        names = _names_of(states[vault] for vault in wanted)
+        with self.candidates.snapshots(states, wanted) as snapshots:
+            late = sorted(states[vault].name for vault in wanted if vault not in snapshots)
+            notices += [f"not searched, since it is being published again: {name}" for name in late]
+            vaults = tuple(
+                SearchedVault(names[vault], None, own.snapshot, embedders[vault])
+                for vault, own in sorted(snapshots.items())
+            )
+            _check_text(question, ((states[vault], own) for vault, own in snapshots.items()))
+            by_name = {names[vault]: states[vault] for vault in snapshots}
+            yield Searched(vaults, by_name, tuple(notices))
+
+    def _ask(
+        self,
+        group: _Group,
+        embedder: Embedder,
+        order: SearchOrder,
+        question: Question,
+        deadline: QueryDeadline,
+    ) -> dict[str, set[int]]:
+        """The notes of a group that may answer, by vault. Raises CollectionMissingError."""
+        largest = sorted(group.states, key=lambda state: -state.chunks)[:_COUNTED]
+        empty = {state.vault: self.candidates.empty(state) for state in largest}
+        counted = [
+            SearchedVault(vault, None, snapshot, embedder)
+            for vault, snapshot in empty.items()
+            if snapshot is not None
+        ]
+        if not counted:
+            raise _NotYetError
+        prepared = prepare_query(counted, SearchRequest(order.query), deadline)[0]
+        depth = depth_of(self.search_settings, order.limit)
+        selection = Selection(
+            limit=min(MAX_LIMIT, max(_CHECKED, depth) if question.has_conditions else depth),
+            folders=(order.folder,) if order.folder else (),
+            tags=question.tags,
+            kinds=(order.kind,) if order.kind else (),
+        )
+        retriever = MilvusRetriever(self._vaults, group.collection)
+        found = self.candidates.found(retriever, group.scope, prepared.vector, prepared.terms, selection)
+        notes: dict[str, set[int]] = {}
+        for one in found:
+            notes.setdefault(one.vault, set()).add(one.note_id)
+        return notes
+
+    def _with_text(
+        self, found: Searched, hits: Sequence[Hit], order: SearchOrder
+    ) -> tuple[list[Hit], tuple[str, ...]]:
+        """The hits, those whose text is not published with what their keepers give of it, and what is to be
+        said of that."""
+        places = {number: place for number, hit in enumerate(hits) for place in _place_of(hit, found)}
+        if not places:
+            return list(hits), ()
+        bodies = Bodies({})
+        if order.with_text:
+            states = {state.vault: state for state in found.states.values()}
+            bodies = self._bodies.of(list(places.values()), states)
+        shown = list(hits)
+        for number, place in places.items():
+            body = bodies.known.get((place.vault, place.key), "")
+            shown[number] = self._of_body(hits[number], body)
+        return shown, bodies.notices
+
+    def _of_body(self, hit: Hit, body: str) -> Hit:
+        """A hit with the text that its keeper has given ("": none)."""
+        words = hit.why.keyword.terms if hit.why.keyword else {}
+        compounds: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
+        snippets = Snippets(compounds, self._settings.snippet_chars, hit.language)
+        snippet = snippets.of(body, words) if body else None
+        return replace(
+            hit,
+            content=body,
+            snippet=snippet.text if snippet else "",
+            marks=snippet.marks if snippet else (),
+            line=hit.start_line + (body.count("\n", 0, snippet.at) if snippet else 0),
+        )
+
+    def _check_cost(self, order: SearchOrder, question: Question, states: Iterable[VaultState]) -> None:
+        chunks, most = sum(state.chunks for state in states), self._settings.max_filtered_chunks
+        if (order.folder or question.tags) and chunks > most:
+            raise UsageError(
+                f"a folder or a tag in {chunks:,} parts of notes costs too much, {most:,} are allowed: "
+                "name one vault by vault="
+            )
+
+    def _stale_notices(self, hits: Sequence[Hit], found: Searched) -> list[str]:
+        states = {hit.vault: found.states[hit.vault] for hit in hits}
+        return [
+            f"{full_name(state)} may be out of date: its keeper was last seen at {state.seen_at}"
+            for _, state in sorted(states.items())
+            if self._published.is_stale(state)
+        ]
+
+
+class _NotYetError(Exception):
+    """No vault of a group has its statistics yet."""
+
+
+def _check_text(question: Question, found: Iterable[tuple[VaultState, FoundNotes]]) -> None:
+    """Raises QueryError for conditions on the text of vaults whose text is not published."""
+    without = sorted({state.name for state, own in found if not own.have_text})
+    if question.needs_text and without:
+        raise QueryError(
+            f"the text of {', '.join(without)} is not published, and the query has conditions on it; name "
+            "another vault by vault=",
+            1,
+        )
+
+
+def _groups(states: Iterable[VaultState]) -> list[_Group]:
+    """The vaults by what has to be asked once for each."""
+    found: dict[tuple[str, str, str], list[VaultState]] = {}
+    for state in sorted(states, key=lambda one: one.vault):
+        found.setdefault((state.collection, state.model, state.weights), []).append(state)
+    return [_Group(*key, tuple(own)) for key, own in sorted(found.items())]
+
+
+def _names_of(states: Iterable[VaultState]) -> dict[str, str]:
+    """What each vault is called in a search: keeper and name, or its id where two have the same."""
+    named = {state.vault: full_name(state) for state in states}
+    often = Counter(named.values())
+    return {vault: name if often[name] == 1 else vault for vault, name in named.items()}
+
+
+def _place_of(hit: Hit, found: Searched) -> Iterator[HitPlace]:
+    """Where the text of a hit is kept, if it is not published."""
+    if hit.content.strip() or hit.chunk is None:
+        return
+    catalog = next(one.snapshot.catalog for one in found.vaults if one.name == hit.vault)
+    note = catalog.note(hit.path)
+    for row in catalog.chunks_of(note.note_id) if note else ():
+        if row.chunk.chunk_id == hit.chunk_id:
+            yield HitPlace(found.states[hit.vault].vault, row.key, hit.path, hit.start_pos, hit.end_pos)
+
+
+def _gateway_hit(hit: Hit, state: VaultState) -> GatewayHit:
+    """The hit as users of a gateway get it."""
+    own = {one.name: getattr(hit, one.name) for one in fields(Hit)}
+    uri = f"obsidian://open?vault={quote(state.name, safe='')}&file={quote(hit.path, safe='')}"
+    more = {"vault": state.name, "keeper": state.keeper, "published_at": state.published_at, "uri": uri}
+    return GatewayHit(**own | more)

@@ -1,0 +1,147 @@
+"""Puts a gateway together, and runs it until a signal ends it."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from vault_gateway.access import CurrentUsers, PublishedVaults
+from vault_gateway.app import ROUTES, GatewayParts, make_gateway_app
+from vault_gateway.bodies import BodySource, KeptBodies, NoBodies
+from vault_gateway.calls import MilvusCalls
+from vault_gateway.identity import TrustedProxy
+from vault_gateway.metrics import GatewayMetrics
+from vault_gateway.milvus import MilvusConnection, MilvusVaults, TokenMissingError
+from vault_gateway.oidc import OidcTokens
+from vault_gateway.readiness import Drain
+from vault_gateway.reading import GatewayReader
+from vault_gateway.requests import AuditLog
+from vault_gateway.search import GatewaySearch
+from vault_gateway.settings import (
+    GatewayAudit,
+    GatewayMilvus,
+    GatewayOidc,
+    GatewayServer,
+    GatewaySettings,
+    load_gateway,
+)
+from vault_indexer.daemon.config_watch import ConfigWatch
+from vault_indexer.errors import ConfigError, ConfigProblem
+from vault_indexer.serve.server import bind, bind_unix, serve_app
+
+
+@dataclass(frozen=True, slots=True)
+class GatewayFile:
+    """The configuration of a gateway: what it says, and what watches for changes since before it was read."""
+
+    path: Path
+    settings: GatewaySettings
+    watch: ConfigWatch
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Raises ConfigError with every mistake."""
+        watch = ConfigWatch([path])
+        return cls(path, load_gateway(path), watch)
+
+
+def run_gateway(
+    file: GatewayFile, listener: socket.socket, environ: Mapping[str, str], ready: Callable[[], None]
+) -> None:
+    """Answer until SIGTERM or SIGINT, and then what is under way. `ready` is called once when requests are
+    answered; Milvus need not answer yet. The rights follow the file. Raises ConfigError for tokens that are
+    not in the environment, and ProviderError where the extra is not installed."""
+    server = file.settings.server
+    port: int = 0 if server.socket else listener.getsockname()[1]
+    drain = Drain(server.drain_s)
+    with gateway_parts(file, environ) as parts, parts.users:
+        serve_app(
+            lambda stopping: make_gateway_app(parts, port, drain, stopping),
+            listener,
+            server.max_concurrent,
+            ready,
+            drained=drain.finish,
+        )
+
+
+@contextmanager
+def gateway_listener(server: GatewayServer) -> Iterator[socket.socket]:
+    """Listens where the configuration says, for the time of the block. Raises DaemonError."""
+    if not server.socket:
+        with closing(bind(server.port, server.host)) as listener:
+            yield listener
+        return
+    path = Path(server.socket)
+    with closing(bind_unix(path)) as listener:
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[GatewayParts]:
+    """The parts of a gateway; nothing is connected before the first request."""
+    settings = file.settings
+    metrics = GatewayMetrics(ROUTES)
+    with ExitStack() as cleanup:
+        bodies = _body_source(settings, environ, metrics, cleanup)
+        connection = server_connection(settings.milvus, environ)
+        cleanup.callback(connection.end)
+        calls = MilvusCalls(metrics, connection.is_there)
+        vaults = MilvusVaults(connection, settings.milvus.collection_prefix)
+        users = CurrentUsers(settings, partial(load_gateway, file.path), file.watch, metrics)
+        published = PublishedVaults(vaults, calls, users, settings)
+        search = GatewaySearch(vaults, published, calls, bodies, settings)
+        reader = GatewayReader(vaults, published, calls, search)
+        oidc = None if settings.oidc is None else _tokens(settings.oidc, metrics)
+        by_socket = bool(settings.server.socket)
+        proxy = None if settings.proxy is None else TrustedProxy(settings.proxy, by_socket=by_socket)
+        audit = _audit_log(settings.audit, metrics, cleanup)
+        yield GatewayParts(settings, users, published, search, reader, metrics, oidc, proxy, audit)
+
+
+def _tokens(settings: GatewayOidc, metrics: GatewayMetrics) -> OidcTokens:
+    try:
+        return OidcTokens(settings, metrics.keys_failed)
+    except OSError as error:
+        raise _unusable("oidc.ca_file", settings.ca_file, error) from error
+
+
+def _audit_log(settings: GatewayAudit, metrics: GatewayMetrics, cleanup: ExitStack) -> AuditLog | None:
+    if not settings.file:
+        return None
+    try:
+        audit = AuditLog.of(settings, metrics.audit_failed)
+    except OSError as error:
+        raise _unusable("audit.file", settings.file, error) from error
+    cleanup.callback(audit.close)
+    return audit
+
+
+def _unusable(key: str, value: str, error: OSError) -> ConfigError:
+    return ConfigError([ConfigProblem(key, value, f"cannot be used: {error.strerror or error}", "file")])
+
+
+def _body_source(
+    settings: GatewaySettings, environ: Mapping[str, str], metrics: GatewayMetrics, cleanup: ExitStack
+) -> BodySource:
+    if settings.bodies == "milvus":
+        return NoBodies()
+    kept = KeptBodies(settings.keepers, environ, settings.keeper_timeout_s, metrics)
+    cleanup.callback(kept.close)
+    return kept
+
+
+def server_connection(milvus: GatewayMilvus, environ: Mapping[str, str]) -> MilvusConnection:
+    """To the server of a configuration. Raises ConfigError for a token that is not in the environment."""
+    try:
+        return MilvusConnection.from_settings(milvus, environ)
+    except TokenMissingError as error:
+        problem = ConfigProblem("milvus.token_env", milvus.token_env, "is not set", "environment")
+        raise ConfigError([problem]) from error

@@ -1,0 +1,167 @@
+"""How much of a gateway one user may take: one request worked on at a time, few that wait, some a second."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from vault_gateway.requests import REQUEST
+from vault_gateway.settings import GatewayServer
+from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
+
+_PAUSE_S = 1.0
+_MOST_PAUSING = 64
+"""A refusal comes after a pause, so that a client that asks again at once keeps no processor busy. Of many
+refusals at the same time the rest come without one: they would hold connections that others need."""
+
+_MOST_USERS = 10_000
+"""Users whose share is remembered; one that rests has a whole share anyway."""
+
+
+@dataclass
+class _Share:
+    """What a user has taken: requests under way, those that wait among them, and the tokens that are left in
+    the bucket."""
+
+    tokens: float
+    filled_at: float
+    running: int = 0
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held by the one request that is worked on; the others wait for it."""
+
+
+class UserShares:
+    """The shares of all users. One thread, that of the event loop, uses it."""
+
+    def __init__(self, server: GatewayServer, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = server.user_concurrent
+        self._rate = server.user_rate
+        self._burst = server.user_burst
+        self._clock = clock
+        self._shares: dict[str, _Share] = {}
+
+    def take(self, user: str) -> float:
+        """0 if the user may ask now: then call `begin`. Otherwise the seconds after which to try again."""
+        now = self._clock()
+        share = self._shares.get(user)
+        if share is None:
+            self._forget_resting(now)
+            share = self._shares[user] = _Share(self._burst, now)
+        share.tokens = min(self._burst, share.tokens + (now - share.filled_at) * self._rate)
+        share.filled_at = now
+        if share.tokens < 1:
+            return (1 - share.tokens) / self._rate
+        if share.running >= self._most:
+            return 1.0
+        share.tokens -= 1
+        share.running += 1
+        return 0.0
+
+    async def begin(self, user: str) -> None:
+        """Wait until no other request of the user is worked on. Who has taken a place begins, and then
+        ends."""
+        share = self._shares[user]
+        try:
+            await share.turn.acquire()
+        except asyncio.CancelledError:
+            share.running -= 1
+            raise
+
+    def end(self, user: str) -> None:
+        """A request that has begun has ended."""
+        share = self._shares[user]
+        share.turn.release()
+        share.running -= 1
+
+    def _forget_resting(self, now: float) -> None:
+        if len(self._shares) < _MOST_USERS:
+            return
+        full_s = self._burst / self._rate
+        self._shares = {
+            user: share
+            for user, share in self._shares.items()
+            if share.running or now - share.filled_at < full_s
+        }
+
+
+@dataclass
+class _Place:
+    """The place of one request. Whoever answers it last gives it back."""
+
+    release: Callable[[], None]
+    is_begun: bool = field(default=False)
+
+
+_PLACE: ContextVar[_Place | None] = ContextVar("gateway_place", default=None)
+
+
+class Shared:
+    """ASGI middleware before the guard, which lets a request wait: refuses what is beyond a user's share."""
+
+    def __init__(self, app: App, shares: UserShares, refused: Callable[[], None]) -> None:
+        """`refused` counts a refusal."""
+        self._app = app
+        self._shares = shares
+        self._refused = refused
+        self._pausing = 0
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on, or answer 429. Whoever is no user is left to the guard."""
+        identity = REQUEST.get().identity if scope["type"] == "http" else None
+        if identity is None:
+            await self._app(scope, receive, send)
+            return
+        name = identity.share
+        wait_s = self._shares.take(name)
+        if wait_s:
+            self._refused()
+            await self._pause()
+            await refuse(send, _too_many(wait_s))
+            return
+        await self._shares.begin(name)
+        place = _Place(lambda: self._shares.end(name))
+        _PLACE.set(place)
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            if not place.is_begun:
+                place.release()
+
+    async def _pause(self) -> None:
+        if self._pausing >= _MOST_PAUSING:
+            return
+        self._pausing += 1
+        try:
+            await asyncio.sleep(_PAUSE_S)
+        finally:
+            self._pausing -= 1
+
+
+class GivingBack:
+    """ASGI middleware behind the guard: the place is taken until the handler has ended, also where the guard
+    has answered 504 before that."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Hand the request on."""
+        place = _PLACE.get()
+        if place is None:
+            await self._app(scope, receive, send)
+            return
+        place.is_begun = True
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            place.release()
+
+
+def _too_many(wait_s: float) -> Refusal:
+    seconds = str(max(1, math.ceil(wait_s)))
+    message = "too many requests of this user at once, or in this second: try again"
+    return Refusal(429, "share", message, (("retry-after", seconds),))

@@ -1,0 +1,98 @@
+"""What is published of a vault is removed, or another index takes it over."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_gateway.milvus import MilvusConnection, MilvusVaults
+from vault_gateway.owner import IdentityFile, NotOwnerError
+from vault_gateway.owner import take_over as take_over_vault
+from vault_indexer.cli.connection.in_process import target_of
+from vault_indexer.cli.output.terminal import note
+from vault_indexer.cli.parameters import VaultSelection
+from vault_indexer.daemon.assembly import Target
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.errors import LockedError, UsageError
+
+if TYPE_CHECKING:
+    from vault_gateway.tables import MilvusSettings
+
+
+def remove_publication(selection: VaultSelection) -> str:
+    """Do that, and say so. Returns the id that the vault had, "" where nothing was published."""
+    target = target_of(selection)
+    uri = target.config.settings.table("milvus").uri
+    vault = drop_publication(target, os.environ)
+    if vault:
+        note(f"Removed {target.vault} from {uri}; its id was {vault}.")
+    else:
+        note(f"Nothing of {target.vault} is published on {uri}.")
+    return vault
+
+
+def drop_publication(target: Target, environ: Mapping[str, str]) -> str:
+    """Remove what this index has published from the server of its settings; the id of the vault, "" if there
+    was nothing. The vault has another id when it is published again, so no right to it comes back.
+
+    Raises UsageError if the settings name no server, LockedError if a daemon would publish the vault again,
+    UnavailableError if the token's variable is not set, NotOwnerError if another index has published the
+    vault, and BackendError.
+    """
+    settings, identity = target.config.settings, IdentityFile(target.index_dir)
+    with ExitStack() as held:
+        if settings.index.backend == "milvus" and target.index_dir.is_dir():
+            _keep_from_publishing(target.index_dir, held)
+        vaults = _published_vaults(target, environ, held)
+        own = identity.read()
+        if own is None:
+            return ""
+        known = vaults.state(own.vault)
+        if known is not None and known.owner != own.owner:
+            raise NotOwnerError(
+                f"{known.keeper}/{known.name} is published by another index: "
+                f'"indexer gateway unpublish {own.vault}" removes it all the same'
+            )
+        vaults.drop(own.vault, time.time_ns() // 1_000_000)
+        identity.forget()
+        return own.vault if known else ""
+
+
+def take_over(target: Target, environ: Mapping[str, str]) -> str:
+    """Give this index what another one has published of the vault, and return what the user is told, "" if
+    there is nothing to take over.
+
+    Raises UsageError if nothing is to be published, LockedError if a daemon of this index runs, and
+    UnavailableError, BackendError as `drop_publication`.
+    """
+    settings = target.config.settings
+    if settings.index.backend != "milvus":
+        raise UsageError('--take-over: index.backend is not "milvus", so nothing is published')
+    target.index_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with ExitStack() as held:
+        held.enter_context(IndexLock(target.index_dir, "take over"))
+        vaults, file = _published_vaults(target, environ, held), IdentityFile(target.index_dir)
+        now_ms = time.time_ns() // 1_000_000
+        taken = take_over_vault(vaults, target.vault, settings.table("milvus").keeper, file, now_ms)
+        return f"This index publishes {target.vault} from now on." if taken else ""
+
+
+def _published_vaults(target: Target, environ: Mapping[str, str], held: ExitStack) -> MilvusVaults:
+    milvus: MilvusSettings = target.config.settings.table("milvus")
+    if not milvus.uri:
+        raise UsageError("milvus.uri is not set: there is no server to which the vault is published")
+    connection = held.enter_context(closing(MilvusConnection.from_settings(milvus, environ)))
+    return MilvusVaults(connection, milvus.collection_prefix)
+
+
+def _keep_from_publishing(index_dir: Path, held: ExitStack) -> None:
+    try:
+        held.enter_context(IndexLock(index_dir, "unpublish"))
+    except LockedError as busy:
+        raise LockedError(
+            f'{busy}, which would publish the vault again: stop it, or set index.backend = "embedded"'
+        ) from busy

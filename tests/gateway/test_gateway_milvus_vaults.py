@@ -1,0 +1,90 @@
+"""The states of vaults: an older one never replaces a newer, and what was unpublished stays so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from milvus_in_memory import MilvusInMemory
+
+from vault_gateway.milvus import MilvusConnection, MilvusVaults, OutdatedStateError, VaultState
+
+STATE = VaultState("one", "one", "keeper", "", "m", "", ("en",), 2, 5, 1, 0, place="here", owner="me")
+
+
+@pytest.fixture(scope="module", params=["in memory", "a server"])
+def vaults(request: pytest.FixtureRequest) -> Iterator[MilvusVaults]:
+    """The first one is what tests without a server have in its place: both do the same."""
+    if request.param == "in memory":
+        connection = MilvusInMemory().connect()
+    else:
+        connection = MilvusConnection(request.getfixturevalue("shared_server").uri)
+    made = MilvusVaults(connection, "states")
+    made.create()
+    yield made
+    made.connection.close()
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        {"epoch": 1, "seq": 9},
+        {"seq": 4},
+        {"owner": "another"},
+    ],
+)
+def test_an_older_state_never_replaces_a_newer(vaults: MilvusVaults, late: dict[str, int]) -> None:
+    vaults.overwrite(STATE)
+    with pytest.raises(OutdatedStateError, match="keeper/one was published by somebody else meanwhile"):
+        vaults.put(replace(STATE, **late))  # type: ignore[arg-type]
+    assert vaults.state("one") == STATE
+    newer = replace(STATE, epoch=3, seq=0)
+    vaults.put(newer)
+    assert vaults.state("one") == newer
+
+
+def test_what_was_unpublished_is_not_found_and_not_written_again(vaults: MilvusVaults) -> None:
+    gone = replace(STATE, vault="gone")
+    vaults.put(gone)
+    assert vaults.drop("gone", 7) == gone
+    assert vaults.drop("gone", 8) is None
+    assert vaults.state("gone") is None
+    assert "gone" not in vaults.all()
+    with pytest.raises(OutdatedStateError):
+        vaults.put(replace(gone, seq=9))
+    (tombstone,) = [one for one in vaults.records("gone", "nowhere") if one.vault == "gone"]
+    assert (tombstone.withdrawn_ms, tombstone.chunks, tombstone.notes) == (7, 0, 0)
+
+
+def test_the_words_of_a_vault_go_when_others_replace_them_and_when_it_is_unpublished(
+    vaults: MilvusVaults,
+) -> None:
+    first, second = vaults.put_blob(b"the words of a diary"), vaults.put_blob(b"its words of today")
+    vaults.put(replace(STATE, vault="diary", statistics=first))
+    vaults.put(replace(STATE, vault="diary", statistics=second, seq=6))
+    assert vaults.blob(first) is None
+    vaults.put(replace(STATE, vault="diary", statistics=second, seq=7))
+    assert vaults.blob(second) == b"its words of today"
+    vaults.drop("diary", 7)
+    assert vaults.blob(second) is None
+
+
+def test_a_second_call_removes_what_an_interrupted_one_has_left(vaults: MilvusVaults) -> None:
+    words = vaults.put_blob(b"words of a vault whose removal was interrupted")
+    gone = replace(STATE, vault="half", statistics=words)
+    vaults.overwrite(replace(gone, chunks=0, withdrawn_ms=6))
+    vaults.put_notes(gone, [(1, b"a note")])
+    assert vaults.drop("half", 7) is None
+    assert vaults.blob(words) is None
+    assert vaults.notes(gone, [1]) == {}
+    assert [one.withdrawn_ms for one in vaults.records("half", "nowhere")] == [6]
+
+
+def test_more_notes_than_one_call_takes_are_written_and_removed(vaults: MilvusVaults) -> None:
+    kept = {number: b"n" * 100_000 * (number % 2) + str(number).encode() for number in range(120)}
+    vaults.put_notes(STATE, kept.items())
+    assert vaults.notes(STATE, kept) == kept
+    vaults.delete_notes(STATE, range(1, 119))
+    assert vaults.note_ids(STATE) == {0, 119}
+    assert vaults.notes(STATE, kept) == {0: kept[0], 119: kept[119]}

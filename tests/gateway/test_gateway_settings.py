@@ -1,0 +1,307 @@
+"""The configuration of a gateway: every mistake at once, with its key and what is allowed."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from vault_gateway.settings import MAX_GATEWAY_BYTES, GatewayOidc, GatewaySettings, load_gateway
+from vault_indexer.errors import ConfigError
+
+DIGEST = "0123456789abcdef" * 4
+LEAST = f'[milvus]\nuri = "http://127.0.0.1:19530"\n[[users]]\nname = "ana"\ntoken_sha256 = "{DIGEST}"\n'
+
+
+def problems(tmp_path: Path, toml: str) -> list[str]:
+    file = tmp_path / "gateway.toml"
+    file.write_text(toml, "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_gateway(file)
+    return [f"{one.key} {one.value} {one.allowed}" for one in caught.value.problems]
+
+
+def test_the_least_configuration_is_closed(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.toml"
+    file.write_text(LEAST, "utf-8")
+    settings = load_gateway(file)
+    assert (settings.server.host, settings.server.allowed_hosts) == ("127.0.0.1", ())
+    assert (settings.users[0].vaults, settings.users[0].metrics) == ((), False)
+
+
+def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
+    found = problems(
+        tmp_path,
+        'bodys = 1\nbodies = "x"\n[milvus]\nuri = "ftp://x"\n'
+        '[server]\nport = 99999\nallowed_hosts = ["a b"]\n'
+        '[[users]]\nname = ""\nvaults = "*"\ntoken_sha256 = "my-secret-token"\n[[keepers]]\nname = "k"\n',
+    )
+    for key in (
+        "bodys  unknown key; did you mean bodies?",
+        'bodies "x" one of: milvus, keepers',
+        "milvus.uri",
+        "server.port 99999",
+        "server.allowed_hosts[0]",
+        "users[0].name",
+        "users[0].vaults",
+        "users[0].token_sha256 (hidden)",
+        "keepers[0].url  is missing",
+        "keepers[0].token_env  is missing",
+    ):
+        assert any(one.startswith(key) for one in found), (key, found)
+    assert not any("my-secret-token" in one for one in found)
+
+
+def test_what_does_not_fit_together_is_reported(tmp_path: Path) -> None:
+    twice = LEAST + f'[[users]]\nname = "ana"\ntoken_sha256 = "{DIGEST}"\n'
+    assert {one.partition(" ")[0] for one in problems(tmp_path, twice)} == {
+        "users.name",
+        "users.token_sha256",
+    }
+    assert problems(tmp_path, 'bodies = "keepers"\n' + LEAST)[0].startswith("keepers ")
+    assert problems(tmp_path, LEAST + "[server]\ntimeout_s = 1\n")[0].startswith("milvus.timeout_s ")
+    assert problems(tmp_path, "users = []\n[milvus]\nuri = 'http://x'\n")[0].startswith("users ")
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe", b"= 1", b"[" * 5000, b"a = 1\n" * 300_000])
+def test_a_file_that_cannot_be_read_is_one_mistake(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "gateway.toml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        load_gateway(file)
+    assert len(str(caught.value).splitlines()) == 1
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_gateway(tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize("claim", ["user_claim", "groups_claim"])
+def test_a_claim_has_a_name(claim: str) -> None:
+    provider = {"issuer": "i", "audience": "a", "jwks_url": "https://id.example.org/keys"}
+    for name in ("s", "s" * 200):
+        assert GatewayOidc.model_validate({**provider, claim: name}).model_dump()[claim] == name
+    for name in ("", "s" * 201):
+        with pytest.raises(ValidationError):
+            GatewayOidc.model_validate({**provider, claim: name})
+
+
+def loaded(tmp_path: Path, toml: str) -> GatewaySettings:
+    file = tmp_path / "gateway.toml"
+    file.write_text(toml, "utf-8")
+    return load_gateway(file)
+
+
+PROVIDER = 'oidc = { issuer = "i", audience = "a", jwks_url = "https://id.example.org/keys" }\n'
+
+
+@pytest.mark.parametrize(
+    ("key", "default", "most_refused", "least", "most", "least_refused"),
+    [
+        ("server.port", 7610, -1, 0, 65_535, 65_536),
+        ("server.max_concurrent", 32, 0, 1, 1024, 1025),
+        ("server.user_concurrent", 2, 0, 1, 1024, 1025),
+        ("server.user_rate", 5.0, 0.0, 0.001, 10_000.0, 10_000.1),
+        ("server.user_burst", 20, 0, 1, 10_000, 10_001),
+        ("server.timeout_s", 20.0, 0.0, 5.001, 600.0, 600.1),
+        ("server.drain_s", 20.0, -0.1, 0.0, 600.0, 600.1),
+        ("keeper_timeout_s", 2.0, 0.0, 0.001, 60.0, 60.1),
+        ("max_filtered_chunks", 2_000_000, 0, 1, 10**9, None),
+        ("states_s", 2.0, -0.1, 0.0, 60.0, 60.1),
+        ("rights_grace_s", 300.0, -0.1, 0.0, 86_400.0, 86_400.1),
+        ("stale_after_s", 600.0, 119.9, 120.0, 31_536_000.0, 31_536_000.1),
+        ("snippet_chars", 240, 39, 40, 4000, 4001),
+        ("max_chunks_per_note", 3, 0, 1, 200, 201),
+        ("milvus.timeout_s", 5.0, 0.0, 0.001, 19.9, 60.1),
+        ("milvus.replicas", 1, 0, 1, 64, 65),
+        ("oidc.leeway_s", 30.0, -0.1, 0.0, 300.0, 300.1),
+        ("oidc.keys_s", 300.0, 9.9, 10.0, 86_400.0, 86_400.1),
+    ],
+)
+def test_a_number_has_bounds(
+    tmp_path: Path,
+    key: str,
+    default: float,
+    most_refused: float,
+    least: float,
+    most: float,
+    least_refused: float | None,
+) -> None:
+    def value(settings: GatewaySettings) -> object:
+        found: object = settings
+        for name in key.split("."):
+            found = getattr(found, name)
+        return found
+
+    def with_value(number: float) -> str:
+        table = LEAST.replace("[milvus]\n", PROVIDER + "[milvus]\n")
+        if key.startswith("milvus."):
+            return table.replace("[milvus]\n", f"[milvus]\n{key.removeprefix('milvus.')} = {number}\n")
+        if key.startswith("oidc."):
+            return table.replace('"a", ', f'"a", {key.removeprefix("oidc.")} = {number}, ')
+        return f"{key} = {number}\n{table}"
+
+    assert value(loaded(tmp_path, PROVIDER + LEAST)) == default
+    for number in (least, most):
+        assert value(loaded(tmp_path, with_value(number))) == number
+    for refused in (most_refused, least_refused):
+        if refused is not None:
+            assert problems(tmp_path, with_value(refused))[0].startswith(key)
+
+
+DEFAULTS = {
+    "server.host": "127.0.0.1",
+    "server.socket": "",
+    "server.allowed_origins": (),
+    "milvus.collection_prefix": "vault_indexer",
+    "milvus.consistency": "bounded",
+    "milvus.db_name": "",
+    "bodies": "milvus",
+    "keepers": (),
+    "withdrawn": (),
+    "groups": (),
+    "oidc": None,
+    "proxy": None,
+    "audit.file": "",
+    "audit.queries": False,
+}
+
+
+def test_what_is_not_set_has_a_default(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, LEAST)
+    for key, default in DEFAULTS.items():
+        found: object = settings
+        for name in key.split("."):
+            found = getattr(found, name)
+        assert found == default, key
+
+
+TOKEN = f'{{ name = "t", token_sha256 = "{DIGEST[::-1]}" }}'
+USER = f'[milvus]\nuri = "http://m"\n[[users]]\nname = "ana"\ntoken_sha256 = "{DIGEST}"\n'
+SHORT = '[milvus]\nuri = "http://m"\n[[users]]\nname = "ana"\n'
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ('[milvus]\nuri = "http://m"\n', ["users  at least one [[users]] or [[groups]]"]),
+        (f"{USER}tokens = [{TOKEN}]\n", ["users  token_sha256 or tokens, one of both: ana"]),
+        (
+            SHORT,
+            ["users  token_sha256 or tokens, one of both, since there is no [oidc] and no [proxy]: ana"],
+        ),
+        (
+            f'{USER}groups = ["b", "a"]\n[[groups]]\nname = "c"\n',
+            [
+                "users.groups  names of [[groups]]; there is none called a",
+                "users.groups  names of [[groups]]; there is none called b",
+            ],
+        ),
+        (
+            f'proxy = {{ user_header = "X-User" }}\n{SHORT}',
+            ["proxy.addresses  at least one, or server.socket: headers of anybody else mean nothing"],
+        ),
+        (
+            f'{USER}[[users]]\nname = "ana"\ntokens = [{TOKEN}]\n' + '[[groups]]\nname = "g"\n' * 2,
+            [
+                "users.name  each one once: ana stands 2 times",
+                "groups.name  each one once: g stands 2 times",
+            ],
+        ),
+        (
+            f"{SHORT}tokens = [{TOKEN}, {TOKEN}]\n",
+            [f"users.token_sha256  each one once: {DIGEST[::-1][:8]}… stands 2 times"],
+        ),
+        (
+            f'bodies = "keepers"\n{USER}',
+            ['keepers  at least one [[keepers]], since bodies is "keepers"'],
+        ),
+        (
+            f'{USER}[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n'
+            '[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n',
+            ["keepers.name  each one once: k stands 2 times"],
+        ),
+        (
+            USER.replace("[milvus]\n", "[milvus]\ntimeout_s = 20\n"),
+            ["milvus.timeout_s  below server.timeout_s (20)"],
+        ),
+        (
+            USER.replace("[milvus]\n", '[milvus]\nca_file = "/ca"\n'),
+            ["milvus.uri  a URL that begins with https://, since a certificate is configured"],
+        ),
+    ],
+)
+def test_each_contradiction_is_told(tmp_path: Path, toml: str, said: list[str]) -> None:
+    assert problems(tmp_path, toml) == said
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        SHORT.replace("[milvus]", f"{PROVIDER}[milvus]"),
+        f'proxy = {{ user_header = "X-User", addresses = ["10.0.0.0/8"] }}\n{SHORT}',
+        f'server.socket = "/s"\nproxy = {{ user_header = "X-User" }}\n{SHORT}',
+        f"{SHORT}tokens = [{TOKEN}]\n",
+        '[milvus]\nuri = "http://m"\n[[groups]]\nname = "g"\n',
+        f'{USER}groups = ["g"]\n[[groups]]\nname = "g"\n',
+        f'bodies = "keepers"\n{USER}[[keepers]]\nname = "k"\nurl = "http://k"\ntoken_env = "K"\n',
+    ],
+)
+def test_what_goes_together_is_loaded(tmp_path: Path, toml: str) -> None:
+    assert loaded(tmp_path, toml).milvus.uri == "http://m"
+
+
+def test_the_digests_of_a_user_have_their_last_days(tmp_path: Path) -> None:
+    token = TOKEN.replace(" }", ", expires = 2026-12-31 }")
+    (user,) = loaded(tmp_path, f"{SHORT}tokens = [{token}]\n").users
+    assert user.digests == ((DIGEST[::-1], date(2026, 12, 31)),)
+    assert loaded(tmp_path, USER).users[0].digests == ((DIGEST, None),)
+    three = ", ".join(TOKEN for _ in range(3))
+    assert problems(tmp_path, f"{SHORT}tokens = [{three}]\n")[0].startswith("users[0].tokens ")
+
+
+@pytest.mark.parametrize(
+    ("network", "is_one"),
+    [
+        ("10.1.2.0/24", True),
+        ("10.1.2.3", True),
+        ("::1", True),
+        ("0.0.0.0/0", False),
+        ("::/0", False),
+        ("x", False),
+    ],
+)
+def test_the_addresses_of_a_proxy_are_not_all_there_are(tmp_path: Path, network: str, is_one: bool) -> None:
+    toml = f'proxy = {{ user_header = "X-User", addresses = ["{network}"] }}\n{SHORT}'
+    if is_one:
+        proxy = loaded(tmp_path, toml).proxy
+        assert proxy is not None
+        assert proxy.addresses == (network,)
+    else:
+        said = "an address, or a network such as 10.1.2.0/24; not every address"
+        assert problems(tmp_path, toml) == [f'proxy.addresses[0] "{network}" {said}']
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"# \xff", "is not UTF-8 text (byte 2)"),
+        (b"= 1", "is not valid TOML: "),
+    ],
+)
+def test_a_file_that_is_none_says_why(tmp_path: Path, content: bytes, said: str) -> None:
+    file = tmp_path / "gateway.toml"
+    file.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        load_gateway(file)
+    (problem,) = caught.value.problems
+    assert (problem.key, problem.source) == ("file", f"file {file}")
+    assert problem.allowed.startswith(said)
+
+
+def test_a_file_has_64_mb_at_most(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.toml"
+    with file.open("wb") as opened:
+        opened.truncate(MAX_GATEWAY_BYTES + 1)
+    with pytest.raises(ConfigError, match="file: is larger than 67108864 bytes"):
+        load_gateway(file)
