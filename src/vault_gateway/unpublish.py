@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 def remove_publication(selection: VaultSelection) -> str:
-    """Do that, and say so. Returns the id that the vault had, "" where nothing was published."""
+    """Remove what is published of a vault from the Milvus server, and print a line about it. Returns the id
+    that the vault had, "" where nothing was published."""
     target = target_of(selection)
     uri = target.config.settings.table("milvus").uri
     vault = drop_publication(target, os.environ)

@@ -178,7 +178,7 @@ def test_a_check_finds_what_cannot_run(tmp_path: Path) -> None:
     assert f'{file}: embedding.model = "": must be set: embedding.provider is "openai"' in ran.out
     assert "NO_SUCH_KEY" in ran.out
     assert 'llm.provider = "none"' in ran.out
-    (vault,) = sandbox.indexer("check", "--json", "--config", str(file)).data["vaults"]  # type: ignore[misc]
+    vault = sandbox.indexer("check", "--json", "--config", str(file)).data["vaults"][0]  # type: ignore[index]
     keys = [problem["key"] for problem in vault["configuration"]]
     assert keys == ["embedding.model", "embedding.api_key_env", "llm.provider"]
 
