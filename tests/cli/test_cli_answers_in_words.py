@@ -617,18 +617,8 @@ def test_files_around_a_note_are_listed(here: CommandHere, daemon: AnsweringDaem
         {"path": "A", "related": "false"},
     ]
     daemon.answer(GRAPH, replace(GRAPH_OF_A, more=False))
-    assert here.indexer("graph", "A", "--limit", "3").err == ""
-    assert daemon.requests[-1].parameters == {"path": "A", "limit": "3"}
+    assert here.indexer("links", "A", "--depth", "1", "-n", "3").err == ""
     assert len(here.indexer("links", "A", "--depth", "1", "--json").data["nodes"]) == 4  # type: ignore[arg-type]
-
-
-def test_an_old_command_names_the_new_one_to_a_person_alone(
-    here: CommandHere, daemon: AnsweringDaemon
-) -> None:
-    daemon.answer(GRAPH, replace(GRAPH_OF_A, more=False))
-    hint = "indexer graph goes with the next version. Run: indexer links NOTE --depth N\n"
-    assert here.terminal("graph", "A").out.startswith(hint)
-    assert here.indexer("graph", "A").err == ""
 
 
 def test_files_around_a_note_as_graphviz_reads_them(here: CommandHere, daemon: AnsweringDaemon) -> None:
