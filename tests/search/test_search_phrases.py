@@ -16,9 +16,8 @@ from vault_indexer.model import JsonValue
 from vault_indexer.parse import parse_note
 from vault_indexer.parse.reading_view import reading_view
 from vault_indexer.search.deadline import WorkBudget
-from vault_indexer.search.filters.text.note_source import NoteSource
-from vault_indexer.search.filters.text.pattern_search import PatternSearch
 from vault_indexer.search.filters.text_pattern import text_pattern
+from vault_indexer.search.filters.text_source import NoteSource, PatternSearch
 
 FIXTURES = Path(__file__).parents[1] / "parse" / "fixtures"
 DOCS = Path(__file__).parents[2] / "docs"
