@@ -103,8 +103,8 @@ def test_without_a_package_its_table_is_a_warning(tmp_path: Path) -> None:
             '[index]\nbackend = "milvus"\n[milvus]\nuri = "http://127.0.0.1:1"\n',
             ("status",),
             2,
-            'index.backend = "milvus" (file {file}): allowed are embedded: milvus needs the package '
-            "vault_gateway, which is not installed",
+            '{file}: index.backend = "milvus": embedded only: milvus needs the package vault_gateway, '
+            "which is not installed",
         ),
         (
             "",
