@@ -406,7 +406,8 @@ class Settings(Table):
         if backend != "embedded" and backend not in EXTENSION_TABLES:
             package = package_of(table=backend)
             raise DisagreementError(
-                f"embedded: {backend} needs the package {package}, which is not installed", "index.backend"
+                f"embedded only: {backend} needs the package {package}, which is not installed",
+                "index.backend",
             )
         for name in EXTENSION_TABLES:
             self.table(name).check(self)
