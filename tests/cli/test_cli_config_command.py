@@ -69,7 +69,7 @@ def test_what_is_chosen_is_shown_with_its_origin(here: CommandHere) -> None:
     lines = shown.out.splitlines()
     assert f"  {here.config}  read" in lines
     rows = {line.split()[0]: " ".join(line.split()[1:]) for line in lines[lines.index("") + 1 :]}
-    assert rows["search.limit"] == f"7 hits file {here.config}"
+    assert rows["search.limit"] == f"7 notes file {here.config}"
     assert rows["index.dir"].endswith("option --index-dir")
     assert "search.snippet_chars" not in rows
     every = here.terminal("config", "show", "--all", columns=200).out

@@ -59,7 +59,7 @@ def test_the_starter_file_changes_nothing_and_its_lines_can_be_used(sandbox: San
 @pytest.mark.parametrize(
     ("setting", "shown"),
     [
-        ("[search]\nmax_chunks_per_note = 1", "1 hit"),
+        ("[search]\nlimit = 1", "1 note"),
         ("[watch]\ndebounce_s = 0.5", "0.5 seconds"),
         ("[chunking.markdown]\nmax_chunk_size = 300", "300 words"),
         ('[chunking.markdown]\nsize_unit = "tokens"\nmax_chunk_size = 300', "300 tokens"),
