@@ -13,6 +13,8 @@ from vault_indexer.search.filters.scopes import NoteText
 from vault_indexer.search.filters.text_pattern import SearchedText
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
+_MARKUP = re.compile(r"[*_~=`\[\]<>\\&%|^#\r\t]|  |[ \t]\n|(?:\A|\n)[ +:-]")
+"""What a part has that is not shown as it is written, or the beginning of a list or rule."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
 
 
@@ -58,20 +60,19 @@ class NoteSource(SearchedText):
         return NoteText(self.text).text_start
 
     def part_at(self, position: int) -> tuple[ShownPart, bool]:
-        """The part with a character of the text, and whether it was not asked for before."""
+        """The part with a character of the text, and whether it was rendered for that."""
         number = max(bisect_right(self._borders, position) - 1, 0)
-        is_new = number not in self._parts
-        if is_new:
-            start = self._borders[number]
-            end = self._borders[number + 1] if number + 1 < len(self._borders) else len(self.text)
-            source = self.text[start:end]
-            readable = (
-                ReadableText(source, [0], [0])
-                if self._is_code
-                else render_markdown(source, labels=self._labels)
-            )
-            self._parts[number] = ShownPart(start, end, readable)
-        return self._parts[number], is_new
+        if number in self._parts:
+            return self._parts[number], False
+        start = self._borders[number]
+        end = self._borders[number + 1] if number + 1 < len(self._borders) else len(self.text)
+        source = self.text[start:end]
+        has_markup = not self._is_code and _MARKUP.search(source) is not None
+        readable = (
+            render_markdown(source, labels=self._labels) if has_markup else ReadableText(source, [0], [0])
+        )
+        self._parts[number] = ShownPart(start, end, readable)
+        return self._parts[number], has_markup
 
     @cached_property
     def _labels(self) -> frozenset[str]:

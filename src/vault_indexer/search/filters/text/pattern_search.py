@@ -112,8 +112,8 @@ class PatternSearch:
         """Where a reader sees a word or phrase in a piece of a note, in order, as places of its source. RE2
         says which parts of the note to render."""
         while (position := self._next_position(pattern, note, start, end)) is not None:
-            part, is_new = note.part_at(position)
-            if is_new:
+            part, was_rendered = note.part_at(position)
+            if was_rendered:
                 self._budget.spend(costs.RENDERED_CHAR * (part.end - part.start))
             first, last = part.shown(start, end)
             self.count_chars(pattern, part.searched, last - first)
