@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from config_sandbox import Sandbox
 
-from vault_indexer.config.schema import FORMER
-
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Sandbox:
@@ -80,12 +78,3 @@ def test_vaults_on_a_server_share_one_model_whose_tokens_are_not_weighted(sandbo
     assert (embedding.weighting, embedding.batch_size) == ("", 7)
     weighted = sandbox.load(options={"embedding.token_weights": "idf"}).settings.embedding
     assert weighted.weighting == "idf"  # as measurements and tests ask for it
-
-
-def test_a_tuning_constant_has_a_default_and_bounds() -> None:
-    assert {
-        name: (key.default, key.allowed) for name, key in FORMER.items() if name.startswith("milvus.")
-    } == {
-        "milvus.consistency": ("session", "one of: session, bounded"),
-        "milvus.timeout_s": (10.0, "a number above 0 and at most 600"),
-    }

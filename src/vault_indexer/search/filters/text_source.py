@@ -26,6 +26,8 @@ from vault_indexer.system import batches
 
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
+_MARKUP = re.compile(r"[*_~=`\[\]<>\\&%|^#\r\t]|  |[ \t]\n|(?:\A|\n)[ +:-]")
+"""What a part has that is not shown as it is written, or the beginning of a list or rule."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
 
 
@@ -71,20 +73,19 @@ class NoteSource(SearchedText):
         return NoteText(self.text).text_start
 
     def part_at(self, position: int) -> tuple[ShownPart, bool]:
-        """The part with a character of the text, and whether it was not asked for before."""
+        """The part with a character of the text, and whether it was rendered for that."""
         number = max(bisect_right(self._borders, position) - 1, 0)
-        is_new = number not in self._parts
-        if is_new:
-            start = self._borders[number]
-            end = self._borders[number + 1] if number + 1 < len(self._borders) else len(self.text)
-            source = self.text[start:end]
-            readable = (
-                ReadableText(source, [0], [0])
-                if self._is_code
-                else render_markdown(source, labels=self._labels)
-            )
-            self._parts[number] = ShownPart(start, end, readable)
-        return self._parts[number], is_new
+        if number in self._parts:
+            return self._parts[number], False
+        start = self._borders[number]
+        end = self._borders[number + 1] if number + 1 < len(self._borders) else len(self.text)
+        source = self.text[start:end]
+        has_markup = not self._is_code and _MARKUP.search(source) is not None
+        readable = (
+            render_markdown(source, labels=self._labels) if has_markup else ReadableText(source, [0], [0])
+        )
+        self._parts[number] = ShownPart(start, end, readable)
+        return self._parts[number], has_markup
 
     @cached_property
     def _labels(self) -> frozenset[str]:
@@ -293,8 +294,8 @@ class PatternSearch:
         """Where a reader sees a word or phrase in a piece of a note, in order, as places of its source. RE2
         says which parts of the note to render."""
         while (position := self._next_position(pattern, note, start, end)) is not None:
-            part, is_new = note.part_at(position)
-            if is_new:
+            part, was_rendered = note.part_at(position)
+            if was_rendered:
                 self._budget.spend(costs.RENDERED_CHAR * (part.end - part.start))
             first, last = part.shown(start, end)
             self.count_chars(pattern, part.searched, last - first)
