@@ -87,7 +87,6 @@ COMMANDS: tuple[Command, ...] = (
     Command("inspect", "inspect", "Show how notes are read and split.", ADVANCED, "[NOTE...]"),
     Command("export", "export", "Print all that the index contains, as JSON lines.", ADVANCED),
     *_optional_commands(),
-    Command("gateway", "gateway", "Search the vaults of many daemons, for many users.", ADVANCED),
     Command(
         "completion", "completion", "Print the script that completes commands in a shell.", ADVANCED, "SHELL"
     ),
