@@ -36,11 +36,11 @@ def show_help(
         typer.Argument(
             metavar="TOPIC",
             autocompletion=complete_topic,
-            help="A command, a page or a heading of the guide; without it, the pages are listed.",
+            help="A command, a page or a heading of the page commands; without it, the pages are listed.",
         ),
     ] = "",
 ) -> None:
-    """Show the guide, or what it says on a command or a topic. "advanced" lists the other commands."""
+    """Show the documentation of a command or topic. "advanced" lists the other commands."""
     del selection  # the pages are the same for every vault
     if topic == ADVANCED.lower():
         for name, does in command_rows(ADVANCED):
