@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -228,7 +228,7 @@ def _judge(context: AnswerContext, request: JudgeRequest) -> KeptGrade:
 CLICK: Endpoint[Any] = Endpoint(
     name="click",
     method="POST",
-    path="/v1/click",
+    path="/evals/click",
     help="Keep that a note was opened from the hits of a query, where evals.record_clicks is true.",
     request=ClickRequest,
     answer="vault_evals.feedback:KeptClick",
@@ -238,7 +238,7 @@ CLICK: Endpoint[Any] = Endpoint(
 
 JUDGE_POOL: Endpoint[Any] = Endpoint(
     name="judge_pool",
-    path="/v1/judge",
+    path="/evals/judge",
     help="The notes to be graded for a question: what words, meaning and both find, without ranks.",
     request=JudgePoolRequest,
     answer="vault_evals.feedback:JudgingPool",
@@ -249,7 +249,7 @@ JUDGE_POOL: Endpoint[Any] = Endpoint(
 JUDGE: Endpoint[Any] = Endpoint(
     name="judge",
     method="POST",
-    path="/v1/judge",
+    path="/evals/judge",
     help="Keep the grade of a note for a question.",
     request=JudgeRequest,
     answer="vault_evals.feedback:KeptGrade",
@@ -258,7 +258,9 @@ JUDGE: Endpoint[Any] = Endpoint(
 )
 
 ROUTES = (
-    ExtensionRoute(CLICK, _click),
-    ExtensionRoute(JUDGE_POOL, _judge_pool),
-    ExtensionRoute(JUDGE, _judge),
+    ExtensionRoute(CLICK, _click, is_public=False),
+    # Plugins of 0.1 and earlier send clicks here; it goes with the next release.
+    ExtensionRoute(replace(CLICK, name="old_click", path="/v1/click"), _click, is_public=False),
+    ExtensionRoute(JUDGE_POOL, _judge_pool, is_public=False),
+    ExtensionRoute(JUDGE, _judge, is_public=False),
 )

@@ -10,12 +10,6 @@ EXTENSION = Extension(
         ExtensionCommand(
             "gateway", "vault_gateway.commands", "Search the vaults of many daemons, for many users."
         ),
-        ExtensionCommand(
-            "unpublish",
-            "vault_gateway.unpublish",
-            "Remove a vault from Milvus.",
-            now="indexer gateway unpublish",
-        ),
     ),
     tables=MappingProxyType({"milvus": "vault_gateway.tables:MilvusSettings"}),
     follower="vault_gateway.follower:PublishTask",

@@ -41,6 +41,30 @@ _RETRY_LATEST_S = 30.0
 _END_S = 1.0
 
 
+def publication_of(assembly: Assembly, opened: OpenGeneration) -> Publication | None:
+    """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
+    variable is not set, and IndexUnusableError where the identity of the vault cannot be written."""
+    settings = assembly.settings
+    if settings.index.backend != "milvus":
+        return None
+    milvus: MilvusSettings = settings.table("milvus")
+    connection = MilvusConnection.from_settings(milvus, os.environ)
+    vaults = MilvusVaults(connection, milvus.collection_prefix)
+    try:
+        identity = IdentityFile(assembly.root).keep(assembly.vault.name)
+    except OSError as error:
+        raise IndexUnusableError(f"cannot write {assembly.root}/publication: {error.strerror}") from error
+    published = PublishedVault.of(assembly.vault, milvus.keeper, identity)
+    model = opened.reader.searcher.embedder.model
+    layout = CollectionLayout(milvus.shards, milvus.partitions, milvus.index_type, milvus.index_params)
+    publisher = MilvusPublisher(
+        vaults, published.vault, model, store_bodies=milvus.store_bodies, layout=layout
+    )
+    source = PublishingWorker(opened.generation, limits_of(settings.index))
+    catalog = CatalogPublisher(vaults, publisher, published, opened.generation.number, model, source)
+    return Publication(catalog, PublishedEpoch(opened.generation))
+
+
 class PublishTask:
     """Implements RemoteFollower: one thread follows the active generation, another one after a rebuild or a
     change of the configuration."""
@@ -49,11 +73,11 @@ class PublishTask:
         self,
         vault_sync: VaultSync,
         clock: Callable[[], float] = time.monotonic,
-        publication: Callable[[Assembly, OpenGeneration], Publication | None] | None = None,
+        publication: Callable[[Assembly, OpenGeneration], Publication | None] = publication_of,
     ) -> None:
         self._vault_sync = vault_sync
         self._clock = clock
-        self._publication = publication or publication_of
+        self._publication = publication
         self._follower: _PublicationThread | None = None
         self._for: tuple[OpenGeneration | None, Settings | None] = (None, None)
         self._refused = ""
@@ -111,30 +135,6 @@ class PublishTask:
         if publication is not None:
             self._follower = _PublicationThread(publication, current.writer.holder, current, self._clock)
             self._follower.start()
-
-
-def publication_of(assembly: Assembly, opened: OpenGeneration) -> Publication | None:
-    """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
-    variable is not set, and IndexUnusableError where the identity of the vault cannot be written."""
-    settings = assembly.settings
-    if settings.index.backend != "milvus":
-        return None
-    milvus: MilvusSettings = settings.table("milvus")
-    connection = MilvusConnection.from_settings(milvus, os.environ)
-    vaults = MilvusVaults(connection, milvus.collection_prefix)
-    try:
-        identity = IdentityFile(assembly.root).keep(assembly.vault.name)
-    except OSError as error:
-        raise IndexUnusableError(f"cannot write {assembly.root}/publication: {error.strerror}") from error
-    published = PublishedVault.of(assembly.vault, milvus.keeper, identity)
-    model = opened.reader.searcher.embedder.model
-    layout = CollectionLayout(milvus.shards, milvus.partitions, milvus.index_type, milvus.index_params)
-    publisher = MilvusPublisher(
-        vaults, published.vault, model, store_bodies=milvus.store_bodies, layout=layout
-    )
-    source = PublishingWorker(opened.generation, limits_of(settings.index))
-    catalog = CatalogPublisher(vaults, publisher, published, opened.generation.number, model, source)
-    return Publication(catalog, PublishedEpoch(opened.generation))
 
 
 def _published_by(settings: Settings) -> tuple[object, object]:

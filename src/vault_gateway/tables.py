@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from vault_indexer.config.fields import (
-    TUNING,
     Allowed,
     DisagreementError,
     ExtensionTable,
     Table,
+    Tuned,
     Unit,
     VariableName,
 )
@@ -108,12 +108,9 @@ class MilvusSettings(MilvusAccess, ExtensionTable):
         description="the names of all collections begin with it; installations with different prefixes do "
         "not see each other",
     )
-    consistency: Annotated[Literal["session", "bounded"], TUNING] = Field(
-        default="session",
-        description="how new an answer of the server has to be before a change stops counting as pending: "
-        "session sees what this daemon has written, bounded what any reader sees within the "
-        "server's tolerance (5 seconds, unless it is set otherwise)",
-    )
+    # how new an answer of the server has to be before a change stops counting as pending: "session" sees what
+    # this daemon has written, "bounded" what any reader sees within the server's tolerance
+    consistency: Tuned[Literal["session", "bounded"]] = "session"
     keeper: Annotated[str, Field(max_length=200), Allowed("a text of at most 200 characters")] = Field(
         default="",
         description="name of this daemon among all that publish to the server; together with the path of the "
@@ -124,9 +121,7 @@ class MilvusSettings(MilvusAccess, ExtensionTable):
         description="whether the text of the chunks is stored on the server, too. With false, a gateway asks "
         "the daemon of the vault for it",
     )
-    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), TUNING] = Field(
-        default=10.0, description="a call to the server that takes longer has failed, and is made again later"
-    )
+    timeout_s: Tuned[float] = 10.0  # seconds; a call that takes longer has failed, and is made again
 
     @classmethod
     def with_defaults(cls, tables: Mapping[str, object]) -> Mapping[str, object]:

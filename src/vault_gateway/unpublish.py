@@ -1,4 +1,4 @@
-"""What is published of a vault is removed, or another index takes it over. Also `indexer unpublish`."""
+"""What is published of a vault is removed, or another index takes it over."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vault_gateway.owner import IdentityFile, NotOwnerError
 from vault_gateway.owner import take_over as take_over_vault
 from vault_indexer.cli.connection.in_process import target_of
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import VaultSelection, one_command
+from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import LockedError, UsageError
@@ -23,13 +23,9 @@ if TYPE_CHECKING:
     from vault_gateway.tables import MilvusSettings
 
 
-def unpublish(selection: VaultSelection) -> None:
-    """Remove what is published of a vault from the Milvus server. Notes and index stay as they are."""
-    remove_publication(selection)
-
-
 def remove_publication(selection: VaultSelection) -> str:
-    """Do that, and say so. Returns the id that the vault had, "" where nothing was published."""
+    """Remove what is published of a vault from the Milvus server, and print a line about it. Returns the id
+    that the vault had, "" where nothing was published."""
     target = target_of(selection)
     uri = target.config.settings.table("milvus").uri
     vault = drop_publication(target, os.environ)
@@ -101,6 +97,3 @@ def _keep_from_publishing(index_dir: Path, held: ExitStack) -> None:
         raise LockedError(
             f'{busy}, which would publish the vault again: stop it, or set index.backend = "embedded"'
         ) from busy
-
-
-app = one_command(unpublish)

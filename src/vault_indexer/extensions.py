@@ -27,13 +27,11 @@ GROUP = "vault_indexer.extensions"
 
 
 class ExtensionCommand(NamedTuple):
-    """A command of the group "Advanced", whose typer program is `app` in `module`. With `now` it is the old
-    name of that command: it works, and the help does not list it."""
+    """A command of the group "Advanced", whose typer program is `app` in `module`."""
 
     name: str
     module: str
     help: str
-    now: str = ""
 
 
 class Extension(NamedTuple):
@@ -69,7 +67,7 @@ class OptionalPackage(NamedTuple):
 OPTIONAL: Mapping[str, OptionalPackage] = MappingProxyType(
     {
         "vault_evals": OptionalPackage(("eval",), ("evals",)),
-        "vault_gateway": OptionalPackage(("gateway", "unpublish"), ("milvus",)),
+        "vault_gateway": OptionalPackage(("gateway",), ("milvus",)),
     }
 )
 

@@ -44,6 +44,7 @@ def here(
 ) -> CommandHere:
     made = CommandHere(sandbox, capsys, monkeypatch)
     monkeypatch.setenv("INDEXER_SEARCH_LIMIT", "7")
+    monkeypatch.delenv("INDEXER_EMBEDDING_PROVIDER", raising=False)
     return made
 
 

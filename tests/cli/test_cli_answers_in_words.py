@@ -169,7 +169,7 @@ def test_a_note_has_its_evidence(here: CommandHere, daemon: AnsweringDaemon, why
 
 
 def test_a_file_without_text_has_a_name_and_no_line(here: CommandHere, daemon: AnsweringDaemon) -> None:
-    picture = replace(HIT, path="rings.png", kind="attachment", why=NO_REASON, copies=("b.png",))
+    picture = replace(HIT, path="rings.png", kind="attachment", snippet="", why=NO_REASON, copies=("b.png",))
     daemon.answer(SEARCH, found(picture, replace(HIT, stale=True, copies=("A.md", "B.md"))))
     assert here.indexer("search", "rings").out.splitlines() == [
         "rings.png  name, and 1 copy",
@@ -177,7 +177,7 @@ def test_a_file_without_text_has_a_name_and_no_line(here: CommandHere, daemon: A
         "   3  The rings of Saturn.",
     ]
     assert here.indexer("search", "rings", "--places").out.splitlines() == [
-        "rings.png (and 1 copy)  The rings of Saturn.",
+        "rings.png (and 1 copy)",
         "Sky/Night sky.md:3 (and 2 copies)  The rings of Saturn.",
     ]
 
@@ -617,18 +617,8 @@ def test_files_around_a_note_are_listed(here: CommandHere, daemon: AnsweringDaem
         {"path": "A", "related": "false"},
     ]
     daemon.answer(GRAPH, replace(GRAPH_OF_A, more=False))
-    assert here.indexer("graph", "A", "--limit", "3").err == ""
-    assert daemon.requests[-1].parameters == {"path": "A", "limit": "3"}
+    assert here.indexer("links", "A", "--depth", "1", "-n", "3").err == ""
     assert len(here.indexer("links", "A", "--depth", "1", "--json").data["nodes"]) == 4  # type: ignore[arg-type]
-
-
-def test_an_old_command_names_the_new_one_to_a_person_alone(
-    here: CommandHere, daemon: AnsweringDaemon
-) -> None:
-    daemon.answer(GRAPH, replace(GRAPH_OF_A, more=False))
-    hint = "indexer graph goes with the next version. Run: indexer links NOTE --depth N\n"
-    assert here.terminal("graph", "A").out.startswith(hint)
-    assert here.indexer("graph", "A").err == ""
 
 
 def test_files_around_a_note_as_graphviz_reads_them(here: CommandHere, daemon: AnsweringDaemon) -> None:

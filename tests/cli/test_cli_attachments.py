@@ -41,10 +41,10 @@ def test_hits_of_files_in_json_and_text(pictures: Sandbox) -> None:
 
 
 def test_explain_of_a_file(pictures: Sandbox) -> None:
-    shown = pictures.indexer("explain", DIAGRAM, "diagram")
+    shown = pictures.indexer("search", "diagram", "--explain", DIAGRAM)
     assert shown.code == 0, shown.err
     assert "only its name is searched" in shown.out
-    absent = pictures.indexer("explain", DIAGRAM, "diagram of bread")
+    absent = pictures.indexer("search", "diagram of bread", "--explain", DIAGRAM)
     assert absent.code == 1
     assert "its name lacks of, bread" in absent.out
 

@@ -1,4 +1,4 @@
-"""The commands as a person meets them: groups, a plain help for each, old names, wrong names."""
+"""The commands as a person meets them: groups, a plain help for each, wrong names."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from cli_sandbox import Sandbox
+from command_here import CommandHere
 from test_cli_views import EACH
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, program_of
@@ -81,12 +82,19 @@ def test_an_unknown_command_is_told_how_to_search(sandbox: Sandbox) -> None:
     assert sandbox.run("serch").complains("Did you mean 'search'", "To search: indexer search serch")
 
 
-def test_old_names_work_hidden_and_no_data_is_printed_unasked(reader: Sandbox) -> None:
-    commands = ("verify", "health", "explain Bread flour", "graph Welcome", "chunks Bread", "clusters")
+@pytest.mark.parametrize("name", ["chunks", "clusters", "explain", "graph", "health", "unpublish", "verify"])
+def test_a_name_of_an_earlier_version_is_an_unknown_command(here: CommandHere, name: str) -> None:
+    ran = here.run(name, "Bread")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"No such command '{name}'." in ran.err
+
+
+def test_no_data_is_printed_unasked(reader: Sandbox) -> None:
+    commands = ("search flour --explain Bread", "links Welcome --depth 1", "inspect Bread", "check")
     place = ("--vault", str(reader.vault), "--index-dir", str(reader.index_dir))
-    ran = reader.run("|".join((*commands, "inspect Bread", "check")), *place, code=EACH)
+    ran = reader.run("|".join(commands), *place, code=EACH)
     outs = ran.out.split("\u241d")[:-1]
-    for command, shown in zip((*commands, "inspect Bread", "check"), outs, strict=True):
+    for command, shown in zip(commands, outs, strict=True):
         status = 1 if command == "check" else 0
         assert shown.endswith(f"[exit status {status}]"), (command, shown)
         assert not re.search(r"[{}]|True|False|None|\['", shown), (command, shown)

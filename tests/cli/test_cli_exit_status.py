@@ -18,7 +18,7 @@ import pytest
 import typer
 from pydantic import BaseModel, ValidationError, field_validator
 
-from vault_indexer.cli.app import COMMANDS, build, main, run
+from vault_indexer.cli.app import build, main, run
 from vault_indexer.cli.parameters import Output, flatten_parameters, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError, VaultError
 
@@ -234,13 +234,6 @@ def test_only_the_command_that_may_run_is_loaded() -> None:
     assert loaded("search", "status") == {"search", "status"}
     assert loaded("vault") == {"vault"}
     assert loaded() == set()
-
-
-def test_old_names_are_hidden_whether_or_not_they_are_loaded() -> None:
-    program = build(("explain", "search", "vault"))
-    hidden: dict[str | None, bool] = {info.name: info.hidden for info in program.registered_commands}
-    hidden.update({info.name: info.hidden for info in program.registered_groups})
-    assert hidden == {one.name: not one.group for one in COMMANDS}
 
 
 def test_the_words_of_the_process_are_the_command(

@@ -1,4 +1,4 @@
-"""`explain NOTE QUERY`: where a note is in an answer, or what keeps it out."""
+"""`search QUERY --explain NOTE`: where a note is in an answer, or what keeps it out."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ def indexed(reader: Sandbox) -> Sandbox:
 
 
 def test_a_note_that_is_there(indexed: Sandbox) -> None:
-    ran = indexed.indexer("explain", "Kitchen/Bread", "kneading", "dough", "--json")
+    ran = indexed.indexer("search", "kneading", "dough", "--explain", "Kitchen/Bread", "--json")
     assert ran.code == 0, ran.err
     told = json.loads(ran.out)
     assert (told["path"], told["rank"], told["shown"]) == ("Kitchen/Bread.md", 1, True)
     assert told["why"]["keyword"]["terms"]
     assert told["candidates"] == 3
-    assert "Kitchen/Bread.md   place 1 of " in indexed.indexer("explain", "Bread", "kneading").out
+    assert "Kitchen/Bread.md   place 1 of " in indexed.indexer("search", "kneading", "--explain", "Bread").out
 
 
 def test_a_note_that_a_filter_keeps_out(indexed: Sandbox) -> None:
-    ran = indexed.indexer("explain", "Bread", "kneading path:Sky/")
+    ran = indexed.indexer("search", "kneading path:Sky/", "--explain", "Bread")
     assert ran.code == 1
     assert "it does not match the filter path:Sky/" in ran.out
 
@@ -41,7 +41,7 @@ def test_a_note_that_a_list_excludes(copied: Sandbox, named: str) -> None:
 
 
 def test_a_mistake_in_the_query_points_at_its_column(indexed: Sandbox) -> None:
-    for command in (("explain", "Bread"), ("search",)):
-        ran = indexed.indexer(*command, "bread before:soon")
+    for options in (("--explain", "Bread"), ()):
+        ran = indexed.indexer("search", *options, "bread before:soon")
         assert ran.code == 2
         assert ran.complains("column 14", "soon")

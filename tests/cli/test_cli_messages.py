@@ -66,7 +66,7 @@ MISTAKES = (
 
 
 def test_messages(copied: Sandbox) -> None:
-    names = [one.name for one in COMMANDS if one.group]
+    names = [one.name for one in COMMANDS]
     helps = [f"{name} --help" for name in (*names, *SUBCOMMANDS)]
     plain = Sandbox(copied.root, {"COLUMNS": "100", "EDITOR": "", "VISUAL": ""})
     place = ("--vault", str(copied.vault), "--index-dir", str(copied.index_dir))

@@ -90,13 +90,13 @@ def test_an_absolute_path_inside_the_vault_names_a_note(place: Sandbox) -> None:
     assert answered(place.indexer("related", str(inside), "--json"))["note"] == "Kitchen/Bread.md"
     linked = place.root / "alias" / "Kitchen" / "Bread"
     assert answered(place.indexer("links", str(linked), "--json"))["path"] == "Kitchen/Bread.md"
-    ran = place.indexer("explain", str(inside), "starter", "--json")
+    ran = place.indexer("search", "starter", "--explain", str(inside), "--json")
     assert ran.data["path"] == "Kitchen/Bread.md", ran.err
 
 
 def test_an_absolute_path_that_is_no_note_of_the_index_is_named(place: Sandbox) -> None:
     outside = str(place.root / "outside.md")
-    for command in (("related", outside), ("links", outside), ("explain", outside, "x")):
+    for command in (("related", outside), ("links", outside), ("search", "x", "--explain", outside)):
         ran = place.indexer(*command)
         assert (ran.code, ran.err) == (2, f"indexer: {outside} is outside of the vault {place.vault}\n")
     # Only a relative name may stand for a note in any folder.

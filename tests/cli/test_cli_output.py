@@ -82,12 +82,6 @@ def test_export_without_an_index_says_what_to_do(sandbox: Sandbox) -> None:
     assert ran.complains("indexer rebuild")
 
 
-def test_verify_finds_agreement(indexed: Sandbox) -> None:
-    ran = indexed.indexer("verify", "--json")
-    assert ran.code == 0
-    assert ran.data == {"ok": True, "problems": []}
-
-
 def test_config_show_tells_where_a_value_came_from(sandbox: Sandbox) -> None:
     sandbox.write(".indexer.toml", "[search]\nlimit = 7\n")
     shown = json.loads(sandbox.indexer("config", "show", "--json").out)

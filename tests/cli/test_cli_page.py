@@ -1,9 +1,7 @@
-"""`indexer open`, `indexer graph` and the commands made of rows that the page uses."""
+"""`indexer open`, the files around a note, and the fields of a hit."""
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 from urllib.request import urlopen
 from xml.etree import ElementTree
@@ -56,11 +54,11 @@ def test_open_without_a_browser_prints_the_address(served: Sandbox, tmp_path: Pa
     assert ran.out.startswith("http://127.0.0.1:")
 
 
-def test_graph_lists_the_files_around_a_note(served: Sandbox) -> None:
-    ran = served.indexer("graph", "Welcome", "--links-only")
+def test_links_lists_the_files_around_a_note(served: Sandbox) -> None:
+    ran = served.indexer("links", "Welcome", "--links-only")
     assert ran.code == 0, ran.err
     assert [line.split()[0] for line in ran.out.splitlines()] == ["0", "1", "1"]
-    found = served.indexer("graph", "Welcome", "--json").data
+    found = served.indexer("links", "Welcome", "--depth", "1", "--json").data
     assert {node["path"] for node in found["nodes"]} == {  # type: ignore[attr-defined]
         "Welcome.md",
         "Kitchen/Bread.md",
@@ -69,7 +67,7 @@ def test_graph_lists_the_files_around_a_note(served: Sandbox) -> None:
 
 
 def test_depth_and_limit(served: Sandbox) -> None:
-    served_at = ("graph", "Kitchen/Bread.md", "--links-only", "--json")
+    served_at = ("links", "Kitchen/Bread.md", "--links-only", "--json")
     near = served.indexer(*served_at).data
     assert len(near["nodes"]) == 3  # type: ignore[arg-type]
     cut = served.indexer(*served_at, "--limit", "2").data
@@ -80,10 +78,10 @@ def test_depth_and_limit(served: Sandbox) -> None:
 def test_dot_and_graphml_are_what_other_programs_read(served: Sandbox) -> None:
     import networkx as nx
 
-    dot = served.indexer("graph", "Welcome", "--dot").out
+    dot = served.indexer("links", "Welcome", "--dot").out
     assert dot.startswith("graph vault {\n")
     assert '  "Kitchen/Bread.md" -- "Welcome.md";' in dot
-    graph = nx.parse_graphml(served.indexer("graph", "Welcome", "--graphml").out)
+    graph = nx.parse_graphml(served.indexer("links", "Welcome", "--graphml").out)
     assert graph.nodes["Welcome.md"]["title"] == "Welcome"
     assert graph.edges["Kitchen/Bread.md", "Welcome.md"]["kind"] == "link"
 
@@ -106,28 +104,14 @@ def test_a_name_is_quoted_in_both_formats() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("graph", "Nowhere at all"), "no such note"),
-        (("graph", "Welcome", "--dot", "--graphml"), "one at a time"),
-        (("chunks", "Welcome", "--strategy", "llm"), "strategy 'llm'"),
+        (("links", "Nowhere at all"), "no such note"),
+        (("links", "Welcome", "--dot", "--graphml"), "one at a time"),
     ],
 )
 def test_mistakes_are_one_line(served: Sandbox, arguments: tuple[str, ...], message: str) -> None:
     ran = served.indexer(*arguments)
     assert ran.code == 2
     assert ran.complains(message)
-
-
-def test_clusters_chunks_and_health(served: Sandbox) -> None:
-    by_folder = served.indexer("clusters", "--json").data["clusters"]
-    assert sorted(one["name"] for one in by_folder) == ["Kitchen", "Sky", "in no folder"]  # type: ignore[attr-defined]
-    by_link = served.indexer("clusters", "--by", "community", "--json").data["clusters"]
-    assert sum(one["notes"] for one in by_link) == 3  # type: ignore[attr-defined]
-    chunks = served.indexer("chunks", "Bread", "--strategy", "none", "--json").data
-    assert (chunks["strategy"], len(chunks["chunks"])) == ("none", 1)  # type: ignore[arg-type]
-    health = served.indexer("health", "--json").data
-    assert health["notes"] == 3
-    assert [one["target"] for one in health["wanted"]] == ["Nowhere"]  # type: ignore[attr-defined]
-    assert os.path.sep not in json.dumps(health["histogram"])
 
 
 def test_fields_leave_the_rest_of_a_hit_out(served: Sandbox) -> None:

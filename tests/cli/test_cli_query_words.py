@@ -65,8 +65,8 @@ def test_an_option_without_its_value_is_an_error(indexed: Sandbox) -> None:
 
 
 @pytest.mark.long
-def test_explain_takes_such_a_query_too(indexed: Sandbox) -> None:
-    ran = indexed.indexer("explain", "Bread", "flour", "-telescope", "--json")
+def test_an_explanation_takes_such_a_query_too(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "flour", "-telescope", "--explain", "Bread", "--json")
     assert ran.code == 0, ran.err
     assert ran.data["query"] == "flour -telescope"
 

@@ -414,21 +414,6 @@ def test_check_tells_the_warnings_of_the_configuration_that_a_daemon_keeps_to_it
     assert len(ran.err.splitlines()) == 1
 
 
-def test_verify_lists_differences(here: CommandHere, daemon: AnsweringDaemon) -> None:
-    daemon.answer(VERIFY, Verification(True, ()))
-    well = here.indexer("verify")
-    assert (well.code, well.out, well.err) == (0, "", "The index agrees with the vault.\n")
-    daemon.answer(VERIFY, Verification(False, DIFFERENCES[:2]))
-    differs = here.indexer("verify")
-    assert (differs.code, differs.err) == (1, "")
-    assert differs.out == "vectors  ghost  chunk 1\nkeywords  missing  chunk 2\n"
-    repaired = here.indexer("verify", "--repair")
-    assert (repaired.code, repaired.err) == (1, "2 differences repaired.\n")
-    told = here.indexer("verify", "--json")
-    assert (told.code, told.data["ok"], told.err) == (1, False, "")
-    assert [one.parameters for one in daemon.requests] == [{}, {}, {"repair": True}, {}]
-
-
 @pytest.mark.parametrize(("count", "more"), [(20, False), (21, True), (1021, True)])
 def test_a_rebuild_names_twenty_files_that_were_skipped(
     here: CommandHere, daemon: AnsweringDaemon, count: int, more: bool

@@ -95,4 +95,4 @@ def test_a_search_prints_joined_words_and_emoji_and_marks_the_match_behind_them(
 
 def test_a_mistake_in_the_configuration_names_a_persian_value_as_it_is(sandbox: Sandbox) -> None:
     sandbox.write(".indexer.toml", f'[chunking]\nstrategy = "{PERSIAN}"\n')
-    assert sandbox.indexer("config", "check").complains(f'"{PERSIAN}"')
+    assert sandbox.indexer("config", "show").complains(f'"{PERSIAN}"')

@@ -133,7 +133,7 @@ def test_a_default_vault_that_is_not_there_is_named_with_its_file(sandbox: Sandb
 
 def test_a_vault_may_not_name_the_default_vault(sandbox: Sandbox) -> None:
     sandbox.write(".indexer.toml", 'vault = "/etc"\n')
-    ran = sandbox.run("config", "check", cwd=sandbox.vault)
+    ran = sandbox.run("config", "show", cwd=sandbox.vault)
     assert ran.code == 2
     assert ran.complains("vault = ", "cannot set this", str(user_config_file(sandbox.environ)))
 
@@ -170,14 +170,15 @@ def test_every_command_about_a_note_takes_an_absolute_path(served_alone: Sandbox
         assert served_alone.run("links", *place, "--json").data["path"] == "Kitchen/Bread.md"
         assert served_alone.run("links", "--mentions", *place, "--json").data["path"] == "Kitchen/Bread.md"
         assert served_alone.run("inspect", *place, "--json").data["path"] == "Kitchen/Bread.md"
-        explained = served_alone.run("explain", str(note), "flour", *place[1:], "--json")
+        explained = served_alone.run("search", "flour", "--explain", *place, "--json")
         assert explained.data["path"] == "Kitchen/Bread.md"
 
 
 def test_a_note_outside_of_the_vault_is_a_clear_error(served_alone: Sandbox) -> None:
     away = "/etc/hostname.md"
-    for command in (("links", "../x.md"), ("related", away), ("explain", "~/x.md", "x"), ("inspect", away)):
-        ran = served_alone.run(*command, cwd=served_alone.vault)
+    for command in (("links", "../x.md"), ("related", away), ("search", "~/x.md", "x"), ("inspect", away)):
+        options = ("--explain",) if command[0] == "search" else ()
+        ran = served_alone.run(command[0], *options, *command[1:], cwd=served_alone.vault)
         assert ran.code == 2, command
         assert ran.complains(f"indexer: {command[1]} is outside of the vault {served_alone.vault}")
         assert len(ran.err.splitlines()) == 1

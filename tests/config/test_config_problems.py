@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from config_sandbox import Sandbox
 
-from vault_indexer.config.schema import FORMER
+from vault_indexer.config.schema import TUNED
 from vault_indexer.config.values import printable
 from vault_indexer.errors import ConfigError
 
@@ -483,7 +483,7 @@ def test_a_former_key_is_ignored_with_a_warning(sandbox: Sandbox) -> None:
     )
     settings = loaded.settings
     assert (settings.search.limit, settings.search.rrf_k, settings.watch.poll_s) == (5, 60, 30)
-    assert not FORMER.keys() & loaded.origins.keys()
+    assert not TUNED & loaded.origins.keys()
 
 
 def test_a_former_key_names_what_does_the_same(sandbox: Sandbox) -> None:
@@ -496,5 +496,5 @@ def test_code_and_measurements_may_set_what_no_file_can(sandbox: Sandbox) -> Non
     assert sandbox.load(options={"search.rrf_k": "7"}).settings.search.rrf_k == 7
     tuned = sandbox.load(env={"INDEXER_TUNING": "[search]\nrrf_k = 7\n[watch]\npoll_s = 2"}).settings
     assert (tuned.search.rrf_k, tuned.watch.poll_s) == (7, 2)
-    wrong = sandbox.problems(env={"INDEXER_TUNING": "[search]\nlimit = 7\nrrf_k = 0"})
+    wrong = sandbox.problems(env={"INDEXER_TUNING": "[search]\nlimit = 7\nrrf_k = 0.5"})
     assert [problem.key for problem in wrong] == ["search.limit", "search.rrf_k"]

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from vault_indexer.config.fields import Allowed
-from vault_indexer.config.schema import FORMER, SCHEMA, describe, nearest
+from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TUNED, describe, nearest
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.chunking_options import OPTION_TABLES
 
@@ -81,35 +81,6 @@ def test_no_option_of_a_strategy_has_the_name_of_a_key_beside_it() -> None:
     }
 
 
-CONSTANTS = {
-    "embedding.token_weights": ("idf", "one of: idf, none"),
-    "search.candidates": (0, "a whole number from 0 to 10000"),
-    "search.fusion": ("", "one of: , convex, rrf"),
-    "search.rrf_k": (60, "a whole number from 1 to 1000"),
-    "search.deadline_s": (30.0, "a number above 0 and at most 600"),
-    "search.max_parent_tokens": (2000, "a whole number from 50 to 100000"),
-    "search.window_paragraphs": (3, "a whole number from 0 to 100"),
-    "ask.limit": (10, "a whole number from 1 to 50"),
-    "ask.sentences": (3, "a whole number from 1 to 20"),
-    "ask.max_tokens": (4000, "a whole number from 200 to 1000000"),
-    "ask.min_relevance": (0.3, "a number from 0 to 1"),
-    "ask.timeout_s": (60.0, "a number above 0 and at most 600"),
-    "watch.max_wait_s": (5.0, "a number from 0.1 to 600"),
-    "watch.delete_hold_s": (2.0, "a number from 0 to 60"),
-    "watch.rescan_s": (3600.0, "a number from 10 to 86400"),
-    "watch.poll_s": (30.0, "a number from 1 to 3600"),
-    "watch.folder_scan_threshold": (128, "a whole number from 1 to 1000000"),
-    "watch.full_scan_threshold": (512, "a whole number from 1 to 1000000"),
-    "server.max_concurrent": (32, "a whole number from 1 to 1024"),
-    "server.timeout_s": (30.0, "a number above 0 and at most 600"),
-    "index.io_priority": ("low", "one of: idle, low, normal"),
-    "index.max_note_seconds": (30.0, "a number from 0 to 86400"),
-    "index.max_note_memory_mb": (600, "a whole number from 0 to 1048576"),
-    "milvus.consistency": ("session", "one of: session, bounded"),
-    "milvus.timeout_s": (10.0, "a number above 0 and at most 600"),
-}
-"""No page has them: evaluations and tests alone set them."""
-
-
-def test_a_tuning_constant_has_a_default_and_bounds() -> None:
-    assert {name: (key.default, key.allowed) for name, key in FORMER.items()} == CONSTANTS
+def test_a_tuning_constant_is_no_key() -> None:
+    assert TUNED == ALL_KEYS.keys() - SCHEMA.keys() == set(FORMER.values()) - {"search.fusion"}
+    assert {key.name for key in SCHEMA.values() if not key.description} == set()

@@ -38,7 +38,7 @@ def test_the_json_form_is_json_with_every_key(sandbox: Sandbox) -> None:
     assert again["files"] == [str(sandbox.vault_file)]
     assert list(again["keys"]) == list(SCHEMA)
     limit = again["keys"]["search.limit"]
-    assert (limit["value"], limit["origin"], limit["unit"]) == (3, f"file {sandbox.vault_file}", "hits")
+    assert (limit["value"], limit["origin"], limit["unit"]) == (3, f"file {sandbox.vault_file}", "notes")
     assert again["keys"]["search.recency.tiers"]["value"][0] == {"days": 7.0, "boost": 1.2}
 
 
@@ -59,7 +59,7 @@ def test_the_starter_file_changes_nothing_and_its_lines_can_be_used(sandbox: San
 @pytest.mark.parametrize(
     ("setting", "shown"),
     [
-        ("[search]\nlimit = 1", "1 hit"),
+        ("[search]\nlimit = 1", "1 note"),
         ("[watch]\ndebounce_s = 0.5", "0.5 seconds"),
         ("[chunking.markdown]\nmax_chunk_size = 300", "300 words"),
         ('[chunking.markdown]\nsize_unit = "tokens"\nmax_chunk_size = 300', "300 tokens"),
@@ -99,6 +99,7 @@ def test_the_public_names() -> None:
         "default_index_dir",
         "differences",
         "is_vault_name",
+        "keys_to_restart_for",
         "load",
         "load_own",
         "missing_settings",

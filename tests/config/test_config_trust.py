@@ -10,7 +10,7 @@ import pytest
 from config_sandbox import Sandbox
 
 from vault_indexer.config.fields import Table, Trust
-from vault_indexer.config.schema import ALL_KEYS, SCHEMA, TABLES
+from vault_indexer.config.schema import SCHEMA, TABLES
 from vault_indexer.config.trust import TRUST, USER_STRATEGIES, refused_in_note, trust_of, vault_may_set
 from vault_indexer.config.values import toml_text
 
@@ -40,7 +40,7 @@ def line(name: str) -> str:
 
 
 def test_every_key_is_classified_and_no_other() -> None:
-    assert {name for name in TRUST if "[]" not in name} == ALL_KEYS.keys() | TABLES
+    assert {name for name in TRUST if "[]" not in name} == SCHEMA.keys() | TABLES
     assert {name for name in TRUST if "[]" in name} == {
         "chunking.rules[].paths",
         "chunking.rules[].strategy",

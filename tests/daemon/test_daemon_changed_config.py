@@ -10,7 +10,7 @@ import pytest
 from loop_by_hand import LoopByHand
 from vault_at_work import WORDLLAMA, Place, copy_of, daemon, wait_for
 
-from vault_indexer.config.schema import ALL_KEYS, SCHEMA
+from vault_indexer.config.schema import SCHEMA
 
 
 @pytest.mark.long
@@ -147,17 +147,6 @@ UNFOLLOWED = {
     "server.token_env": "TOKEN",
     "index.dir": "elsewhere",
 }
-CONSTANTS = {
-    *("index.io_priority", "index.max_note_seconds", "index.max_note_memory_mb"),
-    *("watch.max_wait_s", "watch.delete_hold_s", "watch.rescan_s", "watch.poll_s"),
-    *(
-        "watch.folder_scan_threshold",
-        "watch.full_scan_threshold",
-        "server.max_concurrent",
-        "server.timeout_s",
-    ),
-}
-"""No configuration can change these."""
 
 
 @pytest.mark.parametrize("key", UNFOLLOWED)
@@ -191,14 +180,14 @@ ELSEWHERE = {
     "vault": "the supervisor of all vaults",
 }
 FOLLOWED = {
-    *("index.backend", "embedding.provider", "embedding.model", "embedding.token_weights"),
+    *("index.backend", "embedding.provider", "embedding.model"),
     *("embedding.max_upgrade_hours", "embedding.upgrade_on_battery"),
 }
 
 
 def test_of_each_key_it_is_decided_whether_the_daemon_follows_it() -> None:
     decided = {key for key, _ in READ if "." in key and "/" not in key[:1]} - {OBSIDIAN, IGNORE}
-    decided |= {*WORKERS, *UNFOLLOWED, *CONSTANTS, *FOLLOWED}
-    by_key = {key for key in ALL_KEYS if key.partition(".")[0] not in ELSEWHERE}
+    decided |= {*WORKERS, *UNFOLLOWED, *FOLLOWED}
+    by_key = {key for key in SCHEMA if key.partition(".")[0] not in ELSEWHERE}
     assert by_key == decided
     assert {name for name, key in SCHEMA.items() if not key.is_followed} == {*UNFOLLOWED}

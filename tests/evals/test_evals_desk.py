@@ -38,12 +38,12 @@ def keeping(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 
 def post(api: Api, route: str, **keys: object) -> tuple[int, dict[str, object]]:
-    answer = api.post(f"/v1/{route}", json.dumps(keys).encode())
+    answer = api.post(f"/evals/{route}", json.dumps(keys).encode())
     return answer.status, answer.json
 
 
 def pool(api: Api, question: str) -> dict[str, object]:
-    answer = api.ask(f"/v1/judge?q={question.replace(' ', '%20')}")
+    answer = api.ask(f"/evals/judge?q={question.replace(' ', '%20')}")
     assert answer.status == 200, answer.body
     return answer.json
 

@@ -62,19 +62,15 @@ def test_a_token_is_for_the_user_and_its_digest_for_the_file(here: CommandHere) 
     assert hashlib.sha256(made["token"].encode()).hexdigest() == made["token_sha256"]
 
 
-@pytest.mark.parametrize("command", [("gateway", "unpublish"), ("unpublish",)])
-def test_without_a_server_there_is_nothing_to_unpublish(here: CommandHere, command: tuple[str, ...]) -> None:
-    ran = here.indexer(*command)
+def test_without_a_server_there_is_nothing_to_unpublish(here: CommandHere) -> None:
+    ran = here.indexer("gateway", "unpublish")
     said = "indexer: milvus.uri is not set: there is no server to which the vault is published\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
 
 
-@pytest.mark.parametrize("command", [("gateway", "unpublish"), ("unpublish",)])
-def test_a_vault_that_was_never_published_is_said_to_be_none(
-    here: CommandHere, command: tuple[str, ...]
-) -> None:
+def test_a_vault_that_was_never_published_is_said_to_be_none(here: CommandHere) -> None:
     here.configure('milvus.uri = "http://127.0.0.1:9"\n')
-    ran = here.indexer(*command)
+    ran = here.indexer("gateway", "unpublish")
     said = f"Nothing of {here.sandbox.vault} is published on http://127.0.0.1:9.\n"
     assert (ran.code, ran.out, ran.err) == (0, "", said)
 

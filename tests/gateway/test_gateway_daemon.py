@@ -286,7 +286,7 @@ def test_without_a_server_there_is_nothing_to_remove_a_vault_from(tmp_path: Path
 def unpublish(where: Place) -> subprocess.CompletedProcess[str]:
     """The command, as a person runs it."""
     options = ("--vault", where.vault, "--index-dir", where.index_dir, "--config", where.config)
-    command = [sys.executable, "-m", "vault_indexer", "unpublish", *map(str, options)]
+    command = [sys.executable, "-m", "vault_indexer", "gateway", "unpublish", *map(str, options)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

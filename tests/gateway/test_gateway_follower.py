@@ -180,8 +180,8 @@ def test_a_failure_is_named_once_and_tried_again(
 ) -> None:
     caplog.set_level(logging.INFO, "vault_indexer.daemon")
     served.outcomes = [BackendError("the server is down"), OSError("no room"), ZeroDivisionError("odd"), True]
-    clock = count(step=3).__next__  # no retry has to wait
-    daemon.task = PublishTask(cast(VaultSync, daemon), clock, daemon.publication)
+    past_every_retry = count(step=3).__next__
+    daemon.task = PublishTask(cast(VaultSync, daemon), past_every_retry, daemon.publication)
     daemon.begin()
     assert served.asked == ["step"] * 4
     assert daemon.task.faults == ()

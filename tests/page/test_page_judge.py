@@ -89,7 +89,7 @@ def test_clicks_are_sent_only_where_the_user_wants_it(own_site: Site) -> None:
         path = str(hit.locator(".action", has_text="Graph").get_attribute("href"))
         assert "Telescope" in path
         if wanted:
-            with visit.page.expect_response("**/v1/click") as answer:
+            with visit.page.expect_response("**/evals/click") as answer:
                 hit.locator(".hit-title").click()
             assert answer.value.status == 200
             assert json.loads(answer.value.request.post_data or "") == {
@@ -100,7 +100,7 @@ def test_clicks_are_sent_only_where_the_user_wants_it(own_site: Site) -> None:
         else:
             hit.locator(".hit-title").click()
         expect(visit.page.locator(".note-title")).to_have_text("Telescope", timeout=WAIT_MS)
-        assert [one for one in visit.requests if one.url.endswith("/v1/click")] == [] or wanted
+        assert [one for one in visit.requests if one.url.endswith("/evals/click")] == [] or wanted
         assert cases.exists() == wanted
         assert visit.foreign() == []
     (question,) = load_questions(cases)

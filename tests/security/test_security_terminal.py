@@ -57,6 +57,8 @@ SESSION = [
 LINES: Mapping[str, tuple[str, ...]] = {
     "search": (
         "telescope",
+        "telescope --explain Hostile",
+        "telescope --explain Hostile --json",
         "telescope --explain --expand section",
         "telescope --json",
         "telescope --paths",
@@ -64,7 +66,6 @@ LINES: Mapping[str, tuple[str, ...]] = {
         f"{shlex.quote(EVIL)}",
     ),
     "ask": ("'What does the telescope show?'", "'What does the telescope show?' --json"),
-    "explain": ("Hostile telescope", "Hostile telescope --json"),
     "related": ("Hostile", "Hostile --json", "Hostile --lines"),
     "links": (
         "Hostile",
@@ -73,8 +74,11 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "--orphans",
         "Hostile --mentions",
         "Hostile --paths",
+        "Hostile --depth 1",
+        "Hostile --depth 1 --json",
+        "Hostile --dot",
+        "Hostile --graphml",
     ),
-    "graph": ("Hostile", "Hostile --json", "Hostile --dot", "Hostile --graphml"),
     "open": ("--print",),
     "rebuild": ("",),
     "status": ("", "--json"),
@@ -92,16 +96,13 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "vault add": (f"{shlex.quote(NAME)} Notes",),
     "vault list": ("", "--json"),
     "vault remove": (f"{shlex.quote(NAME)}",),
-    "unpublish": ("",),
     "init": ("",),
-    "config check": ("", "--json"),
     "config show": ("", "--all", "--json"),
     "config path": ("",),
     "config edit": ("",),
     "check": ("", "--json"),
     "inspect": ("--all", "Hostile --strategy word --json"),
     "export": ("",),
-    "verify": ("", "--json"),
     "eval run": ("--layer 1,2",),
     "eval drift": ("", "--json", "--report issue"),
     "eval snapshot": ("",),
@@ -109,9 +110,6 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "eval rank": ("--json",),
     "eval tune": ("--from generated --json",),
     "eval judge": ("telescope",),
-    "clusters": ("", "--json"),
-    "chunks": ("Hostile", "Hostile --json"),
-    "health": ("", "--json"),
     "completion": ("bash",),
     "help": (f"{shlex.quote(EVIL)}",),
     "stop": ("",),  # last: the others ask the daemon
@@ -119,9 +117,8 @@ LINES: Mapping[str, tuple[str, ...]] = {
 """The arguments of each command, by its name. `--cases` is added to those of `eval`."""
 
 NAMES_NOTHING = {
-    *("open", "rebuild", "start", "init", "embed", "pause", "resume", "unpublish", "verify", "completion"),
+    *("open", "rebuild", "start", "init", "embed", "pause", "resume", "completion"),
     *(
-        "config check",
         "vault add",
         "vault list",
         "eval rank",

@@ -188,7 +188,7 @@ def test_get_changes_nothing(api: Api) -> None:
         ("POST", "/v1/search", "GET"),
         ("QUERY", "/v1/search", "GET"),
         ("GET", "/v1/verify", "POST"),
-        ("DELETE", "/v1/judge", "GET, POST"),
+        ("DELETE", "/evals/judge", "GET, POST"),
         ("POST", "/v1/events", "GET"),
         ("OPTIONS", "/v1/status", "GET"),
         ("PUT", "/openapi.json", "GET, HEAD"),
@@ -207,7 +207,7 @@ def test_a_wrong_method_is_told_the_right_ones(api: Api, method: str, path: str,
         ("/v1/ask", '{"q": "x", "limit": "5"}'),
         ("/v1/ask", '{"q": 1}'),
         ("/v1/verify", '{"repair": 1}'),
-        ("/v1/judge", '{"q": "x", "path": "Sky", "grade": true}'),
+        ("/evals/judge", '{"q": "x", "path": "Sky", "grade": true}'),
     ],
 )
 def test_a_body_takes_no_value_for_one_of_another_type(api: Api, path: str, body: str) -> None:

@@ -73,7 +73,7 @@ def test_the_check_below_can_fail() -> None:
     state: JsonValue = {"generation": 1, "seq": 1, "pending": 0}
     right: Json = {"query": "x", "took_ms": 1, "index": state, "results": []}
     right |= {"notices": [], "corrections": [{"from": "a", "to": "b"}], "verdict": "none"}
-    right |= {"missing_words": ["b"]}
+    right |= {"missing_words": ["b"], "likely": 0}
     assert not misfits(right, schema)
     assert misfits({**right, "notices": [1]}, schema)
     with pytest.raises(TypeError, match="complex"):

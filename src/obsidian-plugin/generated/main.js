@@ -1,4 +1,4 @@
-// Built from sources with the digest 68efd0091487a373b694c18fdf03cad0199873efd53694eae8978dc981be6509
+// Built from sources with the digest da7a845aa9dd8f6b8fd8b633f8230f4c526de9b4c505e81a9dfa79ea427974a3
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -101,7 +101,7 @@ var DaemonClient = class {
   }
   /** Keep that a hit was opened, where the daemon says that the user wants it. */
   async recordClick(query, path, rank) {
-    if ((await this.status()).records_clicks) await this.request("POST", "/v1/click", { q: query, path, rank });
+    if ((await this.status()).records_clicks) await this.request("POST", "/evals/click", { q: query, path, rank });
   }
   resume() {
     return this.request("POST", "/v1/resume", {});

@@ -83,7 +83,7 @@ export class DaemonClient {
 
   /** Keep that a hit was opened, where the daemon says that the user wants it. */
   async recordClick(query: string, path: string, rank: number): Promise<void> {
-    if ((await this.status()).records_clicks) await this.request("POST", "/v1/click", { q: query, path, rank });
+    if ((await this.status()).records_clicks) await this.request("POST", "/evals/click", { q: query, path, rank });
   }
 
   resume(): Promise<unknown> {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
 import io
@@ -10,7 +9,7 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
 
@@ -18,10 +17,9 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup
-from vault_indexer.cli.output.terminal import note, protect_terminal
+from vault_indexer.cli.output.terminal import protect_terminal
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.extensions import extensions, package_of
-from vault_indexer.serve.api.endpoints import CHUNKS, CLUSTERS, HEALTH, Endpoint
 from vault_indexer.system import open_missing_streams
 from vault_indexer.text.control_characters import clean
 
@@ -34,30 +32,20 @@ class Command(NamedTuple):
     """A command: its name, the module that contains its `app`, its line in the help, and its group there.
 
     A module without a dot is one of `cli.commands`.
-    One without a group is the old name of another command: it works and stands in no help. One that is made
-    of a row of the table of endpoints has that row, and the module that makes it.
     """
 
     name: str
     module: str
     help: str
-    group: str = ""
+    group: str
     argument: str = ""
-    endpoint: Endpoint[Any] | None = None
-    now: str = ""
-    """What to run instead of an old name."""
-
-
-def command_from(endpoint: Endpoint[Any]) -> Command:
-    """The command that is made of a row of the table of endpoints."""
-    return Command(endpoint.name.replace("_", "-"), "endpoint", endpoint.help, endpoint=endpoint)
 
 
 def _optional_commands() -> Iterator[Command]:
-    """The commands of the optional packages that are present, those of the help first."""
-    rows = [row for extension in extensions() for row in extension.commands]
-    for row in sorted(rows, key=lambda row: bool(row.now)):
-        yield Command(row.name, row.module, row.help, "" if row.now else ADVANCED, now=row.now)
+    """The commands of the optional packages that are present."""
+    for extension in extensions():
+        for row in extension.commands:
+            yield Command(row.name, row.module, row.help, ADVANCED)
 
 
 ADVANCED = "Advanced"
@@ -89,17 +77,6 @@ COMMANDS: tuple[Command, ...] = (
     *_optional_commands(),
     Command(
         "completion", "completion", "Print the script that completes commands in a shell.", ADVANCED, "SHELL"
-    ),
-    Command("explain", "explain", "Explain a hit.", now="indexer search QUERY --explain NOTE"),
-    Command("graph", "graph", "List the files around a note.", now="indexer links NOTE --depth N"),
-    Command("verify", "verify", "Compare vault and index.", now="indexer check"),
-    *(
-        command_from(one)._replace(now=now)
-        for one, now in (
-            (HEALTH, "indexer check"),
-            (CHUNKS, "indexer inspect NOTE"),
-            (CLUSTERS, "indexer open, which shows the graph"),
-        )
     ),
 )
 """Every command, in the order of the help."""
@@ -153,14 +130,14 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
         if command.name in arguments:
             _add(program, command, _load(command))
         else:
-            program.command(command.name, help=command.help, hidden=not command.group)(_not_loaded)
+            program.command(command.name, help=command.help)(_not_loaded)
     return program
 
 
 def _load(command: Command) -> typer.Typer:
     own = "" if "." in command.module else "vault_indexer.cli.commands."
     module = importlib.import_module(own + command.module)
-    app: typer.Typer = module.command_of(command.endpoint) if command.endpoint else module.app
+    app: typer.Typer = module.app
     return app
 
 
@@ -169,29 +146,12 @@ def _add(program: typer.Typer, command: Command, loaded: typer.Typer) -> None:
         if not issubclass(info.cls or TyperCommand, PlainCommand):
             info.cls = PlainCommand
     if len(loaded.registered_commands) > 1:
-        program.add_typer(
-            loaded, name=command.name, cls=PlainGroup, help=command.help, hidden=not command.group
-        )
+        program.add_typer(loaded, name=command.name, cls=PlainGroup, help=command.help)
         return
     for info in loaded.registered_commands:
         info.name = command.name
         info.help = inspect.getdoc(info.callback) or command.help
-        info.hidden = not command.group
-        if command.now and info.callback:
-            info.callback = _telling(command, info.callback)
         program.registered_commands.append(info)
-
-
-def _telling(command: Command, run: Callable[..., Any]) -> Callable[..., Any]:
-    """The old command, which tells a person at a terminal what to run instead."""
-
-    @functools.wraps(run)
-    def tell_and_run(*arguments: Any, **options: Any) -> Any:
-        if sys.stderr.isatty():
-            note(f"indexer {command.name} goes with the next version. Run: {command.now}")
-        return run(*arguments, **options)
-
-    return tell_and_run
 
 
 class Program(PlainGroup):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -55,10 +55,13 @@ class Trust(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Marks a constant that was a setting: no file and no variable sets it, code and evaluation may."""
+    """Marks a constant that no configuration sets: `INDEXER_TUNING`, tests and evaluation may."""
 
 
 TUNING = Tuning()
+
+_T = TypeVar("_T")
+Tuned = Annotated[_T, TUNING]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,11 @@ from vault_indexer.config.settings import Settings
 VARIABLE_PREFIX = "INDEXER_"
 
 
+def variable_of(key: str) -> str:
+    """The environment variable that sets a key."""
+    return VARIABLE_PREFIX + key.upper().replace(".", "_")
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One value of the configuration: `name` is dotted (`search.weights.vector`), `allowed` is in words."""
@@ -32,7 +37,7 @@ class Key:
     @property
     def variable(self) -> str:
         """The environment variable that sets it."""
-        return VARIABLE_PREFIX + self.name.upper().replace(".", "_")
+        return variable_of(self.name)
 
     @property
     def is_public(self) -> bool:
@@ -138,17 +143,20 @@ def _tables(names: Iterable[str]) -> Iterator[str]:
 
 
 ALL_KEYS: Mapping[str, Key] = MappingProxyType({key.name: key for key in _keys(Settings())})
-"""The keys, and the tuning constants, which code and evaluation may set."""
+"""The keys, and the tuning constants."""
 
 SCHEMA: Mapping[str, Key] = MappingProxyType(
     {name: key for name, key in ALL_KEYS.items() if TUNING not in key.field.metadata}
 )
 """The keys of the configuration."""
 
-FORMER: Mapping[str, Key] = MappingProxyType(
-    {name: key for name, key in ALL_KEYS.items() if name not in SCHEMA}
+TUNED: frozenset[str] = frozenset(ALL_KEYS.keys() - SCHEMA.keys())
+"""The tuning constants."""
+
+FORMER: Mapping[str, str] = MappingProxyType(
+    {variable_of(name): name for name in sorted(TUNED | {"search.fusion"})}
 )
-"""The tuning constants: former keys, which a file may still name in this release, with a warning."""
+"""Keys of earlier versions, by their variable: where one is set, it is ignored with a warning."""
 
 TABLES: frozenset[str] = frozenset(_tables(ALL_KEYS))
 

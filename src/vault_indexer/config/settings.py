@@ -19,7 +19,6 @@ from pydantic import AfterValidator, Field, PrivateAttr, create_model, model_val
 from vault_indexer.config.fields import (
     PUBLIC,
     RESTART,
-    TUNING,
     Allowed,
     DisagreementError,
     ExtensionTable,
@@ -27,6 +26,7 @@ from vault_indexer.config.fields import (
     OptionalFolder,
     Table,
     Trust,
+    Tuned,
     Unit,
     Url,
     VariableName,
@@ -161,12 +161,8 @@ class EmbeddingSettings(Table):
         description="number of texts sent to the model in one call; a larger number is faster and "
         "takes more memory",
     )
-    token_weights: Annotated[Literal["idf", "none"], TUNING] = Field(
-        default="idf",
-        description="how tokens of static embeddings are weighted: idf by their smooth inverse "
-        "frequency (SIF) in this vault, minus what all its texts have in common; none "
-        "takes the plain mean, as the vaults of a Milvus server do, so that they share one model",
-    )
+    # "idf" is the smooth inverse frequency (SIF) of a token in this vault, "none" the plain mean
+    token_weights: Tuned[Literal["idf", "none"]] = "idf"
     max_upgrade_hours: Annotated[float, Field(ge=0, le=1000), Unit("hours")] = Field(
         default=3.0,
         description="with provider auto, vectors of the better model are made for a large vault only if that "
@@ -259,24 +255,14 @@ class SearchSettings(Table):
     limit: Annotated[int, Field(ge=1, le=200), Unit("notes"), PUBLIC] = Field(
         default=10, description="number of notes that are shown, unless a search asks for another number"
     )
-    candidates: Annotated[int, Field(ge=0, le=10_000), Unit("chunks"), TUNING] = Field(
-        default=0,
-        description="number of chunks that each ranking contributes; 0 means max(60, 2 x limit). A larger"
-        " number finds more and takes longer",
-    )
+    candidates: Tuned[int] = 0  # chunks of each ranking; 0 is max(MIN_CANDIDATES, 2 x limit)
     rerank: Annotated[int, Field(ge=0, le=10_000), Unit("chunks")] = Field(
         default=100,
         description="number of chunks that reranking orders by all evidence, at least 2 x limit: the first of"
         " the fusion of the rankings by meaning, word and link. 0 turns it off; the order is that of the"
         " fusion then, by ranks alone",
     )
-    fusion: Annotated[Literal["", "convex", "rrf"], TUNING] = Field(
-        default="", description="has no effect: a file of an earlier version may name it"
-    )
-    rrf_k: Annotated[int, Field(ge=1, le=1000), Unit("ranks"), TUNING] = Field(
-        default=60,
-        description="constant of reciprocal rank fusion; a larger value makes the first ranks count less",
-    )
+    rrf_k: Tuned[int] = 60  # ranks: the constant of reciprocal rank fusion
     max_chunks_per_note: Annotated[int, Field(ge=1, le=200), Unit("hits")] = Field(
         default=3,
         description="largest number of hits from one note, so that a long note does not fill the page",
@@ -289,15 +275,9 @@ class SearchSettings(Table):
         description="hits whose relevance is lower are left out; 0 shows all. A hit from 0.5 on is likely "
         "about what the query asks",
     )
-    deadline_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), Trust.USER, TUNING] = Field(
-        default=30.0, description="a search that takes longer is stopped with an error"
-    )
-    max_parent_tokens: Annotated[int, Field(ge=50, le=100_000), Unit("tokens"), TUNING] = Field(
-        default=2000, description="largest amount of text that --expand shows around a hit"
-    )
-    window_paragraphs: Annotated[int, Field(ge=0, le=100), Unit("paragraphs"), TUNING] = Field(
-        default=3, description="number of paragraphs that --expand window shows on each side of a hit"
-    )
+    deadline_s: Tuned[float] = 30.0  # seconds
+    max_parent_tokens: Tuned[int] = 2000  # tokens that --expand shows around a hit
+    window_paragraphs: Tuned[int] = 3  # paragraphs on each side of a hit, with --expand window
     weights: WeightSettings = WeightSettings()
     recency: RecencySettings = RecencySettings()
     synonyms: SynonymSettings = SynonymSettings()
@@ -317,28 +297,13 @@ class WatchSettings(Table):
         default=0.5,
         description="time without further changes before a change is indexed: editors save in several steps",
     )
-    max_wait_s: Annotated[float, Field(ge=0.1, le=600), Unit("seconds"), TUNING, RESTART] = Field(
-        default=5.0, description="longest time before a change is indexed while other changes keep coming"
-    )
-    delete_hold_s: Annotated[float, Field(ge=0, le=60), Unit("seconds"), TUNING, RESTART] = Field(
-        default=2.0,
-        description="time that a missing note stays in the index: many programs save by deleting and "
-        "renaming",
-    )
-    rescan_s: Annotated[float, Field(ge=10, le=86_400), Unit("seconds"), TUNING, RESTART] = Field(
-        default=3600.0, description="time between full scans; they find changes that the watcher missed"
-    )
-    poll_s: Annotated[float, Field(ge=1, le=3600), Unit("seconds"), TUNING, RESTART] = Field(
-        default=30.0,
-        description="time between scans when polling, or 10 times the duration of a scan if that is longer",
-    )
-    folder_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING, RESTART] = Field(
-        default=128,
-        description="if more paths than this change in one folder, the whole folder is scanned",
-    )
-    full_scan_threshold: Annotated[int, Field(ge=1, le=1_000_000), Unit("paths"), TUNING, RESTART] = Field(
-        default=512, description="if more paths than this change, the whole vault is scanned"
-    )
+    max_wait_s: Tuned[float] = 5.0  # seconds until a change is indexed while others keep coming
+    # seconds that a missing note stays: programs save by deleting and renaming
+    delete_hold_s: Tuned[float] = 2.0
+    rescan_s: Tuned[float] = 3600.0  # seconds between full scans, which find what the watcher missed
+    poll_s: Tuned[float] = 30.0  # seconds between scans when polling
+    folder_scan_threshold: Tuned[int] = 128  # changed paths of one folder; with more, it is scanned whole
+    full_scan_threshold: Tuned[int] = 512  # changed paths; with more, the vault is scanned whole
 
 
 class ServerSettings(Table):
@@ -353,14 +318,8 @@ class ServerSettings(Table):
         default=("app://obsidian.md",),
         description="browser origins that may call the API; all others get status 403",
     )
-    max_concurrent: Annotated[int, Field(ge=1, le=1024), Unit("requests"), TUNING, RESTART] = Field(
-        default=32,
-        description="number of requests answered at the same time; further ones wait, and get status 503 "
-        "after ten seconds",
-    )
-    timeout_s: Annotated[float, Field(gt=0, le=600), Unit("seconds"), TUNING, RESTART] = Field(
-        default=30.0, description="time after which a request is cancelled"
-    )
+    max_concurrent: Tuned[int] = 32  # requests at the same time; further ones wait
+    timeout_s: Tuned[float] = 30.0  # seconds
     token_env: Annotated[VariableName, RESTART] = Field(
         default="",
         description="environment variable that holds the token of the API, for clients that cannot read "
@@ -391,26 +350,16 @@ class IndexSettings(Table):
         default=10,
         description="priority of those processes below other programs; 19 is the lowest",
     )
-    io_priority: Annotated[Literal["idle", "low", "normal"], TUNING] = Field(
-        default="low",
-        description="disk priority of those processes on Linux; idle waits until no other program uses "
-        "the disk. It has an effect with the disk schedulers bfq and mq-deadline only",
-    )
+    # of Linux; the schedulers bfq and mq-deadline heed it
+    io_priority: Tuned[Literal["idle", "low", "normal"]] = "low"
     max_memory_mb: Memory = Field(
         default=0,
         description="memory that those processes may use together; with little memory fewer run. The "
         "daemon itself, which holds the index for searches, does not count",
     )
-    max_note_seconds: Annotated[float, Field(ge=0, le=86_400), Unit("seconds"), TUNING] = Field(
-        default=30.0,
-        description="processor time for reading one note (the time by the clock where the system does not"
-        " tell); 0 means no limit. A note that takes more is skipped by name, and "
-        "everything else goes on. It is read again when it changes, and now and then",
-    )
-    max_note_memory_mb: Annotated[int, Field(ge=0, le=1 << 20), Unit("MB"), TUNING] = Field(
-        default=600,
-        description="memory for reading one note, beyond what its process had before; 0 means no limit",
-    )
+    max_note_seconds: Tuned[float] = 30.0  # seconds of processor time for reading one note; 0 is no limit
+    # MB for reading one note, beyond what its process had; 0 is no limit
+    max_note_memory_mb: Tuned[int] = 600
 
 
 EXTENSION_TABLES: Mapping[str, type[ExtensionTable]] = MappingProxyType(

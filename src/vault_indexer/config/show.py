@@ -111,6 +111,7 @@ _SINGULARS = {
     "characters": "character",
     "chunks": "chunk",
     "hits": "hit",
+    "notes": "note",
     "paragraphs": "paragraph",
     "paths": "path",
     "processes": "process",

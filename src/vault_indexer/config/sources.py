@@ -12,7 +12,7 @@ import tomli
 
 from vault_indexer.config.fields import Trust
 from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
-from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, VARIABLE_PREFIX, nearest
+from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, TUNED, VARIABLE_PREFIX, nearest
 from vault_indexer.config.tables.chunking import normalize_strategy_options, without_overruled
 from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
@@ -117,9 +117,9 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[Parsed]:
     for variable, key in VARIABLES.items():
         if variable in variables:
             yield RawValue(key, variables[variable], f"environment {variable}", is_text=True)
-    for name, former in FORMER.items():
-        if former.variable in variables:
-            yield IgnoredKey(name, f"environment {former.variable}")
+    for variable, key in FORMER.items():
+        if variable in variables:
+            yield IgnoredKey(key, f"environment {variable}")
     if TUNING_VARIABLE in variables:
         yield from _tuned(variables[TUNING_VARIABLE])
 
@@ -135,7 +135,7 @@ def _tuned(text: str) -> Iterator[Parsed]:
     for table, values in tables.items():
         for name, value in values.items() if isinstance(values, dict) else ():
             key = f"{table}.{name}"
-            is_known = key in FORMER
+            is_known = key in TUNED
             yield (
                 RawValue(key, value, origin) if is_known else ConfigProblem(key, "", unknown_key(""), origin)
             )
@@ -147,8 +147,7 @@ def unknown_variables(environ: Mapping[str, str], key_variables: frozenset[str])
 
     `key_variables` are what any `api_key_env` points to: they hold an API key, whatever their name.
     """
-    former = {key.variable for key in FORMER.values()}
-    ignored = RESERVED_VARIABLES | key_variables | VARIABLES.keys() | former
+    ignored = RESERVED_VARIABLES | key_variables | VARIABLES.keys() | FORMER.keys()
     stray = (name for name, value in environ.items() if name.startswith(VARIABLE_PREFIX) and value)
     warnings = []
     for variable in sorted(set(stray) - ignored):
@@ -218,7 +217,7 @@ def _flat(table: Mapping[str, object], prefix: str, file: ConfigFile) -> Iterato
         key = prefix + name
         base = file.path.parent.absolute()
         raw = RawValue(key, value, file.origin, base, of_vault=not file.trusted)
-        if key in FORMER and "." not in name:
+        if key in FORMER.values() and "." not in name:
             yield IgnoredKey(key, file.origin)
         elif "." in name or (key not in SCHEMA and key not in TABLES):
             package = package_of(table=key)

@@ -19,7 +19,7 @@ from typing import Annotated, Literal, TypeGuard, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from vault_indexer.config.fields import Table, Trust
+from vault_indexer.config.fields import TUNING, Table, Trust
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.tables.chunking_options import OPTION_TABLES, StrategyName
 from vault_indexer.patterns import PatternError, check_linear
@@ -49,6 +49,8 @@ def _parts(annotation: object) -> Iterator[object]:
 def _rows(table: type[Table], prefix: str = "") -> Iterator[tuple[str, Trust]]:
     for name, field in table.model_fields.items():
         key, annotation = prefix + name, field.annotation
+        if TUNING in field.metadata:
+            continue
         if _is_table(annotation):
             yield key, annotation.trust
             yield from _rows(annotation, f"{key}.")

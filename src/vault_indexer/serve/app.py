@@ -82,6 +82,7 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
     """The ASGI application, guard included, with a route for each of the endpoints, and for those of optional
     packages."""
     endpoints = (*endpoints, *(route.endpoint for route in extension_routes()))
+    hidden = {route.endpoint.name for route in extension_routes() if not route.is_public}
     daemon = DaemonState(running=True, pid=os.getpid(), url=f"http://127.0.0.1:{options.port}")
     context = partial(_context_of_request, vaults, daemon, options)
     responses: dict[str, Respond] = {
@@ -95,7 +96,8 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
     routes: dict[Route, App] = {}
     names_vault = vaults.are_several or vaults.may_change
     for endpoint in endpoints:
-        document.add(endpoint, names_vault=names_vault and endpoint.vaults != "none")
+        if endpoint.name not in hidden:
+            document.add(endpoint, names_vault=names_vault and endpoint.vaults != "none")
         respond = responses.get(endpoint.name) or _respond(endpoint, context)
         routes[endpoint.method, endpoint.path] = EndpointRoute(endpoint, respond)
     document.add_other("stream", EVENTS_PATH, _ABOUT_EVENTS, _EVENT_STREAM)

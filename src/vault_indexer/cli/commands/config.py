@@ -24,8 +24,6 @@ from vault_indexer.config.edits.toml import replace_config
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
 from vault_indexer.vault.ignore import load_ignore_rules
 
-PROBLEMS = 2
-
 
 class CheckedConfig(NamedTuple):
     """The mistakes in the configuration and in the exclusions of the vault, its warnings, and the files that
@@ -45,23 +43,6 @@ def checked_config(selection: VaultSelection) -> CheckedConfig:
         return CheckedConfig(error.problems)
     files = tuple(str(path) for path in loaded.files)
     return CheckedConfig(tuple(missing_settings(loaded, os.environ)), loaded.warnings, files)
-
-
-def check(selection: VaultSelection, output: Output) -> int:
-    """Print every mistake of the configuration with its place, its value and what is allowed."""
-    problems, warnings, files = checked_config(selection)
-    print_warnings(warnings)
-    if problems and not output.json:
-        raise ConfigError(problems)
-    if output.json:
-        found = [
-            {"key": one.key, "value": one.value, "allowed": one.allowed, "source": one.source}
-            for one in problems
-        ]
-        print_json({"ok": not problems, "problems": found, "files": files})
-    else:
-        note(f"No mistakes in {', '.join(files) or 'the defaults: there is no configuration file'}.")
-    return PROBLEMS if problems else 0
 
 
 def _check_exclusions(loaded: LoadedConfig) -> None:
@@ -119,7 +100,7 @@ def path(selection: VaultSelection) -> None:
     typer.echo(_own_file(selection))
 
 
-def edit(selection: VaultSelection) -> int:
+def edit(selection: VaultSelection) -> None:
     """Open your configuration in your editor (VISUAL or EDITOR), then check it."""
     file = _own_file(selection)
     editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
@@ -132,7 +113,11 @@ def edit(selection: VaultSelection) -> int:
         subprocess.run([*editor, str(file)], check=False)
     except OSError as error:
         raise UsageError(f"cannot run {editor[0]}: {error.strerror}") from error
-    return check(selection, Output())
+    problems, warnings, files = checked_config(selection)
+    print_warnings(warnings)
+    if problems:
+        raise ConfigError(problems)
+    note(f"No mistakes in {', '.join(files) or 'the defaults: there is no configuration file'}.")
 
 
 def _own_file(selection: VaultSelection) -> Path:
@@ -152,4 +137,3 @@ app = typer.Typer(no_args_is_help=True)
 app.command("show")(flatten_parameters(show))
 app.command("edit")(flatten_parameters(edit))
 app.command("path")(flatten_parameters(path))
-app.command("check", hidden=True)(flatten_parameters(check))

@@ -31,6 +31,8 @@ from vault_indexer.system import ask_to_end
 
 _WAIT_S = 60.0
 _LOOK_EVERY_S = 0.02
+_SILENT_S = 5.0
+"""A daemon whose address has been free for this time was killed: it leaves its announcement."""
 _IN_ADDRESS = "/vault/"
 
 
@@ -95,13 +97,19 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
-    """Ask a daemon that `read_daemon` has found to end, then wait until it is no longer announced (its last
-    act) or its address is free. Raises DaemonError where it does not end."""
+    """Ask a daemon that `read_daemon` has found to end, then wait until it has removed its announcement: its
+    last act. Raises DaemonError where it does not end."""
     with suppress(ProcessLookupError):
         ask_to_end(info.pid)
     until = time.monotonic() + _WAIT_S
-    while announced_daemon(index_dir) == info and is_listening(info):
-        if time.monotonic() > until:
+    heard = time.monotonic()
+    while announced_daemon(index_dir) == info:
+        now = time.monotonic()
+        if is_listening(info):
+            heard = now
+        elif now - heard > _SILENT_S:
+            return
+        if now > until:
             raise DaemonError(f"process {info.pid} has not ended within {_WAIT_S:g} s")
         time.sleep(_LOOK_EVERY_S)
 

@@ -98,10 +98,12 @@ class AnswerContext:
 
 
 class ExtensionRoute(NamedTuple):
-    """An endpoint of an optional package, and the function that answers it, given the request."""
+    """An endpoint of an optional package, and the function that answers it, given the request. One that is
+    not public is for the page and the plugin of the same release; `/openapi.json` does not list it."""
 
     endpoint: Endpoint[Any]
     answer: Callable[[AnswerContext, Any], object]
+    is_public: bool = True
 
 
 @functools.cache

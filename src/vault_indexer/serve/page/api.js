@@ -130,6 +130,12 @@ async function request(path, init, base) {
 }
 
 /**
+ * The path of a route; one outside `/v1` is named by its whole path.
+ * @param {string} route
+ */
+const pathOf = (route) => route.startsWith("/") ? route : `/v1/${route}`;
+
+/**
  * An answer of the API; parameters that are undefined or empty are not sent.
  * @param {string} route
  * @param {Record<string, string | number | boolean | undefined>} [parameters]
@@ -139,7 +145,7 @@ async function request(path, init, base) {
 export async function get(route, parameters = {}, signal) {
   const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
   const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
-  const response = await request(`/v1/${route}${given.length ? `?${query}` : ""}`, { signal });
+  const response = await request(`${pathOf(route)}${given.length ? `?${query}` : ""}`, { signal });
   return response.json();
 }
 
@@ -161,7 +167,7 @@ export async function statusOf(vault, signal) {
  * @returns {Promise<any>}
  */
 export async function post(route, body = {}, signal) {
-  return (await request(`/v1/${route}`, { method: "POST", body: JSON.stringify(body), signal })).json();
+  return (await request(pathOf(route), { method: "POST", body: JSON.stringify(body), signal })).json();
 }
 
 /**

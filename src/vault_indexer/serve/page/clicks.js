@@ -21,7 +21,7 @@ export function recordClicks(wanted) {
 export async function recordClick(query, path, rank) {
   if (!records) return;
   try {
-    await post("click", { q: query, path, rank });
+    await post("/evals/click", { q: query, path, rank });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     if (error.status === 422) records = false;

@@ -14,7 +14,7 @@ import { hasShortcuts } from "./settings.js";
  * @param {AbortSignal} signal
  */
 export async function showJudge(main, values, signal) {
-  const pool = await get("judge", { q: values.get("q") ?? "" }, signal);
+  const pool = await get("/evals/judge", { q: values.get("q") ?? "" }, signal);
   if (pool.question) new Judging(main, pool, signal).show();
   else showQuestions(main, pool);
 }
@@ -94,7 +94,7 @@ class Judging {
     if (this.isBusy) return; // until this one is on disk
     this.isBusy = true;
     try {
-      const kept = await post("judge", { q: this.pool.question, path: this.left[this.at].path, grade });
+      const kept = await post("/evals/judge", { q: this.pool.question, path: this.left[this.at].path, grade });
       this.judged = kept.judged;
       this.skip();
     } finally {
