@@ -58,7 +58,7 @@ def test_a_command_that_has_a_page_shows_both() -> None:
         ("uninstall", "# Maintenance"),
     ],
 )
-def test_a_topic_is_a_page_its_beginning_its_former_name_or_a_heading_of_the_reference(topic: str, beginning: str) -> None:
+def test_a_topic_is_a_page_by_any_of_its_names_or_a_heading(topic: str, beginning: str) -> None:
     assert about(DOCS, topic).startswith(beginning)
 
 

@@ -115,7 +115,8 @@ def test_a_row_of_the_page() -> None:
     page = page_with_tables(PAGE.read_text(encoding="utf-8"), SCHEMA.values())
     assert (
         "| `watch.debounce_s` | `0.5` | seconds | a number from 0.05 to 60 | Time without further changes "
-        "before a change is indexed: editors save in several steps. Takes effect when the daemon restarts. |\n"
+        "before a change is indexed: editors save in several steps. Takes effect when the daemon "
+        "restarts. |\n"
     ) in page
     server = page.partition("<!-- begin: keys server -->")[2].partition("|")[0]
     assert server == "\n\nOnly your own configuration can set these keys.\n\n"

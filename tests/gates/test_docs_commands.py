@@ -1,4 +1,4 @@
-"""Every command and every option is in the reference, and the reference has no command that does not exist."""
+"""The reference has every command with every option, and no command that does not exist."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def _toml_lines(introduction: str) -> Iterator[str]:
 def _keys_by_table() -> dict[str, list[Key]]:
     """Keys of the top level under "", which comes first as TOML wants it."""
     tables: dict[str, list[Key]] = {}
-    for key in sorted(example_keys(), key=lambda key: key.name.startswith(_CHUNKING)):  # the strategies are the last
+    for key in sorted(example_keys(), key=lambda key: key.name.startswith(_CHUNKING)):  # strategies last
         tables.setdefault(key.name.rpartition(".")[0], []).append(key)
     return tables
 
