@@ -23,7 +23,7 @@ from pathlib import Path
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Target
-from vault_indexer.index.reading.sample import sample_texts
+from vault_indexer.index.reading.prepare import sample_texts
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.providers import WordLlamaEmbedder
 from vault_indexer.service import VaultService

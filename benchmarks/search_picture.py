@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.text import Text
 
-from vault_indexer.cli.connection.start_hint import HINT_FILE
+from vault_indexer.cli.connection.daemon_command import HINT_FILE
 
 ROOT = Path(__file__).resolve().parent.parent
 QUERIES = ("unwell kitten", "antifreeze")

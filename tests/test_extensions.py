@@ -71,16 +71,74 @@ def test_the_core_names_its_optional_packages() -> None:
     assert [package_of(command="search"), package_of(table="search"), package_of()] == ["", "", ""]
 
 
-def test_without_a_package_its_command_is_one_line() -> None:
-    ran = without_packages("eval", "run", "--live")
+@pytest.mark.parametrize(
+    ("arguments", "package"),
+    [
+        (("eval", "run", "--live"), "vault_evals"),
+        (("gateway",), "vault_gateway"),
+        (("unpublish",), "vault_gateway"),
+    ],
+)
+def test_without_a_package_its_command_is_one_line(arguments: tuple[str, ...], package: str) -> None:
+    ran = without_packages(*arguments)
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert "indexer eval needs the package vault_evals, which this installation lacks." in ran.stderr
+    assert f"indexer {arguments[0]} needs the package {package}, which this installation lacks." in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
 def test_without_a_package_its_table_is_a_warning(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
-    file.write_text("[evals]\nrecord_clicks = true\nanything = 3\n\n[search]\nlimit = 7\n")
+    milvus = '[milvus]\nuri = "http://127.0.0.1:1"\nanything = 3\n'
+    file.write_text(f"[evals]\nrecord_clicks = true\nanything = 3\n\n{milvus}\n[search]\nlimit = 7\n")
     ran = without_packages("config", "show", "--config", str(file))
     assert (ran.returncode, "limit" in ran.stdout) == (0, True)
     assert "[evals] needs the package vault_evals, which is not installed; ignored" in ran.stderr
+    assert "[milvus] needs the package vault_gateway, which is not installed; ignored" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("config", "options", "code", "told"),
+    [
+        (
+            '[index]\nbackend = "milvus"\n[milvus]\nuri = "http://127.0.0.1:1"\n',
+            ("status",),
+            2,
+            '{file}: index.backend = "milvus": embedded only: milvus needs the package vault_gateway, '
+            "which is not installed",
+        ),
+        (
+            "",
+            ("serve", "--take-over"),
+            2,
+            "--take-over needs the package vault_gateway, which is not installed",
+        ),
+    ],
+)
+def test_without_its_package_nothing_is_published_and_nothing_is_lost(
+    tmp_path: Path, config: str, options: tuple[str, ...], code: int, told: str
+) -> None:
+    vault, index, file = tmp_path / "vault", tmp_path / "index", tmp_path / "config.toml"
+    vault.mkdir()
+    index.mkdir(mode=0o700)
+    (index / "publication").write_text(OWNED)
+    file.write_text(config)
+    places = ("--vault", str(vault), "--index-dir", str(index), "--config", str(file))
+    ran = without_packages(*options, *places)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert told.format(file=file) in ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert (index / "publication").read_text() == OWNED
+
+
+OWNED = f"vault-{'0' * 16} {'1' * 64}\n"
+
+
+def test_without_a_package_its_routes_are_absent() -> None:
+    code = ABSENT.partition("from vault_indexer")[0] + (
+        "from vault_indexer.serve.api.endpoints import ENDPOINTS\n"
+        "from vault_indexer.serve.api.respond import extension_routes\n"
+        "print([route for route in extension_routes()], '/v1/bodies' in [row.path for row in ENDPOINTS])"
+    )
+    command = [sys.executable, "-c", code.format(packages=list(OPTIONAL))]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ran.stdout == "[] False\n"

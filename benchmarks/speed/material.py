@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.assembly import Assembly, Target
-from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
-from vault_indexer.index.documents import documents_of
+from vault_indexer.index.compatibility import WEIGHTS_BLOB
+from vault_indexer.index.jobs import documents_of
 from vault_indexer.model import Progress
 from vault_indexer.ports import Embedder
 from vault_indexer.providers import TokenWeights, embedder_for

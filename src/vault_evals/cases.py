@@ -17,7 +17,7 @@ from typing import Annotated, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from vault_evals import BUILT_IN_AGENTS
-from vault_indexer.contract.bounds import MAX_LIMIT
+from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping

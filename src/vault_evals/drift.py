@@ -20,8 +20,7 @@ from vault_evals.runner import DEFAULT_OPTIONS, SuiteOptions, sources
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.system import write_atomically
 from vault_indexer.text.control_characters import json_text
-from vault_indexer.text.phrases import quantity
-from vault_indexer.text.times import iso_moment
+from vault_indexer.text.phrases import iso_moment, quantity
 
 if TYPE_CHECKING:
     import yaml

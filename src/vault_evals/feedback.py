@@ -20,8 +20,7 @@ from vault_evals.questions import (
     read_clicks,
 )
 from vault_evals.ranking import POOL_DEPTH, plain_query, pool_of
-from vault_indexer.contract.bounds import MAX_LIMIT, check_query
-from vault_indexer.contract.marks import Key, Says
+from vault_indexer.contract.marks import MAX_LIMIT, Key, Says, check_query
 from vault_indexer.contract.requests import NoteName, Query
 from vault_indexer.errors import UsageError
 from vault_indexer.model import SearchRequest
@@ -32,7 +31,7 @@ from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.system import only_writer, open_to_append
 from vault_indexer.text.control_characters import json_text
-from vault_indexer.text.times import iso_moment
+from vault_indexer.text.phrases import iso_moment
 
 if TYPE_CHECKING:
     from vault_evals.tables import EvalsSettings

@@ -24,7 +24,7 @@ from vault_indexer.model import FileKind, Heading, Link, LinkKind, Note
 from vault_indexer.parse import VaultPaths, resolve
 from vault_indexer.parse.notes import decode
 from vault_indexer.parse.plain import plain
-from vault_indexer.text.function_words import is_function_word
+from vault_indexer.text.language import is_function_word
 from vault_indexer.text.tokens import RUN, WORD
 from vault_indexer.vault import CONTROL_FILES, Decision, Scan, load_ignore_rules, read_note, scan
 

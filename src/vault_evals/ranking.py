@@ -23,7 +23,7 @@ from vault_evals.variants import (
     temporary_folder,
 )
 from vault_indexer.config.settings import SearchSettings, Settings
-from vault_indexer.contract.bounds import MAX_LIMIT, MAX_QUERY_BYTES
+from vault_indexer.contract.marks import MAX_LIMIT, MAX_QUERY_BYTES
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import QueryError
 from vault_indexer.model import Progress, SearchRequest

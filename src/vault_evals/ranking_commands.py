@@ -34,11 +34,10 @@ from vault_evals.questions import (
 from vault_evals.ranking import DEFAULT_K, POOL_DEPTH, pool_of, run_ranking
 from vault_evals.tune import Tuning, apply, tune, tuning_variants
 from vault_evals.variants import DEFAULT_VARIANTS, own_index, parse_variants
-from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.cli.connection.in_process import check_limits, target_of
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import note, print_json
-from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
+from vault_indexer.cli.parameters import Output, VaultSelection, complete_strategy, flatten_parameters
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError

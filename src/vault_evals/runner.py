@@ -26,7 +26,7 @@ from vault_evals.results import Baseline, LayerResult, Outcome, SuiteReport, sum
 from vault_evals.structure import check_structure
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import UsageError, VaultIndexerError
-from vault_indexer.text.times import iso_moment
+from vault_indexer.text.phrases import iso_moment
 
 Report = Callable[[int, int, str], None]
 """Called before each case with how many are done, how many there are, and its id."""

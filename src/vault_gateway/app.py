@@ -41,9 +41,9 @@ from vault_gateway.wire import (
     PublishedVault,
     PublishedVaultList,
 )
-from vault_indexer.contract.bounds import check_query
 from vault_indexer.contract.codec import encode, json_fields
 from vault_indexer.contract.json_value import Json
+from vault_indexer.contract.marks import check_query
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.errors import UsageError
 from vault_indexer.model import AskAnswer, RelatedAnswer
@@ -61,10 +61,9 @@ from vault_indexer.serve.http.guard import (
     wrong_token,
 )
 from vault_indexer.serve.http.metrics import METRICS_PATH
-from vault_indexer.serve.http.parameters import Route
-from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes
+from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Route
 from vault_indexer.serve.mcp.app import McpApp, RowTools, with_mcp
-from vault_indexer.serve.mcp.projection import keys
+from vault_indexer.serve.mcp.budget import keys
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
 from vault_indexer.serve.mcp.tools import ToolRow
 

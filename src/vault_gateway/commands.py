@@ -19,7 +19,7 @@ from vault_gateway.settings import MAX_GATEWAY_BYTES, GatewaySettings, load_gate
 from vault_gateway.unpublish import remove_publication
 from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.config.edits.toml import changed_for_sure, config_text, parsed_config, replace_config
+from vault_indexer.config.edits import changed_for_sure, config_text, parsed_config, replace_config
 from vault_indexer.config.values import toml_text
 from vault_indexer.daemon.log import logging_to
 from vault_indexer.errors import UnknownVaultError, UsageError, VaultError

@@ -18,7 +18,7 @@ from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import IndexUnusableError, VaultIndexerError
-from vault_indexer.index.workers.plan import limits_of
+from vault_indexer.index.workers.budget import limits_of
 from vault_indexer.store import SnapshotHolder
 from vault_indexer.store.catalog import CatalogReader
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from vault_indexer.contract.bounds import MAX_LIMIT, MAX_QUERY_BYTES
-from vault_indexer.contract.marks import Says
+from vault_indexer.contract.marks import MAX_LIMIT, MAX_QUERY_BYTES, Says
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, ExtensionRoute

@@ -12,7 +12,7 @@ from pathlib import Path
 from vault_gateway.milvus import MilvusVaults, VaultState, place_digest
 from vault_indexer.errors import BackendError
 from vault_indexer.system import write_atomically
-from vault_indexer.text.times import iso_time
+from vault_indexer.text.phrases import iso_time
 
 _FILE = re.compile(r"([a-z0-9-]{1,60}-[0-9a-f]{16}) ([0-9a-f]{64})\s*")
 

@@ -13,8 +13,8 @@ from vault_gateway.milvus import CollectionMissingError, MilvusPublisher, Milvus
 from vault_gateway.owner import PublishedVault, require_owner
 from vault_gateway.published_note import PublishedNote, terms_of
 from vault_indexer.errors import ProcessError, UnavailableError
-from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
-from vault_indexer.index.documents import keyword_documents, note_words
+from vault_indexer.index.compatibility import WEIGHTS_BLOB
+from vault_indexer.index.jobs import keyword_documents, note_words
 from vault_indexer.index.workers.job import Died, Failed, JobWorker, Runnable
 from vault_indexer.index.workers.pool import WorkerPool, run_until_done
 from vault_indexer.model import CHUNK_KEY_BITS, note_id_of

@@ -28,7 +28,7 @@ from vault_indexer.search import (
     search_vaults,
 )
 from vault_indexer.store import Snapshot
-from vault_indexer.text.times import iso_time
+from vault_indexer.text.phrases import iso_time
 
 _NEAR = 200
 """Chunks that are looked at for the notes near a note. A rule of thumb."""

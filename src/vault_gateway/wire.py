@@ -7,9 +7,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from vault_indexer.contract.bounds import MAX_LIMIT, MAX_PATH_BYTES, MAX_QUERY_BYTES
 from vault_indexer.contract.json_value import JsonValue
-from vault_indexer.contract.marks import HIDDEN, ChosenKeys, Digits, Key, Says
+from vault_indexer.contract.marks import (
+    HIDDEN,
+    MAX_LIMIT,
+    MAX_PATH_BYTES,
+    MAX_QUERY_BYTES,
+    ChosenKeys,
+    Digits,
+    Key,
+    Says,
+)
 from vault_indexer.contract.requests import By, Fields, Query
 from vault_indexer.model.answers import Correction, Hit, Verdict
 from vault_indexer.serve.api.endpoints import Endpoint

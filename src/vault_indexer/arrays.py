@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,3 +22,38 @@ Matrix = NDArray[np.float32]
 
 Positions = NDArray[np.int64]
 """Indices of another array."""
+
+
+# Ranges of positions, all at once: a note is a range of chunk keys in every store.
+
+
+def spread_ranges(
+    firsts: Positions, ends: Positions, limit: int = sys.maxsize
+) -> tuple[Positions, Positions]:
+    """The numbers of all ranges (`firsts` inclusive, `ends` exclusive) in a row, each with the number of its
+    range; of a range that is longer than `limit` so many of its numbers, spread evenly."""
+    lengths = ends - firsts
+    taken = np.minimum(lengths, limit)
+    owners = np.repeat(np.arange(len(firsts)), taken)
+    within = np.arange(len(owners)) - np.repeat(taken.cumsum() - taken, taken)
+    return owners, firsts[owners] + within * lengths[owners] // taken[owners]
+
+
+def first_of_each(ordered: NDArray[np.integer]) -> Mask:
+    """Of ascending numbers, which ones stand there for the first time."""
+    first = np.ones(len(ordered), bool)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return first
+
+
+# A matrix times a vector, each row by itself.
+
+
+Number = TypeVar("Number", np.float32, np.float64)
+
+
+def row_products(rows: NDArray[Number], vector: NDArray[Number]) -> NDArray[Number]:
+    """The inner product of each row with `vector`. Not by `@`, which adds up the last rows otherwise: equal
+    rows have to have equal scores."""
+    found: NDArray[Number] = np.einsum("ij,j->i", rows, vector)
+    return found

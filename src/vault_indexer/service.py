@@ -12,7 +12,7 @@ from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
 from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.trust import OPEN_STRATEGIES
-from vault_indexer.contract.bounds import (
+from vault_indexer.contract.marks import (
     DEFAULT_MENTIONS,
     MAX_PAUSE_S,
     check_query,
@@ -90,7 +90,7 @@ from vault_indexer.search import (
 from vault_indexer.search.present import file_uri, is_obsidian_vault, passage_at
 from vault_indexer.store.catalog import export_lines
 from vault_indexer.system import LruCache
-from vault_indexer.text.times import iso_time
+from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import (
     MAX_PICTURE_BYTES,
     is_picture_name,

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.answer.check.details import capitalised_words, unknown_code, unknown_names
+from vault_indexer.answer.check.facts import (
+    capitalised_words,
+    count_negations,
+    same_polarity,
+    unknown_code,
+    unknown_names,
+)
 from vault_indexer.answer.check.lexicon import (
     Phrases,
     any_of,
@@ -14,7 +20,6 @@ from vault_indexer.answer.check.lexicon import (
     read_list,
     tokens,
 )
-from vault_indexer.answer.check.polarity import count_negations, same_polarity
 from vault_indexer.answer.check.words import (
     CODE,
     clauses,

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from hit_maker import make_hit
 
-from vault_indexer.answer.extract import choose_quotes, is_supported
-from vault_indexer.answer.quotable import LONGEST_CODE, LONGEST_LIST, quotable
+from vault_indexer.answer.extract import LONGEST_CODE, LONGEST_LIST, choose_quotes, is_supported, quotable
 from vault_indexer.answer.sentences import NoteText, Sentence
 from vault_indexer.model import NoteRow
 from vault_indexer.search import QuestionWord

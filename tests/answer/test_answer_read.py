@@ -8,11 +8,10 @@ from dataclasses import replace
 import pytest
 from hit_maker import make_hit
 
+from vault_indexer.answer.answerer import AskEvent, NeverSend, whole_answer, with_notices
 from vault_indexer.answer.check import Claim
-from vault_indexer.answer.claim_stream import ClaimStream
-from vault_indexer.answer.events import AskEvent, whole_answer, with_notices
-from vault_indexer.answer.never_send import NeverSend
 from vault_indexer.answer.prompt import MOST_CLAIMS, judge_prompt, prompt_for, read_claims, read_judgement
+from vault_indexer.answer.written import ClaimStream
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.model import AnswerSentence, AskAnswer, IndexState, JsonValue
 

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 from indexed_vault import write_notes
 
-from vault_indexer.answer.quotable import quotable
+from vault_indexer.answer.extract import quotable
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import AskRequest, Citation, SearchRequest

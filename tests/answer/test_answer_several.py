@@ -26,7 +26,7 @@ from vault_indexer.errors import (
 from vault_indexer.model import AskAnswer, AskRequest, SearchRequest
 from vault_indexer.search import ReadyVaults, Searcher
 from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
-from vault_indexer.vaults.searching import ServedVaults
+from vault_indexer.vaults.vaults import ServedVaults
 
 NOTES = {
     "coast": {

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from asked_vault import AS_WRITTEN, AskedVault, ScriptedLlm, id_of, says
 
-from vault_indexer.answer.claim_stream import ClaimStream
-from vault_indexer.answer.written import StreamOptions
+from vault_indexer.answer.written import ClaimStream, StreamOptions
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence, AskAnswer
 

@@ -10,10 +10,9 @@ from paraphrases import Paraphrase, read_paraphrases
 
 from vault_indexer.answer.check import Claim, Evidence, Finding, check_claim
 from vault_indexer.answer.check.dates import find_dates
-from vault_indexer.answer.check.details import unknown_names
+from vault_indexer.answer.check.facts import count_negations, same_polarity, unknown_names
 from vault_indexer.answer.check.lexicon import languages, lexicon
 from vault_indexer.answer.check.numbers import quantities
-from vault_indexer.answer.check.polarity import count_negations, same_polarity
 from vault_indexer.answer.check.words import is_form
 
 PARAPHRASES = read_paraphrases()

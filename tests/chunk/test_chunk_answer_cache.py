@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.chunk.llm_client.answer_cache import LOOK_EVERY, MAX_BYTES, KeptAnswers
+from vault_indexer.chunk.llm_client import LOOK_EVERY, MAX_BYTES, KeptAnswers
 
 BLOCK = 4096
 

@@ -8,11 +8,18 @@ from itertools import pairwise
 
 import pytest
 
-from vault_indexer.chunk.cutting.assemble import Draft, trim_drafts, windows
+from vault_indexer.chunk.cutting.assemble import (
+    Draft,
+    Window,
+    fit,
+    fit_spans,
+    pack,
+    slide,
+    trim_drafts,
+    windows,
+)
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
-from vault_indexer.chunk.cutting.fitting import fit, fit_spans
 from vault_indexer.chunk.cutting.outline import Outline, headings_within
-from vault_indexer.chunk.cutting.packing import Window, pack, slide
 from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
 from vault_indexer.chunk.cutting.sizes import Characters, Marks, Tokens, ruler_for, token_ruler
 from vault_indexer.chunk.cutting.spans import (

@@ -7,8 +7,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from vault_indexer.chunk.cutting.division import best_division
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
+from vault_indexer.chunk.cutting.splitting import best_division
 
 A, B = (1.0, 0.0), (0.0, 1.0)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from vault_indexer.cli.output.chunk_rows import print_chunk
 from vault_indexer.cli.output.columns import (
     cell_width,
     cut_text,
     from_home,
+    print_chunk,
     print_ends,
     print_row,
     print_rows,

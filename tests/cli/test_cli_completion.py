@@ -14,7 +14,7 @@ from cli_sandbox import Ran, Sandbox
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.completed_names import complete_strategy
+from vault_indexer.cli.parameters import complete_strategy
 
 BASH = shutil.which("bash")
 

@@ -9,7 +9,7 @@ from cli_sandbox import Sandbox
 from command_here import CommandHere
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, command_rows
-from vault_indexer.cli.output.doc_pages import about, docs_folder, overview, page_names, reference_sections
+from vault_indexer.cli.commands.help import about, docs_folder, overview, page_names, reference_sections
 from vault_indexer.errors import UsageError
 
 DOCS = docs_folder()

@@ -12,11 +12,12 @@ import pytest
 from cli_sandbox import Sandbox, make
 from waiting import PROCESS_S
 
-from vault_indexer.cli.connection.left_over import delete_index, left_over_indices
 from vault_indexer.cli.known_vaults import (
+    delete_index,
     forget_vault,
     free_name,
     known_vaults,
+    left_over_indices,
     recorded_vaults,
     remember_vault,
 )

@@ -9,10 +9,18 @@ from answering_daemon import AnsweringDaemon, Reply, answering_daemon
 from command_here import CommandHere
 
 from vault_indexer.cli.connection.in_process import AllInProcess
-from vault_indexer.cli.connection.multi_vault import asks_all, keeps_all, names_one, vaults_meant
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import VaultSelection
-from vault_indexer.cli.vault_folder import is_pinned, names_vaults, only_vault, vaults_to_choose
+from vault_indexer.cli.vault_folder import (
+    asks_all,
+    is_pinned,
+    keeps_all,
+    names_one,
+    names_vaults,
+    only_vault,
+    vaults_meant,
+    vaults_to_choose,
+)
 from vault_indexer.config import NamedVault
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import UsageError

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from vault_indexer.cli.completed_names import complete_strategy, strategies
 from vault_indexer.cli.output.plain_help import PlainCommand, PlainGroup, first_sentence
+from vault_indexer.cli.parameters import complete_strategy, strategies
 
 
 class Kind(StrEnum):

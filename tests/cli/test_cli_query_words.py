@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.cli.output.query_words import query_last, query_text
-from vault_indexer.contract.bounds import MAX_QUERY_BYTES
+from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.errors import UsageError
 
 VALUES = {"--limit": 1, "-n": 1, "--fresh": 0, "--vault": 1, "-h": 0}

@@ -13,12 +13,12 @@ from answering_daemon import answering_daemon
 from cli_sandbox import Sandbox
 from command_here import TerminalText
 
-from vault_indexer.cli.connection.start_hint import HINT_FILE, hint_at_start
+from vault_indexer.cli.connection.daemon_command import HINT_FILE, hint_at_start
 
 CODE = """
 import sys
 from pathlib import Path
-from vault_indexer.cli.connection.start_hint import hint_at_start
+from vault_indexer.cli.connection.daemon_command import hint_at_start
 for folder in ("gone", ".", "."):
     hint_at_start(Path(folder))
     print(folder, flush=True)

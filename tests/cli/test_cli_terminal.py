@@ -9,7 +9,7 @@ import time
 import pytest
 from cli_sandbox import Sandbox
 
-from vault_indexer.cli.connection.start_hint import HINT_FILE
+from vault_indexer.cli.connection.daemon_command import HINT_FILE
 
 pytestmark = pytest.mark.long
 

@@ -16,7 +16,7 @@ import pytest
 from cli_sandbox import PLAIN_MODEL, Sandbox
 from shown_text import hidden
 
-from vault_indexer.cli.connection.start_hint import HINT_FILE
+from vault_indexer.cli.connection.daemon_command import HINT_FILE
 
 pytestmark = pytest.mark.long
 

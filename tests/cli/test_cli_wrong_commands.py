@@ -12,7 +12,7 @@ import pytest
 from cli_sandbox import NOTES, PLAIN_MODEL, Sandbox
 from waiting import PROCESS_S, wait_until
 
-from vault_indexer.cli.note_opener import editor_command
+from vault_indexer.cli.commands.search import editor_command
 from vault_indexer.cli.output.query_words import query_last
 from vault_indexer.errors import UsageError
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.config import NamedVault, StrategyInFile, add_vault, load, remove_vault
-from vault_indexer.config.edits.toml import config_text, parsed_config, replace_config, with_values
+from vault_indexer.config.edits import config_text, parsed_config, replace_config, with_values
 from vault_indexer.errors import ConfigError, UsageError, VaultError
 
 FILE = Path("x.toml")

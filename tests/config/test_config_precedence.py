@@ -256,17 +256,6 @@ def test_a_chunk_size_alone_means_words(sandbox: Sandbox) -> None:
     assert (chunking.strategy, chunking.word.chunk_size) == ("word", 100)
 
 
-def test_vaults_on_a_server_share_one_model_whose_tokens_are_not_weighted(sandbox: Sandbox) -> None:
-    assert sandbox.load().settings.embedding.weighting == "idf"
-    sandbox.write(
-        user='[index]\nbackend = "milvus"\n[milvus]\nuri = "http://localhost"\n[embedding]\nbatch_size = 7\n'
-    )
-    embedding = sandbox.load().settings.embedding
-    assert (embedding.weighting, embedding.batch_size) == ("", 7)
-    weighted = sandbox.load(options={"embedding.token_weights": "idf"}).settings.embedding
-    assert weighted.weighting == "idf"  # as measurements and tests ask for it
-
-
 def test_a_vault_that_is_named_counts_more_than_that_of_the_environment(sandbox: Sandbox) -> None:
     sandbox.write(vault="[search]\nlimit = 7\n")
     other = sandbox.root / "other"

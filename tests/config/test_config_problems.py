@@ -217,34 +217,6 @@ TEMPLATE = "a template with {chunk_text}, and {document_text} if you like, and n
                 "a template whose braces match: expected '}' before end of string",
             ),
         ),
-        (
-            'milvus = { ca_file = "/ca", uri = "http://m" }',
-            (
-                "milvus.uri",
-                '"http://m"',
-                "a URL that begins with https://, since a certificate is configured",
-            ),
-        ),
-        (
-            'milvus = { ca_file = "/ca", cert_file = "/c", uri = "https://m" }',
-            ("milvus.key_file", '""', "cert_file and key_file together"),
-        ),
-        (
-            'milvus = { key_file = "/k", uri = "https://m" }',
-            ("milvus.key_file", '"/k"', "cert_file and key_file together"),
-        ),
-        (
-            'milvus = { cert_file = "/c", key_file = "/k", uri = "https://m" }',
-            (
-                "milvus.ca_file",
-                '""',
-                "the certificates that the server's is checked with, beside cert_file",
-            ),
-        ),
-        (
-            'index.backend = "milvus"',
-            ("index.backend", '"milvus"', 'the URL of the server is needed (milvus.uri is "")'),
-        ),
         *(
             (
                 f"chunking.contextual.user_template = '{template}'",
@@ -276,8 +248,6 @@ def test_what_is_said_of_a_mistake_in_the_users_own_file(
         'chunking.rules = [{ paths = ["A/**"], chunk_size = 9 }]\nchunking.strategy = "word"',
         "index.max_memory_mb = 512",
         "index.max_memory_mb = 0",
-        'index.backend = "milvus"\nmilvus.uri = "http://m"',
-        'milvus = { ca_file = "/ca", cert_file = "/c", key_file = "/k", uri = "https://m" }',
     ],
 )
 def test_what_just_fits_is_no_mistake(sandbox: Sandbox, text: str) -> None:

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import pytest
 
-from vault_indexer.contract.bounds import check_note_name, check_query
-from vault_indexer.contract.marks import Says, split_marks
+from vault_indexer.contract.marks import Says, check_note_name, check_query, split_marks
 from vault_indexer.contract.parameters import (
     Parameter,
     Value,

@@ -17,7 +17,7 @@ from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job, NoteWorker, Outcome, WarmJob
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.search.warm_up import load_caches
+from vault_indexer.search.ready import load_caches
 
 NOTE = """---
 tags: [kitchen]

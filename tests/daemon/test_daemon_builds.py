@@ -16,10 +16,9 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.faults import ActiveFaults, Cause
 from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.builder import BuilderProcess, BuildJob
-from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
+from vault_indexer.daemon.tasks.rebuild import BuilderProcess, BuildJob, RebuildResult, RebuildTask
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultError
-from vault_indexer.index.workers.slots import Slots
+from vault_indexer.index.workers.pool import Slots
 from vault_indexer.model import Problem, Progress, RebuildReport
 from vault_indexer.store import Generation
 

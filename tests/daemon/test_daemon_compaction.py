@@ -35,7 +35,7 @@ from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.catalog import CatalogWriter
 from vault_indexer.store.vectors.index import load_snapshot
-from vault_indexer.system.process_limits import ProcessLimits
+from vault_indexer.system.processes import ProcessLimits
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from reliability_lab import assembly_of, make_vault, opened
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
-from vault_indexer.system.process_limits import ProcessLimits
+from vault_indexer.system.processes import ProcessLimits
 
 
 def test_an_index_that_was_just_built_is_left_as_it_is(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from waiting import DEADLINE_S
 from vault_indexer.daemon.loop_request import CheckRequest
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import ProviderError, UnavailableError
-from vault_indexer.vault.failed_edits import FailedEdits
+from vault_indexer.vault.dirty import FailedEdits
 
 SOON_S = 5.0
 

@@ -32,7 +32,7 @@ from vault_indexer.model import (
 from vault_indexer.search import ReadyVaults
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import ClosedVault, ManagedVault, OpenVault, Vaults
-from vault_indexer.vaults.searching import ServedVaults
+from vault_indexer.vaults.vaults import ServedVaults
 
 
 @dataclass

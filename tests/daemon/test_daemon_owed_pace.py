@@ -19,7 +19,7 @@ from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
 from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.index.workers.slots import Slots
+from vault_indexer.index.workers.pool import Slots
 
 NOTES = 60
 

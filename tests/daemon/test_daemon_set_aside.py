@@ -12,13 +12,13 @@ from vault_at_work import NOTES, Place, hits, opened, place, wait_for
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
+from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Job
 from vault_indexer.index.workers.job import Died
 from vault_indexer.model import Problem
-from vault_indexer.vault.quarantine import Quarantine
+from vault_indexer.vault.dirty import Quarantine
 
 pytestmark = pytest.mark.long
 

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vault_indexer.daemon.loop_state import LoopState
-from vault_indexer.daemon.situation import Situation
+from vault_indexer.daemon.situation import LoopState, Situation
 from vault_indexer.daemon.sync import UnreadNotes
 from vault_indexer.model import Progress
 

@@ -19,7 +19,7 @@ from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask, missing_vectors_notice
-from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
+from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.daemon.tasks.words import WordsTask
 from vault_indexer.errors import IndexUnusableError
@@ -31,7 +31,7 @@ from vault_indexer.providers.wordllama import wordllama_model
 from vault_indexer.store import SnapshotHolder
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.system import ProcessLimits
-from vault_indexer.vault.quarantine import Quarantine
+from vault_indexer.vault.dirty import Quarantine
 
 
 @pytest.mark.parametrize(

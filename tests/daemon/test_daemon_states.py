@@ -18,14 +18,13 @@ from vault_at_work import WORDLLAMA, Place, StartedProcesses, copy_of, daemon, h
 from vault_indexer.bootstrap import open_daemon
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.faults import ActiveFaults, Cause
+from vault_indexer.daemon.faults import STALLED_S, ActiveFaults, Cause, StallWatch
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.daemon.stall import STALLED_S, StallWatch
 from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.service import VaultService
-from vault_indexer.system.disk_space import free_bytes
+from vault_indexer.system.paths import free_bytes
 
 FULL_DEVICE = Path("/dev/full")
 needs_full_device = pytest.mark.skipif(not FULL_DEVICE.exists(), reason="there is no /dev/full")

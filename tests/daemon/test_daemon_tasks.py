@@ -10,7 +10,7 @@ from loop_by_hand import Clock
 
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.merge import MergeTask
+from vault_indexer.daemon.tasks.compaction import MergeTask
 from vault_indexer.daemon.tasks.rechunk import RechunkTask
 from vault_indexer.index.compaction import MergeJob
 from vault_indexer.index.jobs import PrepareJob

@@ -11,10 +11,10 @@ from vault_at_work import NOTES, Place, opened, place, wait_for
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.daemon.tasks.merge import MergeTask
+from vault_indexer.daemon.tasks.compaction import MergeTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.writer import IndexWriter
-from vault_indexer.system.process_limits import ProcessLimits
+from vault_indexer.system.processes import ProcessLimits
 
 pytestmark = pytest.mark.long
 

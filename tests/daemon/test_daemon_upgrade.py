@@ -24,7 +24,7 @@ from vault_indexer.providers import better_model
 from vault_indexer.service import VaultService
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
-from vault_indexer.store.catalog.page_checksums import record_page_checksums
+from vault_indexer.store.catalog.integrity import record_page_checksums
 
 pytestmark = pytest.mark.long
 

@@ -13,11 +13,11 @@ from loop_by_hand import Clock
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.portions import PortionTask
+from vault_indexer.daemon.tasks.embedding import PortionTask
 from vault_indexer.daemon.tasks.upkeep import NextWork, Upkeep, UpkeepTask, Work
 from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.job import Failed
-from vault_indexer.index.workers.slots import Slots
+from vault_indexer.index.workers.pool import Slots
 
 
 @dataclass

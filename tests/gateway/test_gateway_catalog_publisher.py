@@ -20,7 +20,7 @@ from vault_gateway.owner import NotOwnerError, PublishedVault
 from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.errors import BackendError
-from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB
+from vault_indexer.index.compatibility import WEIGHTS_BLOB
 from vault_indexer.model import chunk_key, note_id_of
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.store import Generation, IndexDir

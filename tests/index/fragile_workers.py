@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_indexer.index.workers.budget import Mark, NoteMeter
-from vault_indexer.system.process_limits import own_usage
+from vault_indexer.system.processes import own_usage
 
 MB = 1 << 20
 

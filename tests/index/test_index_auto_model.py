@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.config import Settings
-from vault_indexer.index.compatibility.auto_model import (
+from vault_indexer.index.compatibility import (
+    check_compatibility,
+    manifest_for,
     settings_for_build,
     settings_for_index,
     upgraded_settings,
 )
-from vault_indexer.index.compatibility.check import check_compatibility, manifest_for
 from vault_indexer.model import Chunk, FileKind, FileRow, Note
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import better_model

@@ -8,11 +8,20 @@ import pytest
 
 from vault_indexer.config.settings import EmbeddingSettings, IndexSettings
 from vault_indexer.errors import DiskFullError, NoteError
-from vault_indexer.index.workers.budget import STALLED_S, JobWatch, Mark, NoteBudget, NoteMeter
+from vault_indexer.index.workers.budget import (
+    STALLED_S,
+    JobWatch,
+    Mark,
+    NoteBudget,
+    NoteMeter,
+    PoolPlan,
+    is_slow_model,
+    limits_of,
+    note_budget,
+)
 from vault_indexer.index.workers.job import Died, Failed, JobWorker, run_job
-from vault_indexer.index.workers.plan import PoolPlan, is_slow_model, limits_of, note_budget
+from vault_indexer.index.workers.pool import Slots
 from vault_indexer.index.workers.process import ChildProcess
-from vault_indexer.index.workers.slots import Slots
 from vault_indexer.system import ProcessLimits, Usage
 
 MB = 1 << 20

@@ -13,7 +13,7 @@ from small_generation import MODEL, prepared
 from vault_indexer.config import Manifest, Settings
 from vault_indexer.errors import DiskFullError, ProcessError, ProviderError
 from vault_indexer.index.build import ENDED_TWICE, BuildSpec, Pool, build, build_next, prepare_all
-from vault_indexer.index.compatibility.check import manifest_for
+from vault_indexer.index.compatibility import manifest_for
 from vault_indexer.index.jobs import Finished, FinishJob, Job, Outcome, PrepareJob
 from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.workers.job import Died, Failed

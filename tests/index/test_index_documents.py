@@ -8,7 +8,7 @@ import pytest
 
 from vault_indexer.chunk import PROPERTIES, chunker_for
 from vault_indexer.config import Settings
-from vault_indexer.index.documents import SHARED_TERMS, NoteWords, keyword_documents
+from vault_indexer.index.jobs import SHARED_TERMS, NoteWords, keyword_documents
 from vault_indexer.model import Chunk, JsonValue
 from vault_indexer.parse import parse_note
 from vault_indexer.store.keywords import KeywordDocument

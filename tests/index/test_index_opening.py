@@ -14,8 +14,7 @@ from small_generation import MODEL, prepared, put, small_generation, vector
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.compaction import CompactionJob, MergeJob, discard_next_base, use_next_base
-from vault_indexer.index.documents import all_documents, documents_of
-from vault_indexer.index.followers import KeywordFollower, VectorFollower
+from vault_indexer.index.derived import KeywordFollower, VectorFollower
 from vault_indexer.index.jobs import (
     Job,
     KeywordCompactionJob,
@@ -23,8 +22,10 @@ from vault_indexer.index.jobs import (
     KeywordsJob,
     NoteWorker,
     Outcome,
+    all_documents,
     catch_up,
     catch_up_keywords,
+    documents_of,
     rebuild_keywords,
 )
 from vault_indexer.index.opening import IndexPrefetch, base_of, open_to_read, open_vectors
@@ -37,7 +38,7 @@ from vault_indexer.store.catalog import (
     Changes,
 )
 from vault_indexer.store.keywords import KeywordDocument, KeywordIndex
-from vault_indexer.store.keywords.commit_record import Checksum, read_commit_record, write_commit_record
+from vault_indexer.store.keywords.index import Checksum, read_commit_record, write_commit_record
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import temporary_prefix
 

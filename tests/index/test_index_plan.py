@@ -11,9 +11,8 @@ import pytest
 from vault_indexer.index.plan import Applied, Plan, count_notes, is_linkable, linked_row, plan
 from vault_indexer.model import FileKind, FileRow
 from vault_indexer.vault import IgnoreRules, scan
-from vault_indexer.vault.exclusion_lists import ObsidianFilters, compile_ignore_list
 from vault_indexer.vault.files import FileStat, RootIdentity
-from vault_indexer.vault.ignore import Decision
+from vault_indexer.vault.ignore import Decision, ObsidianFilters, compile_ignore_list
 from vault_indexer.vault.walk import Scan, ScannedFile
 
 OLD_NS = 1_000_000_000_000

@@ -14,12 +14,23 @@ from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.config import Settings
 from vault_indexer.config.manifest import Manifest, strategies_in
 from vault_indexer.errors import ProviderError
-from vault_indexer.index.compatibility.check import manifest_for
-from vault_indexer.index.compatibility.strategies import StrategiesInUse
-from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
+from vault_indexer.index.compatibility import (
+    WEIGHTS_BLOB,
+    StrategiesInUse,
+    manifest_for,
+    stored_weights,
+    weights_for_build,
+)
 from vault_indexer.index.jobs import NoteWorker, PrepareJob, WarmJob
-from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped, text_digest
-from vault_indexer.index.reading.sample import first_part, has_drifted, sample_texts
+from vault_indexer.index.reading.prepare import (
+    Parsed,
+    Preparer,
+    Skipped,
+    first_part,
+    has_drifted,
+    sample_texts,
+    text_digest,
+)
 from vault_indexer.index.workers.job import Failed
 from vault_indexer.model import Chunk, FileKind, Note
 from vault_indexer.ports import EmbeddingModel

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.config.settings import IndexSettings
+from vault_indexer.index.workers.budget import PoolPlan, upkeep_limits
 from vault_indexer.index.workers.job import Died
-from vault_indexer.index.workers.plan import PoolPlan, upkeep_limits
 from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.system.process_limits import MemoryWatch, ProcessLimits, lower_io_priority, usable_cores
+from vault_indexer.system.processes import MemoryWatch, ProcessLimits, lower_io_priority, usable_cores
 
 MB = 1 << 20
 ON_LINUX = sys.platform.startswith("linux")

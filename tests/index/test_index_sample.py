@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.index.reading.sample import FIRST_BYTES, first_part
+from vault_indexer.index.reading.prepare import FIRST_BYTES, first_part
 from vault_indexer.model import FileKind
 from vault_indexer.vault.files import FileStat, RootIdentity
 from vault_indexer.vault.ignore import Decision

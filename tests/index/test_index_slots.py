@@ -6,7 +6,7 @@ import threading
 
 from waiting import wait_until
 
-from vault_indexer.index.workers.slots import Slots
+from vault_indexer.index.workers.pool import Slots
 
 
 def test_a_pool_waits_while_all_places_are_taken() -> None:

@@ -12,7 +12,7 @@ from indexed_vault import write_notes
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import ConfigError
-from vault_indexer.index.reading.source_file import source_note
+from vault_indexer.index.reading.note import source_note
 from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.service import VaultService
 

@@ -42,7 +42,7 @@ from vault_indexer.index.workers.budget import (
 from vault_indexer.index.workers.job import Died
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.system import ProcessLimits, Usage
-from vault_indexer.system.process_limits import own_usage
+from vault_indexer.system.processes import own_usage
 
 MB = 1 << 20
 Pool = WorkerPool[str, tuple[str, int]]

@@ -15,7 +15,7 @@ from small_generation import MODEL, prepared, small_generation, vector
 from vault_indexer.config import Settings
 from vault_indexer.errors import IndexUnusableError, ProviderError, UnavailableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.compatibility.strategies import StrategiesInUse
+from vault_indexer.index.compatibility import StrategiesInUse
 from vault_indexer.index.jobs import (
     Embedded,
     EmbedJob,

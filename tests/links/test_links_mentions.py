@@ -11,7 +11,7 @@ from linked_vault import NOTES
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.sources import OptionValue
-from vault_indexer.links.name_finder import Name, find, names
+from vault_indexer.links.mentions import Name, find, names
 from vault_indexer.model import Mention
 from vault_indexer.service import VaultService
 from vault_indexer.text.fold import fold, normalize

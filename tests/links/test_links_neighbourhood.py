@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from reliability_lab import assembly_of, opened
 
 from vault_indexer.errors import UnknownNoteError, UsageError
-from vault_indexer.links.clusters import MAX_CLUSTERS
-from vault_indexer.links.excerpt import excerpt
-from vault_indexer.links.name_finder import Name, find, names
+from vault_indexer.links.mentions import Name, find, names
+from vault_indexer.links.neighbourhood import MAX_CLUSTERS
+from vault_indexer.links.note_links import excerpt
 from vault_indexer.links.note_names import nearest_note, note_of, part_of
 from vault_indexer.links.related import related_notes, shared_links
 from vault_indexer.model import GraphNode, Nearness

@@ -8,7 +8,7 @@ from linked_vault import NOTES, PICTURE
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.errors import UsageError
-from vault_indexer.links.excerpt import excerpt
+from vault_indexer.links.note_links import excerpt
 from vault_indexer.model import OutgoingLink
 from vault_indexer.service import VaultService
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from vault_indexer.links.prose import Prose
+from vault_indexer.links.mentions import Prose
 from vault_indexer.parse import parse_note
 
 

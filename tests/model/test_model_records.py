@@ -28,8 +28,8 @@ from vault_indexer.model import (
     note_id_of,
 )
 from vault_indexer.model.chunk import join_context
+from vault_indexer.model.file_kind import language_of
 from vault_indexer.model.records import QUARANTINED, chunk_key, first_per_note, names_of_json
-from vault_indexer.model.source_languages import language_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 
 from vault_indexer.model import JsonValue
 from vault_indexer.parse import parse_note
-from vault_indexer.parse.properties import property_lines
-from vault_indexer.parse.subpath import Anchors
+from vault_indexer.parse.frontmatter import property_lines
+from vault_indexer.parse.resolve import Anchors
 from vault_indexer.parse.tasks import find_tasks
 
 TEXT = """# Plan

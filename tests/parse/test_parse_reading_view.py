@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import JsonValue
-from vault_indexer.parse.reading_html import Tag, html_parts
+from vault_indexer.parse.reading_syntax import Tag, html_parts
 from vault_indexer.parse.reading_view import (
     MAX_PROPERTY_DEPTH,
     SCHEMES,

@@ -6,7 +6,7 @@ import pytest
 
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import IndexedTexts, better_model_advice, choose_provider, languages_of
-from vault_indexer.providers.auto import AT_ONCE_BYTES
+from vault_indexer.providers.choose import AT_ONCE_BYTES
 
 
 def everything(_package: str) -> bool:

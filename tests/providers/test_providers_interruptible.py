@@ -10,7 +10,7 @@ import pytest
 from waiting import DEADLINE_S
 
 from vault_indexer.errors import ProviderError, QueryCancelledError
-from vault_indexer.providers.interruptible import interruptible
+from vault_indexer.providers.llm import interruptible
 
 
 class Work:

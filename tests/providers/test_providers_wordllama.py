@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from waiting import PROCESS_S
 
 from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer
-from vault_indexer.providers.wordllama_tokens import WORD, WordLlamaTokens, load_tokenizer, wordllama_file
+from vault_indexer.providers.token_weights import WORD, WordLlamaTokens, load_tokenizer, wordllama_file
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Embedder, Tokenizer

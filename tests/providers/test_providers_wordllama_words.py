@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.providers import WordLlamaEmbedder, word_vectors
-from vault_indexer.providers.wordllama_tokens import load_tokenizer
-from vault_indexer.providers.wordllama_words import WordLlamaWords, word_numbers
+from vault_indexer.providers.token_weights import load_tokenizer
+from vault_indexer.providers.wordllama import WordLlamaWords, word_numbers
 
 WORDS = word_vectors()
 NUMBERS = word_numbers()

@@ -27,7 +27,7 @@ from vault_indexer.index.note_workers import WorkerSpec, make_preparer
 from vault_indexer.index.reading.prepare import Parsed, Preparer, Skipped
 from vault_indexer.index.workers.budget import NoteMeter
 from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.system.process_limits import own_usage
+from vault_indexer.system.processes import own_usage
 
 pytestmark = pytest.mark.slow
 

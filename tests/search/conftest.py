@@ -5,7 +5,7 @@ from indexed_vault import indexed_vault
 from small_vault import Ask, write_vault
 
 from vault_indexer.model import SearchAnswer, SearchRequest
-from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from reliability_lab import in_one_process, opened
 
 from vault_indexer.bootstrap import resolve_target
-from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from vault_indexer.search.rank.anchor_text import AnchorMatch, match_anchor_text
+from vault_indexer.search.rank.link import AnchorMatch, match_anchor_text
 from vault_indexer.store import Snapshot
 from vault_indexer.text.terms import QueryTerm, TermClass
 

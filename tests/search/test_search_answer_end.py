@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from small_vault import Ask
 
 from vault_indexer.model import Verdict
-from vault_indexer.search.answer_end import count_likely
-from vault_indexer.search.confidence import verdict_of
+from vault_indexer.search.confidence import count_likely, verdict_of
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ from small_vault import Ask
 
 from vault_indexer.errors import QueryError, UsageError
 from vault_indexer.model import Hit, SearchRequest, Why
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.present.snippet import Snippets
 from vault_indexer.search.rank.notes import DECAY, note_scores
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, IndexReader]

@@ -19,14 +19,14 @@ from vault_indexer.model import SearchRequest
 from vault_indexer.ports import WordVectors
 from vault_indexer.providers import word_vectors
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
-from vault_indexer.search.rank.chunk_coverage import ALIKE, BY_CHANCE, HELD, chunk_coverage
+from vault_indexer.search.rank.notes import ALIKE, BY_CHANCE, HELD, chunk_coverage
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, pack_words, unpack_words
 from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
-from vault_indexer.text.function_words import function_words
+from vault_indexer.text.language import function_words
 
 NOTES = {
     "Garage.md": "# Garage\n\nThe vehicle was repaired, and the engine is quiet again.\n",

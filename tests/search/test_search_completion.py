@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from indexed_vault import indexed_vault, write_notes
 
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query import OPERATORS
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, IndexReader]

@@ -13,9 +13,9 @@ from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutEr
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query.parser import MAX_EXPRESSIONS, MAX_OPERATORS, MAX_TERMS, parse_query
 from vault_indexer.search.rank.retrieve import by_word
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords.schema import FieldWeights
 from vault_indexer.text.query import analyze_query

@@ -8,7 +8,7 @@ import pytest
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 HARDLY_ANY = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.model import Heading, Passage
 from vault_indexer.parse import parse_note
-from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens, expand
+from vault_indexer.search.present.hits import ExpandMode, Expansion, estimated_tokens, expand
 
 MODES: tuple[ExpandMode, ...] = ("section", "section_or_window", "window")
 

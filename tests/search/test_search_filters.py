@@ -12,8 +12,8 @@ from vault_indexer.errors import QueryError
 from vault_indexer.model import note_id_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query.parser import parse_query
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, IndexReader]

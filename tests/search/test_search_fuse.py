@@ -14,10 +14,10 @@ from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates, RankRequest, global_keys, local_notes
 from vault_indexer.search.rank.fuse import fuse, reciprocal_rank_fusion
 from vault_indexer.search.rank.notes import group, note_scores
-from vault_indexer.search.rank.recency import recency_factors
+from vault_indexer.search.rank.rank import recency_factors
 from vault_indexer.search.rank.rerank import Evidence, rerank, weighted_mean
 from vault_indexer.search.rank.retrieve import merge_top_k
-from vault_indexer.search.rank.titles import name
+from vault_indexer.search.rank.titles import add_title_scores
 
 Rankings = dict[str, list[int]]
 Weights = dict[str, float]
@@ -282,7 +282,7 @@ def test_a_note_of_the_name_gets_the_best_score_once_more() -> None:
     table = table_of(1, 2, 3)
     table.score = np.array([0.5, 0.2, 0.1])
     table.named = {9: 2}
-    name(table, request_for(SETTINGS))
+    add_title_scores(table, request_for(SETTINGS))
     assert (table.title.tolist(), table.score.tolist()) == ([0, 0.5, 0], pytest.approx([0.5, 0.7, 0.1]))
 
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Hit, SearchRequest, Why
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.rank.chunk_coverage import ALIKE
 from vault_indexer.search.rank.link import NEIGHBOUR_SCORE
-from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
-from vault_indexer.search.terms.vector_weight import (
+from vault_indexer.search.rank.notes import ALIKE, NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.terms.words import (
     FOREIGN,
     LACKING,
     lacking_weight,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.search.present.graphemes import cluster_end, cluster_start
+from vault_indexer.search.present.borders import cluster_end, cluster_start
 
 WHOLE = [
     pytest.param("e\u0301\u0323", id="accents"),

@@ -6,7 +6,7 @@ import pytest
 from small_vault import NOTES
 
 from vault_indexer.errors import UsageError
-from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, IndexReader]

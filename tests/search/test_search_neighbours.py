@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from vault_indexer.model import Correction
-from vault_indexer.search.rank.neighbours import Neighbour, neighbours_of
+from vault_indexer.search.rank.link import Neighbour, neighbours_of
 from vault_indexer.search.terms.spelling import as_spelt, with_corrections
 from vault_indexer.store import Snapshot
 from vault_indexer.text.terms import QueryTerm

@@ -16,9 +16,9 @@ from vault_indexer.model import NoteRow, SearchRequest, note_id_of
 from vault_indexer.parse import property_lines
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.query.regex import compile_regex
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -13,12 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.model import JsonValue
-from vault_indexer.parse import parse_note
+from vault_indexer.parse import parse_note, render_markdown
 from vault_indexer.parse.reading_view import reading_view
 from vault_indexer.search.deadline import WorkBudget
-from vault_indexer.search.filters.text.note_source import NoteSource
-from vault_indexer.search.filters.text.pattern_search import PatternSearch
 from vault_indexer.search.filters.text_pattern import text_pattern
+from vault_indexer.search.filters.text_source import NoteSource, PatternSearch
 
 FIXTURES = Path(__file__).parents[1] / "parse" / "fixtures"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -90,6 +89,13 @@ def test_a_phrase_is_found_across_markup(phrase: str, source: str) -> None:
 )
 def test_what_no_reader_sees_is_not_found(phrase: str, source: str) -> None:
     assert found(phrase, source) == []
+
+
+@given(st.text(alphabet=" \t\r\n-+:#|^*_~=`[]<>\\&%a1.!'\"(){}$", min_size=1, max_size=12))
+def test_a_part_without_markup_is_shown_as_the_renderer_shows_it(source: str) -> None:
+    note = NoteSource(source.encode())
+    part, was_rendered = note.part_at(note.text_start)
+    assert was_rendered or part.readable.text == render_markdown(source[part.start : part.end]).text
 
 
 def test_in_code_and_in_files_of_code_all_is_seen() -> None:

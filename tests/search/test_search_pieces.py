@@ -10,10 +10,9 @@ from vault_indexer.search.deadline import WorkBudget
 from vault_indexer.search.filters.matches import Matches
 from vault_indexer.search.filters.path_filter import name_contains, path_condition
 from vault_indexer.search.filters.scopes import HeadingRow, NoteText, Pieces, pieces, task_states
-from vault_indexer.search.filters.text.note_source import NoteSource
-from vault_indexer.search.filters.text.pattern_search import PatternSearch, is_worth_scanning
-from vault_indexer.search.filters.text.required import is_seen_in_text, required_regex, required_word
+from vault_indexer.search.filters.text import is_seen_in_text, required_regex, required_word
 from vault_indexer.search.filters.text_pattern import SearchedText, plain, text_pattern
+from vault_indexer.search.filters.text_source import NoteSource, PatternSearch, is_worth_scanning
 from vault_indexer.search.query import Node, Phrase, Regex, Scope, Within, Word, compile_regex, parse_query
 from vault_indexer.text.tokens import LONGEST_TERM
 

@@ -18,8 +18,8 @@ from vault_indexer.parse import parse_note, property_lines
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import text_pattern
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query import compile_regex, parse_query
+from vault_indexer.search.searcher import IndexReader
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 WORDS = (

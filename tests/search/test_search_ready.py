@@ -12,9 +12,8 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import IndexUnusableError, ProviderError
 from vault_indexer.model import SearchRequest
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.index_reader import IndexReader
-from vault_indexer.search.searcher import Searcher
-from vault_indexer.search.warm_up import load_caches
+from vault_indexer.search.ready import load_caches
+from vault_indexer.search.searcher import IndexReader, Searcher
 from vault_indexer.service import VaultService
 from vault_indexer.store.snapshot import SnapshotHolder
 

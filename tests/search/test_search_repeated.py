@@ -10,7 +10,7 @@ from indexed_vault import indexed_vault, write_notes
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import SearchRequest
 from vault_indexer.search import RepeatedQuery
-from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 QUERIES = (

@@ -10,8 +10,8 @@ from reliability_lab import assembly_of, opened
 
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.filters.scopes import NoteText, pieces
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query.ast import Scope
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.reader import CatalogReader
 

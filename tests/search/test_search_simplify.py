@@ -8,10 +8,8 @@ from hypothesis import strategies as st
 
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
 from vault_indexer.search.filters.candidates import pattern_of
-from vault_indexer.search.filters.chunk_filter import ChunkFilter
+from vault_indexer.search.filters.chunk_filter import NOTHING, ChunkFilter, simplify
 from vault_indexer.search.filters.evaluation import Evaluation
-from vault_indexer.search.filters.simplify import NOTHING, simplify
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.query import (
     All,
     Either,
@@ -26,6 +24,7 @@ from vault_indexer.search.query import (
     parse_query,
 )
 from vault_indexer.search.query.ast import outline
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 
 Indexed = tuple[VaultService, IndexReader]

@@ -10,7 +10,7 @@ import pytest
 from vault_indexer.api import Vault
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.model import Correction, SearchAnswer, SearchRequest
-from vault_indexer.search.terms.common_words import is_common, vocabulary_file
+from vault_indexer.search.terms.words import is_common, vocabulary_file
 from vault_indexer.service import VaultService
 
 NEIGHBOURS = {"diaro", "break", "stack", "base", "zahl", "obsidian"}
@@ -163,7 +163,7 @@ def test_common_words_are_known_and_common_misspellings_are_not() -> None:
 @pytest.mark.long
 def test_looking_a_word_up_loads_neither_llamaindex_nor_a_tokenizer() -> None:
     code = (
-        "import sys; from vault_indexer.search.terms.common_words import is_common; is_common('diary');"
+        "import sys; from vault_indexer.search.terms.words import is_common; is_common('diary');"
         "print({one.split('.')[0] for one in sys.modules} & {'llama_index', 'tokenizers', 'tiktoken'})"
     )
     ran = subprocess.run(

@@ -7,7 +7,7 @@ from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import AskRequest, SearchRequest
 from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.index_reader import IndexReader
+from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.typed_words import TypedWords, only_typed_word
 from vault_indexer.service import VaultService
 

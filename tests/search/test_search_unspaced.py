@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from vault_indexer import open_vault
 from vault_indexer.api import Vault
-from vault_indexer.search.unspaced import pair_contents, weigh_runs
+from vault_indexer.search.confidence import pair_contents, weigh_runs
 from vault_indexer.text.query import analyze_query
 
 NOTES = {

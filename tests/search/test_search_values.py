@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from vault_indexer.search.query.values import is_moment, iso_date, moment_ns, number
+from vault_indexer.search.query.ast import is_moment, iso_date, moment_ns, number
 
 ZONE = timezone(timedelta(hours=2))
 NOW = datetime(2024, 3, 1, 9, 30, 15, 250, tzinfo=ZONE)

@@ -11,7 +11,7 @@ import pytest
 
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.serve.http.announcements import Announcements
+from vault_indexer.serve.server import Announcements
 
 INFO = DaemonInfo(os.getpid(), "http://127.0.0.1:1", "the-token", "/v", "")
 

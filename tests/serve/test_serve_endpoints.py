@@ -35,9 +35,8 @@ from vault_indexer.serve.api.endpoints import (
     UNRESOLVED,
     Endpoint,
 )
-from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
 from vault_indexer.serve.api.openapi import answer_type
-from vault_indexer.serve.api.respond import FUNCTIONS, AnswerContext
+from vault_indexer.serve.api.respond import FUNCTIONS, AnswerContext, hit_keys, with_shares
 from vault_indexer.service import VaultService
 
 

@@ -21,7 +21,7 @@ from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import Message
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, RowTools, ToolSet, VaultTools
-from vault_indexer.serve.mcp.projection import keys
+from vault_indexer.serve.mcp.budget import keys
 from vault_indexer.serve.mcp.tools import Object, ToolContext, ToolRow
 from vault_indexer.vaults import ClosedVault, Vaults
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from vault_indexer.contract.codec import encode
 from vault_indexer.model import JsonValue, NoteText
-from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
+from vault_indexer.providers.token_weights import WordLlamaTokenizer
 from vault_indexer.serve.mcp.budget import PAGE_TOKENS, as_text, fitting, likely_tokens, page, tokens_of
 from vault_indexer.serve.mcp.reading import lines_of, part_of
 

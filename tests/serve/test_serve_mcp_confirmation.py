@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.serve.mcp.confirmation import ConfirmationCodes
+from vault_indexer.serve.mcp.server import ConfirmationCodes
 
 
 def test_a_code_is_valid_once_and_for_its_own_change_alone() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.mcp.projection import Schema, kept_schema, keys, merged_schema, project
+from vault_indexer.serve.mcp.budget import Schema, kept_schema, keys, merged_schema, project
 
 KEEP = keys("path", "score", hits=keys("title"), note=keys("line"))
 TEXT: Schema = {"type": "string"}

@@ -14,7 +14,7 @@ from serve_api import Answer, Api
 
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import extension_routes
-from vault_indexer.serve.http.parameters import allowed_parameters
+from vault_indexer.serve.http.routes import allowed_parameters
 
 PAGE = Path(__file__).parents[2] / "docs" / "http.md"
 REQUIRED = {"q": "telescope", "path": "Sky"}

@@ -24,7 +24,7 @@ from vault_indexer.errors import (
 )
 from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.serve.http.rebuilds import Rebuilds
-from vault_indexer.serve.http.responses import error_response
+from vault_indexer.serve.http.routes import error_response
 from vault_indexer.service import VaultService
 
 Report = Callable[[Progress], None]

@@ -12,13 +12,13 @@ import pytest
 
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.http.guard import Message, Receive, Send
-from vault_indexer.serve.http.parameters import (
+from vault_indexer.serve.http.routes import (
+    EndpointRoutes,
     ParameterCheck,
     allowed_parameters,
     problem_of_query,
     query_pairs,
 )
-from vault_indexer.serve.http.routes import EndpointRoutes
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, vault_url, without_prefix
 from vault_indexer.vaults import Vaults
 

@@ -23,7 +23,7 @@ from vault_indexer.store.catalog import (
     is_sound,
     note_rows,
 )
-from vault_indexer.store.catalog.page_checksums import sums_path
+from vault_indexer.store.catalog.integrity import sums_path
 
 MODEL = "test/model/2"
 ONE = b"\x00\x3c\x00\x3c"

@@ -21,8 +21,8 @@ from vault_indexer.store.catalog import (
     ResolvedLink,
     note_rows,
 )
-from vault_indexer.store.catalog.changes import ADDED, EMBEDDED, REMOVED
-from vault_indexer.store.catalog.page_checksums import record_page_checksums
+from vault_indexer.store.catalog.integrity import record_page_checksums
+from vault_indexer.store.catalog.note_rows import ADDED, EMBEDDED, REMOVED
 
 MODEL = "test/model/2"
 VECTOR = b"\x00\x3c\x00\x3c"

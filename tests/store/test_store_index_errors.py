@@ -20,7 +20,7 @@ from vault_indexer.errors import (
 )
 from vault_indexer.store import IndexDir, index_errors
 from vault_indexer.store.catalog import is_full, unusable
-from vault_indexer.store.index_errors import disk_full, edit_bytes
+from vault_indexer.store.generations import disk_full, edit_bytes
 from vault_indexer.system import EDIT_BYTES
 
 MOST = 1 << 62

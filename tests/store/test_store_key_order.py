@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords.key_order import KeyOrder
+from vault_indexer.store.keywords.snapshot import KeyOrder
 
 KEYS = st.lists(st.integers(0, 30), unique=True, max_size=12)
 

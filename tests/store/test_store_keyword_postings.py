@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.store.keywords.bm25f import best, inverse_document_frequency, length_norms, saturate
-from vault_indexer.store.keywords.cache_sizes import entry_bytes, limit_for
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
     Dense,
@@ -17,7 +15,16 @@ from vault_indexer.store.keywords.postings import (
     sum_at,
     sums_in_order,
 )
-from vault_indexer.store.keywords.rounded_scores import RoundedScores, may_be_best
+from vault_indexer.store.keywords.scorer import (
+    RoundedScores,
+    best,
+    entry_bytes,
+    inverse_document_frequency,
+    length_norms,
+    limit_for,
+    may_be_best,
+    saturate,
+)
 
 Lists = list[dict[int, int]]
 

@@ -22,9 +22,8 @@ from vault_indexer.store.keywords.memory_segment import (
 )
 from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache, TermPostings
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights, KeywordDocument
-from vault_indexer.store.keywords.segment_reader import Postings, SegmentData, stored_lengths
-from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
+from vault_indexer.store.keywords.whoosh_segment import Postings, SegmentBuilder, SegmentData, stored_lengths
 from vault_indexer.system import LruCache
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import LONGEST_TERM

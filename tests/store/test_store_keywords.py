@@ -14,20 +14,20 @@ import numpy as np
 import pytest
 
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.store.keywords.commit_record import (
+from vault_indexer.store.keywords.index import (
     COMMIT_RECORD_NAME,
+    PER_TIER,
+    TIERS,
     Checksum,
+    KeywordIndex,
     check_files,
     checksum_of,
     read_commit_record,
     write_commit_record,
 )
-from vault_indexer.store.keywords.index import KeywordIndex
-from vault_indexer.store.keywords.merge_policy import PER_TIER, TIERS
 from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
-from vault_indexer.store.keywords.segment_reader import SegmentData
-from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
+from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder, SegmentData
 from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import LONGEST_TERM
 

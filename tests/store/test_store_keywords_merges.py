@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from vault_indexer.store.keywords.merge_policy import segments_to_merge, segments_to_merge_later
-from vault_indexer.store.keywords.segment_writer import MAX_DOCUMENTS
+from vault_indexer.store.keywords.index import segments_to_merge, segments_to_merge_later
+from vault_indexer.store.keywords.whoosh_segment import MAX_DOCUMENTS
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from vault_indexer.errors import DamagedError
-from vault_indexer.store.catalog.page_checksums import (
+from vault_indexer.store.catalog.integrity import (
     Log,
     PageSums,
     damaged_pages,

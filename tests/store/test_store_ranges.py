@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vault_indexer.arrays import first_of_each, spread_ranges
 from vault_indexer.store.keywords import FieldWeights, KeywordDocument, KeywordIndex
-from vault_indexer.store.ranges import first_of_each, spread_ranges
 from vault_indexer.store.vectors.index import VectorSnapshot, build_snapshot
 from vault_indexer.text.query import analyze_query
 

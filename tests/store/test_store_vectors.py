@@ -16,7 +16,7 @@ from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.store.vectors import spread_evenly
-from vault_indexer.system.huge_pages import back_by_huge_pages
+from vault_indexer.system.memory import back_by_huge_pages
 
 DIMENSION = 8
 

@@ -11,8 +11,7 @@ from held_build import Gates, held_assembly
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.serve.http.announcements import Announcements
-from vault_indexer.serve.server import Site, bind, daemon_info, ended_by_signals, run
+from vault_indexer.serve.server import Announcements, Site, bind, daemon_info, ended_by_signals, run
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import Vaults
 

@@ -22,7 +22,7 @@ from vault_indexer.system import (
     windows_long_path,
 )
 from vault_indexer.vault import IgnoreRules, Scan, scan
-from vault_indexer.vault.listing import Entry, SystemFiles, VaultFiles
+from vault_indexer.vault.walk import Entry, SystemFiles, VaultFiles
 
 pytestmark = pytest.mark.portable
 

@@ -25,8 +25,8 @@ from vault_indexer.system import (
     trim_heap,
     usable_cores,
 )
-from vault_indexer.system.huge_pages import back_by_huge_pages
-from vault_indexer.system.process_limits import lower_io_priority, resident_bytes
+from vault_indexer.system.memory import back_by_huge_pages
+from vault_indexer.system.processes import lower_io_priority, resident_bytes
 
 MB = 1 << 20
 THREADS = (

@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 import pytest
 
 from vault_indexer.text.control_characters import clean, clean_lines, json_text
-from vault_indexer.text.function_words import function_words, is_function_word
-from vault_indexer.text.interrogatives import interrogatives
-from vault_indexer.text.letters import letters
-from vault_indexer.text.times import iso_moment, iso_time
+from vault_indexer.text.language import function_words, interrogatives, is_function_word
+from vault_indexer.text.phrases import iso_moment, iso_time
+from vault_indexer.text.scripts import letters
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_indexer.text.fold import fold, normalize, tag_name
-from vault_indexer.text.kana import other_kana
+from vault_indexer.text.query import other_kana
 from vault_indexer.text.stem import stem, stem_with_marks
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.vault.failed_edits import FailedEdits
+from vault_indexer.vault.dirty import FailedEdits
 
 
 def test_a_path_that_fails_by_itself_joins_no_later_group() -> None:

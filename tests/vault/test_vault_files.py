@@ -27,8 +27,8 @@ from vault_indexer.vault import (
     resolved_path,
     scan,
 )
-from vault_indexer.vault.exclusion_lists import ObsidianFilters, compile_ignore_list
 from vault_indexer.vault.files import evicted_by_flags, icloud_placeholder_of, is_regular, is_utf8_name
+from vault_indexer.vault.ignore import ObsidianFilters, compile_ignore_list
 from vault_indexer.vault.read import is_unchanged, too_large
 
 

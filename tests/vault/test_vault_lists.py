@@ -10,14 +10,14 @@ import pytest
 from vault_indexer.config.settings import FilesSettings
 from vault_indexer.errors import ExclusionError
 from vault_indexer.vault import Decision, IgnoreRules, load_ignore_rules
-from vault_indexer.vault.exclusion_lists import (
+from vault_indexer.vault.ignore import (
     ExclusionLists,
     ObsidianFilters,
     compile_ignore_list,
     read_ignore_list,
     read_obsidian_filters,
 )
-from vault_indexer.vault.mounts import remote_file_system
+from vault_indexer.vault.watch import remote_file_system
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_indexer.vault.quarantine import Quarantine
+from vault_indexer.vault.dirty import Quarantine
 
 
 class Aside:

@@ -13,9 +13,15 @@ from vault_indexer.vault.deletion import (
     assess_deletions,
 )
 from vault_indexer.vault.diff import FileChanges, diff
-from vault_indexer.vault.files import FileStat, RootIdentity, is_sync_conflict, is_utf8_name
-from vault_indexer.vault.pictures import is_picture_name, picture_type
-from vault_indexer.vault.quarantine import Quarantine
+from vault_indexer.vault.dirty import Quarantine
+from vault_indexer.vault.files import (
+    FileStat,
+    RootIdentity,
+    is_picture_name,
+    is_sync_conflict,
+    is_utf8_name,
+    picture_type,
+)
 
 HOME, OTHER = RootIdentity(1, 2), RootIdentity(1, 3)
 

@@ -24,8 +24,8 @@ from vault_indexer.vault import (
     WatchMode,
     load_ignore_rules,
 )
-from vault_indexer.vault.mounts import remote_file_system, system_mounts, system_watch_limit
 from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, Source, TooFewWatchesError
+from vault_indexer.vault.watch import remote_file_system, system_mounts, system_watch_limit
 
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyEvent

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault import Batch, DirtySet, IgnoreRules, SystemHooks, VaultWatcher
-from vault_indexer.vault.mounts import remote_file_system
 from vault_indexer.vault.sources import Sink
+from vault_indexer.vault.watch import remote_file_system
 
 
 class QuietSource:

@@ -23,10 +23,9 @@ from vault_indexer.vault import (
     is_sync_conflict,
     scan,
 )
-from vault_indexer.vault.exclusion_lists import compile_ignore_list
 from vault_indexer.vault.files import evicted_by_flags
-from vault_indexer.vault.listing import Entry, SystemFiles
-from vault_indexer.vault.walk import walk_folders
+from vault_indexer.vault.ignore import compile_ignore_list
+from vault_indexer.vault.walk import Entry, SystemFiles, walk_folders
 
 LIMIT = 5 * 1024 * 1024
 

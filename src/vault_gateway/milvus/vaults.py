@@ -21,7 +21,7 @@ from vault_gateway.milvus.schema import (
     vaults_name,
 )
 from vault_indexer.errors import BackendError
-from vault_indexer.text.times import iso_time
+from vault_indexer.text.phrases import iso_time
 
 _FIELDS = {
     "vault": VAULT_BYTES,

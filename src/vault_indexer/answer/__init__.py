@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from vault_indexer.answer.answerer import Answerer, PassageSource
-from vault_indexer.answer.events import AskEvent, whole_answer, with_notices
+from vault_indexer.answer.answerer import Answerer, AskEvent, PassageSource, whole_answer, with_notices
 
 __all__ = ["Answerer", "AskEvent", "PassageSource", "whole_answer", "with_notices"]

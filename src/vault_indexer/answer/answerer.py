@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from vault_indexer.answer.events import AskEvent
-from vault_indexer.answer.extract import choose_quotes, is_supported
-from vault_indexer.answer.never_send import NeverSend
+from vault_indexer.answer.extract import choose_quotes, is_supported, quotable
 from vault_indexer.answer.prompt import (
     INSTRUCTIONS_TOKENS,
     CitableSentence,
@@ -20,7 +19,6 @@ from vault_indexer.answer.prompt import (
     prompt_for,
     within_budget,
 )
-from vault_indexer.answer.quotable import quotable
 from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import StreamOptions, Writer
 from vault_indexer.chunk import UnusableAnswerError
@@ -34,12 +32,82 @@ from vault_indexer.model import (
     AskRequest,
     Hit,
     IndexState,
+    JsonValue,
     SearchRequest,
     Verdict,
 )
+from vault_indexer.patterns import GitignorePatterns
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
 from vault_indexer.search import FoundPassages, QuestionWord, question_as_query, unknown_words
+
+# What arises on the way to an answer, and what those do with it that pass it on.
+
+
+AskEvent = AskAnswer | AnswerSentence
+"""What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
+sentence of a model may come before the model has ended; the whole answer says which ones it consists of."""
+
+
+def whole_answer(events: Iterable[AskEvent]) -> AskAnswer:
+    """The last of the events."""
+    *_, last = events
+    assert isinstance(last, AskAnswer)
+    return last
+
+
+def with_notices(
+    events: Iterable[AskEvent], before: Sequence[str], after: Callable[[], Sequence[str]]
+) -> Iterator[AskEvent]:
+    """The events, where each answer has these notices around its own; `after` says what holds then."""
+    for event in events:
+        if isinstance(event, AskAnswer):
+            yield replace(event, notices=(*before, *event.notices, *after()))
+        else:
+            yield event
+
+
+# Which notes no language model may read.
+
+
+_PROPERTY = re.compile(r"\[([^\]:]+)(?::([^\]]*))?\]")
+
+
+@dataclass(frozen=True, slots=True)
+class NeverSend:
+    """The notes of `ask.never_send`: by path, or by a property that they have. Any thread may ask."""
+
+    paths: GitignorePatterns
+    properties: tuple[tuple[str, str | None], ...]
+
+    @classmethod
+    def from_entries(cls, entries: Iterable[str]) -> NeverSend:
+        """From patterns as in .gitignore, `[property]` and `[property:value]`."""
+        entries = tuple(entries)
+        properties = [match for one in entries if (match := _PROPERTY.fullmatch(one))]
+        paths = [one for one in entries if not _PROPERTY.fullmatch(one)]
+        return cls(
+            GitignorePatterns(paths),
+            tuple((match[1].strip().casefold(), _plain(match[2])) for match in properties),
+        )
+
+    def covers(self, hit: Hit) -> bool:
+        """Whether the note of the hit stays away from models. `[property]` covers every value but false."""
+        if self.paths.selects(hit.path):
+            return True
+        values = {name.casefold(): value for name, value in hit.frontmatter.items()}
+        return any(name in values and _agrees(values[name], wanted) for name, wanted in self.properties)
+
+
+def _agrees(value: JsonValue, wanted: str | None) -> bool:
+    if wanted is None:
+        return value is not False
+    found = value if isinstance(value, list) else [value]
+    return any(_plain(str(one)) == wanted for one in found)
+
+
+def _plain(text: str | None) -> str | None:
+    return None if text is None else " ".join(text.split()).casefold()
 
 
 class PassageSource(Protocol):

@@ -6,12 +6,13 @@ One module for each system (systemd, launchd, Windows' task scheduler) behind th
 from __future__ import annotations
 
 from vault_indexer.autostart.choose import SUPERVISORS, supervisor, supervisor_of_platform
-from vault_indexer.autostart.service_names import escape_path, slug
 from vault_indexer.autostart.supervisor import (
     Environment,
     ServiceSpec,
     ServiceStatus,
     Supervisor,
+    escape_path,
+    slug,
 )
 
 __all__ = [

@@ -12,8 +12,6 @@ import sys
 import time
 from pathlib import Path
 
-from vault_indexer.autostart.programs import ask, tell
-from vault_indexer.autostart.service_names import refuse_control_characters, slug
 from vault_indexer.autostart.supervisor import (
     END_S,
     NICE,
@@ -21,6 +19,10 @@ from vault_indexer.autostart.supervisor import (
     Environment,
     ServiceSpec,
     ServiceStatus,
+    ask,
+    refuse_control_characters,
+    slug,
+    tell,
 )
 from vault_indexer.errors import ServiceError
 from vault_indexer.system import write_atomically

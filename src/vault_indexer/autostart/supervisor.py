@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from vault_indexer.errors import ServiceError, UsageError
 
 RESTART_S = 30
 """Between the end of a daemon that failed and its next start."""
@@ -114,3 +120,108 @@ class Supervisor(Protocol):
     def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:
         """The program that prints the last lines of the log; empty where the log is the service's file."""
         ...
+
+
+# Running the programs by which a system is asked.
+
+
+_TIMEOUT_S = 120.0
+"""systemd may wait `END_S` for a daemon to end, and stop it before it starts it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a program ended, and what it wrote."""
+
+    status: int
+    output: str
+    errors: str
+
+    @property
+    def reason(self) -> str:
+        """What it said, in one line."""
+        return " ".join((self.errors or self.output).split()) or f"exit status {self.status}"
+
+
+def ask(*command: str) -> CommandResult:
+    """Run a program that asks, whatever it answers. Raises ServiceError where it is missing or hangs."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=_TIMEOUT_S,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise ServiceError(f"{command[0]} is not installed: this system has no such services") from error
+    except subprocess.TimeoutExpired as error:
+        raise ServiceError(f"`{' '.join(command)}` has not ended within {_TIMEOUT_S:g} s") from error
+    except OSError as error:
+        raise ServiceError(f"{command[0]} cannot be run: {error.strerror}") from error
+    return CommandResult(done.returncode, done.stdout, done.stderr)
+
+
+def tell(*command: str) -> None:
+    """Run a program that does something. Raises ServiceError with its words if it failed."""
+    result = ask(*command)
+    if result.status:
+        raise ServiceError(f"`{' '.join(command)}` failed: {result.reason}")
+
+
+# Names of services, made of the paths of vaults.
+
+
+PREFIX = "vault-indexer"
+
+_LONGEST = 200
+"""systemd's names have at most 255 characters, the suffix and what it appends itself included."""
+
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:_.")
+_ESCAPE_CUT = re.compile(r"\\(x[0-9a-f]?)?\Z")
+
+
+def refuse_control_characters(text: str) -> str:
+    """The text. Raises UsageError where it has a line break or another control character: a definition is
+    text of lines, and a path that needs one is a mistake."""
+    if any(ord(character) < 32 or ord(character) == 127 for character in text):
+        raise UsageError(f"a service cannot have a path with control characters: {text!r}; rename the folder")
+    return text
+
+
+def escape_path(path: str) -> str:
+    r"""A path as a part of a unit's name, as `systemd-escape --path` writes it: `/` becomes `-`, and every
+    other byte that is no letter, digit, `:`, `_` or `.` becomes `\xNN`. So does a `.` at the start."""
+    raw = b"/".join(part for part in os.fsencode(path).split(b"/") if part)
+    if not raw:
+        return "-"
+    return "".join(
+        "-" if byte == 0x2F else chr(byte) if byte in _PLAIN and (at or byte != 0x2E) else f"\\x{byte:02x}"
+        for at, byte in enumerate(raw)
+    )
+
+
+def unit_name(vault: Path | None) -> str:
+    """`vault-indexer-home-me-Notes`; a longer one is cut, and ends in a hash of the path instead."""
+    if vault is None:
+        return PREFIX
+    escaped = escape_path(refuse_control_characters(str(vault)))
+    if len(escaped) > _LONGEST:
+        escaped = f"{_ESCAPE_CUT.sub('', escaped[:_LONGEST])}-{_digest(vault)}"
+    return f"{PREFIX}-{escaped}"
+
+
+def slug(vault: Path | None) -> str:
+    """A name for systems whose names have no escapes: the folder's name, as far as its letters are plain, and
+    a hash of the whole path (16 hex digits of SHA-256)."""
+    if vault is None:
+        return PREFIX
+    refuse_control_characters(str(vault))
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", vault.name).strip("-")[:40] or "vault"
+    return f"{PREFIX}-{name}-{_digest(vault)}"
+
+
+def _digest(vault: Path) -> str:
+    return hashlib.sha256(os.fsencode(vault)).hexdigest()[:16]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from vault_indexer.autostart.programs import ask, tell
-from vault_indexer.autostart.service_names import refuse_control_characters, unit_name
 from vault_indexer.autostart.supervisor import (
     CONFIGURATION_IS_WRONG,
     END_S,
@@ -17,6 +15,10 @@ from vault_indexer.autostart.supervisor import (
     Environment,
     ServiceSpec,
     ServiceStatus,
+    ask,
+    refuse_control_characters,
+    tell,
+    unit_name,
 )
 from vault_indexer.errors import ServiceError
 from vault_indexer.system import write_atomically

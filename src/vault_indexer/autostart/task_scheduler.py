@@ -12,9 +12,16 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from vault_indexer.autostart.programs import ask, tell
-from vault_indexer.autostart.service_names import refuse_control_characters, slug
-from vault_indexer.autostart.supervisor import RESTARTS, Environment, ServiceSpec, ServiceStatus
+from vault_indexer.autostart.supervisor import (
+    RESTARTS,
+    Environment,
+    ServiceSpec,
+    ServiceStatus,
+    ask,
+    refuse_control_characters,
+    slug,
+    tell,
+)
 
 NAMESPACE = "http://schemas.microsoft.com/windows/2004/02/mit/task"
 _RESTART = "PT1M"

@@ -10,7 +10,7 @@ from dataclasses import replace
 from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim
 from vault_indexer.model import Chunk, JsonValue, Note
 from vault_indexer.ports import Chunker
-from vault_indexer.text.letters import letters
+from vault_indexer.text.scripts import letters
 
 PROPERTIES = "properties"
 """Marks, in a chunk's `extra`, the only chunk of a note without a body."""

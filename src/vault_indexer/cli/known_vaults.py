@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -16,6 +18,8 @@ from pathlib import Path
 
 import platformdirs
 
+from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.errors import IndexUnusableError, LockedError
 from vault_indexer.system import canonical_folder, folder_slug, read_own, write_atomically
 
 _CURRENT = "CURRENT"
@@ -106,3 +110,67 @@ def _read(path: Path) -> KnownVault | None:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return known if os.path.isabs(known.vault) and os.path.isabs(known.index_dir) else None  # noqa: PTH117
+
+
+# Indices that nobody searches any more, and how one is deleted.
+
+
+_PARTS = (
+    *("CURRENT", "generations", "llm-cache", "llm-calls", "start-hint"),
+    *("daemon.*", "start.json", "open.html", "address.json"),
+)
+_PARTS_OF_LOCK = ("lock", "lock.holder")
+"""What the program writes into an index folder. The folder `evals` is not among it: it contains grades that a
+person gave, and no rebuild brings them back."""
+
+_LOOK_EVERY_S = 0.05
+
+
+def left_over_indices() -> list[KnownVault]:
+    """The recorded indices whose vault was removed or is gone."""
+    return [known for known in recorded_vaults() if known.is_left_over]
+
+
+def delete_index(index_dir: Path, wait_s: float = 0) -> bool:
+    """Delete an index, with its folder unless that contains other files; True if the folder is gone.
+
+    A process that closes the index gets `wait_s` seconds. Raises LockedError if one uses it after that,
+    IndexUnusableError for a folder that is no index or cannot be deleted.
+    """
+    if not has_index(index_dir) or index_dir.is_symlink():
+        raise IndexUnusableError(f"{index_dir} is not an index folder: nothing was deleted")
+    lock = _locked(index_dir, wait_s)
+    try:
+        for pattern in _PARTS:
+            _delete(index_dir, pattern)
+    finally:
+        lock.release()
+    for pattern in _PARTS_OF_LOCK:
+        _delete(index_dir, pattern)
+    with suppress(OSError):
+        index_dir.rmdir()
+    return not index_dir.exists()
+
+
+def _locked(index_dir: Path, wait_s: float) -> IndexLock:
+    lock, until = IndexLock(index_dir, "deletion"), time.monotonic() + wait_s
+    while True:
+        try:
+            lock.acquire()
+        except LockedError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_LOOK_EVERY_S)
+        else:
+            return lock
+
+
+def _delete(index_dir: Path, pattern: str) -> None:
+    for entry in list(index_dir.glob(pattern)):
+        try:
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+        except OSError as error:
+            raise IndexUnusableError(f"cannot delete {error.filename}: {error.strerror}") from error

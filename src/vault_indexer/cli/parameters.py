@@ -10,15 +10,34 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from vault_indexer.cli.completed_names import complete_strategy, strategies
 from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.text.control_characters import clean
+
+# Names that a shell completes, and that options take.
+
+
+_STRATEGIES = "vault_indexer.config.tables.chunking_options"
+"""Loaded by name, when a strategy is named: it brings pydantic along."""
+
+
+def strategies() -> tuple[str, ...]:
+    """The names of all strategies."""
+    names: tuple[str, ...] = get_args(import_module(_STRATEGIES).StrategyName)
+    return names
+
+
+def complete_strategy(incomplete: str) -> list[str]:
+    """What begins with the last name of a list with commas, behind the names before it."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in strategies() if name.startswith(last)]
+
 
 _SHARED = "Everywhere"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"

@@ -1,12 +1,10 @@
 """TOML, environment and options in, frozen settings out; and what an index was built with."""
 
 from vault_indexer.config.documents import starter_config
-from vault_indexer.config.edits.strategy import StrategyInFile
-from vault_indexer.config.edits.vault import add_vault, remove_vault
-from vault_indexer.config.load import LoadedConfig, load, load_own
+from vault_indexer.config.edits import StrategyInFile, add_vault, remove_vault
+from vault_indexer.config.load import LoadedConfig, load, load_own, missing_settings
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
 from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
-from vault_indexer.config.requirements import missing_settings
 from vault_indexer.config.settings import Settings
 from vault_indexer.config.show import Row, as_json, keys_to_restart_for, rows
 from vault_indexer.config.sources import config_files

@@ -31,9 +31,8 @@ from vault_indexer.config.fields import (
     Url,
     VariableName,
 )
-from vault_indexer.config.tables.ask import AskSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
-from vault_indexer.config.tables.llm import LlmSettings
+from vault_indexer.config.tables.llm import AskSettings, LlmSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
 from vault_indexer.extensions import extensions, load, package_of
 from vault_indexer.model import SOURCE_SUFFIXES
@@ -407,7 +406,8 @@ class Settings(Table):
         if backend != "embedded" and backend not in EXTENSION_TABLES:
             package = package_of(table=backend)
             raise DisagreementError(
-                f"embedded: {backend} needs the package {package}, which is not installed", "index.backend"
+                f"embedded only: {backend} needs the package {package}, which is not installed",
+                "index.backend",
             )
         for name in EXTENSION_TABLES:
             self.table(name).check(self)

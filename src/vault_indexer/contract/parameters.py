@@ -13,9 +13,17 @@ from math import isfinite
 from types import MappingProxyType, NoneType
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from vault_indexer.contract.bounds import MAX_PATH_BYTES, MAX_QUERY_BYTES
 from vault_indexer.contract.json_value import Json
-from vault_indexer.contract.marks import HIDDEN, PLAIN, Key, Says, Words, split_marks
+from vault_indexer.contract.marks import (
+    HIDDEN,
+    MAX_PATH_BYTES,
+    MAX_QUERY_BYTES,
+    PLAIN,
+    Key,
+    Says,
+    Words,
+    split_marks,
+)
 from vault_indexer.errors import UsageError
 
 Value = str | int | float | bool | None

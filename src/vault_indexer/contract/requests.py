@@ -10,13 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from vault_indexer.contract.bounds import (
+from vault_indexer.contract.marks import (
     DEFAULT_MENTIONS,
+    HIDDEN,
     MAX_LIMIT,
     MAX_PAUSE_S,
     MAX_QUERY_BYTES,
+    Key,
+    Says,
+    Words,
 )
-from vault_indexer.contract.marks import HIDDEN, Key, Says, Words
 
 Expand = Literal["", "section", "window", "section_or_window", "parent"]
 """How much text around a hit is wanted; "" for none, "parent" for what the chunk is a part of."""

@@ -9,19 +9,31 @@ from pathlib import Path
 
 from vault_indexer.config import LoadedConfig, Manifest, Settings
 from vault_indexer.config.manifest import settings_of
-from vault_indexer.config.settings import EmbeddingSettings
+from vault_indexer.config.settings import EmbeddingSettings, FilesSettings
 from vault_indexer.config.tables.chunking import ContextualOptions
-from vault_indexer.daemon.exclusions import load_rules_for_index
-from vault_indexer.errors import DamagedError, IndexUnusableError, ProviderError
+from vault_indexer.errors import (
+    DamagedError,
+    ExclusionError,
+    IndexUnusableError,
+    ProviderError,
+    UnavailableError,
+)
 from vault_indexer.index.build import BuildSpec, Pool, build_next
-from vault_indexer.index.compatibility.auto_model import settings_for_build, upgraded_settings
-from vault_indexer.index.compatibility.check import Compatibility, check_compatibility, manifest_for
-from vault_indexer.index.compatibility.strategies import StrategiesInUse
-from vault_indexer.index.compatibility.weights import WEIGHTS_BLOB, stored_weights, weights_for_build
+from vault_indexer.index.compatibility import (
+    WEIGHTS_BLOB,
+    Compatibility,
+    StrategiesInUse,
+    check_compatibility,
+    manifest_for,
+    settings_for_build,
+    stored_weights,
+    upgraded_settings,
+    weights_for_build,
+)
 from vault_indexer.index.note_workers import WorkerSpec, make_chunker, make_embedder, start_pool
 from vault_indexer.index.opening import open_to_read
-from vault_indexer.index.reading.sample import FIRST_BYTES, sample_texts
-from vault_indexer.index.workers.plan import LOWEST_PRIORITY, PoolPlan, is_slow_model
+from vault_indexer.index.reading.prepare import FIRST_BYTES, sample_texts
+from vault_indexer.index.workers.budget import LOWEST_PRIORITY, PoolPlan, is_slow_model
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import Progress, RebuildReport, SkippedFile
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel
@@ -34,10 +46,40 @@ from vault_indexer.providers import (
     model_for,
 )
 from vault_indexer.search import IndexReader, Searcher
-from vault_indexer.store import Generation, IndexDir, SnapshotHolder
-from vault_indexer.store.catalog import is_sound
-from vault_indexer.vault.ignore import IgnoreRules
+from vault_indexer.store import Generation, IndexDir, SnapshotHolder, index_errors
+from vault_indexer.store.catalog import CatalogReader, is_sound
+from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
+
+# The rules for an index whose vault holds exclusions that are not understood, where no process knows the
+# former ones.
+
+
+def load_rules_for_index(vault: Path, files: FilesSettings, index_dir: IndexDir) -> IgnoreRules:
+    """The active rules. If a list in the vault is not understood, what the index knows stays in it, and
+    nothing else comes in. Raises ExclusionError if there is no index yet."""
+    try:
+        return load_ignore_rules(vault, files)
+    except ExclusionError:
+        known = _known_files(index_dir)
+        if known is None:
+            raise
+        return load_ignore_rules(vault, files, IgnoreRules(known=known))
+
+
+def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
+    """What the active generation does with each file that it knows; None if it cannot be read."""
+    try:
+        with index_errors(index_dir.root):
+            generation = index_dir.current()
+            if generation is None:
+                return None
+            with CatalogReader(generation.catalog) as catalog:
+                rows = catalog.files()
+    except UnavailableError:
+        return None
+    return {row.path: Decision.LINK_ONLY if row.state == "linked" else Decision.INDEX for row in rows}
+
 
 Report = Callable[[Progress], None]
 

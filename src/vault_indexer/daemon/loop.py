@@ -12,9 +12,8 @@ from functools import partial
 from vault_indexer.config import keys_to_restart_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.faults import ActiveFaults, Cause
-from vault_indexer.daemon.index_guard import IndexFolderGuard
-from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.faults import STALLED_S, ActiveFaults, Cause, StallWatch
+from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
 from vault_indexer.daemon.loop_request import (
     STOPPED,
     BuildRequest,
@@ -22,32 +21,28 @@ from vault_indexer.daemon.loop_request import (
     LoopRequest,
     RequestQueue,
 )
-from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.stall import STALLED_S, StallWatch
+from vault_indexer.daemon.situation import LoopState
 from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.background_task import BackgroundTask, RemoteFollower
-from vault_indexer.daemon.tasks.compaction import CompactionTask
+from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
-from vault_indexer.daemon.tasks.merge import MergeTask
-from vault_indexer.daemon.tasks.quarantine import QuarantineRetry
 from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
-from vault_indexer.daemon.tasks.rechunk import RechunkTask
+from vault_indexer.daemon.tasks.rechunk import QuarantineRetry, RechunkTask
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
-from vault_indexer.daemon.tasks.upkeep import Upkeep
+from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep
 from vault_indexer.daemon.tasks.words import WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.extensions import offered
 from vault_indexer.index.plan import Applied
-from vault_indexer.index.workers.plan import upkeep_limits
+from vault_indexer.index.workers.budget import upkeep_limits
 from vault_indexer.model import Progress, VectorUpgrade
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.coalesce import Batch
-from vault_indexer.vault.exclusion_lists import IGNORE_FILE, OBSIDIAN_APP_FILE
+from vault_indexer.vault.ignore import IGNORE_FILE, OBSIDIAN_APP_FILE
 from vault_indexer.vault.walk import Scan
 from vault_indexer.vault.watch import VaultWatcher
 

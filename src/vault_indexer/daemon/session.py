@@ -16,8 +16,7 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
-from vault_indexer.daemon.recent_notices import Clock, RecentNotices
-from vault_indexer.daemon.situation import Situation
+from vault_indexer.daemon.situation import Clock, RecentNotices, Situation
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
@@ -25,7 +24,7 @@ from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultInde
 from vault_indexer.model import Problem, Progress, RebuildReport, StatusReport
 from vault_indexer.search import IndexReader
 from vault_indexer.store import index_errors
-from vault_indexer.text.times import iso_moment
+from vault_indexer.text.phrases import iso_moment
 from vault_indexer.vault.watch import VaultWatcher
 
 log = logging.getLogger("vault_indexer.daemon")

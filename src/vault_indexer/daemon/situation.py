@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from vault_indexer.daemon.loop_state import LoopState
 from vault_indexer.daemon.sync import UnreadNotes
+from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import Progress
-from vault_indexer.text.phrases import quantity
-from vault_indexer.text.times import iso_moment
+from vault_indexer.text.phrases import iso_moment, quantity
+
+# What other threads know of the daemon's loop.
+
+
+@dataclass(frozen=True, slots=True)
+class LoopState:
+    """The state of the loop at one moment. The loop replaces it as a whole, so all fields belong together.
+
+    `reasons` tell why the active generation does not fit (empty: it does), `vault_problem` why
+    the vault is not followed. `faults` are the failures of the loop, `task_faults` those of background
+    tasks. `failure` is why the daemon has to end. `step_began` is the clock when the step under way began
+    (None: the loop waits).
+    """
+
+    building: bool = False
+    progress: Progress | None = None
+    reasons: tuple[str, ...] = ()
+    vault_problem: str = ""
+    faults: tuple[str, ...] = ()
+    task_faults: tuple[str, ...] = ()
+    unwritable: bool = False
+    happened: tuple[str, ...] = ()
+    failure: VaultIndexerError | None = None
+    step_began: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +138,26 @@ class Situation:
 
 def _notes_done(progress: Progress) -> str:
     return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
+
+
+# Notices of what happened once, such as a rebuild: shown with each answer for some minutes.
+
+
+SHOWN_FOR_S = 600.0
+"""From the first answer that showed it. `status` shows it as long as the daemon runs."""
+
+Clock = Callable[[], float]
+
+
+class RecentNotices:
+    """Knows when each notice was first shown. `clock` gives seconds."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        self._clock = clock
+        self._shown_since: dict[str, float] = {}
+
+    def to_show(self, happened: Iterable[str]) -> tuple[str, ...]:
+        """Of all that happened, in its order, what is still to be shown."""
+        now = self._clock()
+        self._shown_since = {notice: self._shown_since.get(notice, now) for notice in happened}
+        return tuple(notice for notice, since in self._shown_since.items() if now - since < SHOWN_FOR_S)

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
-from vault_indexer.daemon.assembly import Assembly, OpenGeneration
-from vault_indexer.daemon.exclusions import load_rules_for_index
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration, load_rules_for_index
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
 from vault_indexer.index.plan import PART_NOTES, Applied, Plan, count_notes, plan
 from vault_indexer.index.verify import verify

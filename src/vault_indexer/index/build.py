@@ -14,8 +14,7 @@ from vault_indexer.index.jobs import Finished, FinishJob, Job, Outcome, PrepareJ
 from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import rebuild_vectors
 from vault_indexer.index.plan import count_notes, is_indexed, is_linkable, plan
-from vault_indexer.index.reading.prepare import Skipped
-from vault_indexer.index.reading.sample import FIRST_BYTES, first_part
+from vault_indexer.index.reading.prepare import FIRST_BYTES, Skipped, first_part
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.model import QUARANTINED, FileRow, Progress, RebuildReport, SkippedFile

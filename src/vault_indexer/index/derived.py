@@ -2,18 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+from typing import Protocol
 
+from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.compaction import CompactionJob, discard_next_base, use_next_base
-from vault_indexer.index.followers import Follower, KeywordFollower, VectorFollower
-from vault_indexer.index.opening import IndexPrefetch, apply_vector_changes, open_vectors, snapshot_of
-from vault_indexer.index.pending_embeddings import PendingEmbeddings
+from vault_indexer.index.jobs import (
+    KeywordCompactionJob,
+    KeywordsApplied,
+    KeywordsJob,
+    Outcome,
+    catch_up,
+    rebuild_keywords,
+)
+from vault_indexer.index.opening import (
+    IndexPrefetch,
+    apply_vector_changes,
+    open_vectors,
+    rebuild_vectors,
+    snapshot_of,
+)
+from vault_indexer.index.workers.job import Died, Failed
+from vault_indexer.index.workers.pool import run_until_done
 from vault_indexer.store import Generation, SnapshotHolder
-from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWriter
+from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWriter, Changes
+from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import trim_heap
+
+# What follows the catalog's log of changes: vectors, the chunks that still wait for one, and words.
+#
+# An index that is published has a fourth, `vault_gateway.publication`. It waits for a server, so it has a
+# thread and a reader of its own.
+
+
+_TRIES = 3
+
+
+class Follower(Protocol):
+    """A derived index of one generation, or what is known of one. DerivedIndices calls it from its thread."""
+
+    def follow(self, catalog: CatalogReader, changes: Changes) -> None:
+        """Apply the changes since the last call, which lead to this state of the catalog. Where that fails,
+        the next call makes up for it."""
+        ...
+
+    def rebuild(self, catalog: CatalogReader) -> None:
+        """Take everything from the catalog again."""
+        ...
+
+
+class VectorFollower:
+    """Implements Follower: `snapshot` holds the vectors as searches see them."""
+
+    def __init__(self, generation: Generation, model: str, dimension: int, snapshot: VectorSnapshot) -> None:
+        self.snapshot = snapshot
+        self._generation = generation
+        self._model = model
+        self._dimension = dimension
+
+    def follow(self, catalog: CatalogReader, changes: Changes) -> None:
+        """In memory; no file changes."""
+        self.snapshot = apply_vector_changes(self.snapshot, catalog, changes, self._model)
+
+    def rebuild(self, catalog: CatalogReader) -> None:
+        """Also write a new base file."""
+        self.snapshot = rebuild_vectors(self._generation, catalog, self._model, self._dimension)
+
+
+class KeywordFollower:
+    """Implements Follower: has a worker process bring the keyword index to the catalog's state.
+
+    Analysing text in this process would hold the interpreter that answers searches. Opening repairs: an
+    index that is behind catches up, a damaged one is rebuilt, and `healed` gets a line. Raises
+    IndexUnusableError if the index cannot be written, DiskFullError if there is no room.
+    """
+
+    def __init__(self, generation: Generation, pool: Pool, files: IndexPrefetch, healed: list[str]) -> None:
+        self._generation = generation
+        self._pool = pool
+        self._healed = healed
+        try:
+            self._applied_seq = self._wanted_seq = catch_up(files.keywords(), generation)
+            self.index = KeywordIndex.open(generation.keywords, check=False)  # that has just been done
+        except IndexUnusableError as error:
+            self._heal(str(error))
+
+    def follow(self, catalog: CatalogReader, changes: Changes) -> None:
+        """Nothing is done for vectors alone, nor where a job that went ahead has done it."""
+        if changes.touches_text:
+            self._wanted_seq = catalog.seq
+        if self._applied_seq < self._wanted_seq:
+            self._run(KeywordsJob(self._generation))
+
+    def rebuild(self, catalog: CatalogReader) -> None:
+        """In this process: a repair waits for it."""
+        rebuild_keywords(self._generation)
+        self._applied_seq = self._wanted_seq = catalog.seq
+        self.index = KeywordIndex.open(self._generation.keywords)
+
+    def compact(self) -> None:
+        """Rewrite the index without what was deleted."""
+        self._run(KeywordCompactionJob(self._generation))
+
+    def note_result(self, result: Outcome | Died) -> None:
+        """What a KeywordsJob gave that was done beside others. Where it failed, the next call makes up."""
+        if isinstance(result, KeywordsApplied):
+            self._applied_seq = result.seq
+
+    def _heal(self, reason: str) -> None:
+        self._healed.append(f"keywords: {reason}; rebuilt from the notes in the index")
+        with CatalogReader(self._generation.catalog) as catalog:
+            self.rebuild(catalog)
+
+    def _run(self, job: KeywordsJob | KeywordCompactionJob) -> None:
+        result = run_until_done(self._pool, job, _TRIES)
+        self.note_result(result)
+        if isinstance(result, Failed):
+            if result.disk_full:
+                raise DiskFullError(result.reason)  # the index is whole, and only behind
+            self._heal(result.reason)
+        elif isinstance(result, Died):
+            raise IndexUnusableError(
+                f"the keyword index of {self._generation.folder} cannot be brought up to date:"
+                f" {result.reason}"
+            )
+
+
+# The chunks that are in the index by word and by link, and still wait for their vector.
+
+
+class PendingEmbeddings:
+    """Chunk keys by the digest of their text, in the order in which they get their vectors.
+
+    Implements Follower. The catalog is the authority: this is what it says at opening, kept true by every
+    commit. One thread changes it; any may ask for its length.
+    """
+
+    def __init__(self, model: str, chunks: Mapping[int, bytes]) -> None:
+        self._model = model
+        self._use(chunks)
+
+    def _use(self, chunks: Mapping[int, bytes]) -> None:
+        self._digests: dict[int, bytes] = {}
+        self._keys: OrderedDict[bytes, tuple[int, ...]] = OrderedDict()
+        for key, digest in chunks.items():
+            self._add(key, digest)
+
+    def __len__(self) -> int:
+        """How many chunks wait."""
+        return len(self._digests)
+
+    def __contains__(self, key: int) -> bool:
+        """Whether this chunk waits."""
+        return key in self._digests
+
+    def follow(self, catalog: CatalogReader, changes: Changes) -> None:
+        """The chunks that came without a vector are the first."""
+        self.drop(changes.removed | changes.embedded)
+        self.put_first(catalog.missing_vectors(self._model, changes.added))
+
+    def rebuild(self, catalog: CatalogReader) -> None:
+        """In the order of the keys."""
+        self._use(catalog.missing_vectors(self._model))
+
+    def put_first(self, chunks: Mapping[int, bytes]) -> None:
+        """Chunks that were edited just now: they are what the user works on."""
+        for key, digest in chunks.items():
+            self._add(key, digest)
+        for digest in reversed(list(chunks.values())):
+            self._keys.move_to_end(digest, last=False)
+
+    def drop(self, keys: Iterable[int]) -> None:
+        """Chunks that are gone, or have their vector; others are left alone."""
+        for key in keys:
+            digest = self._digests.pop(key, None)
+            if digest is None:
+                continue
+            left = tuple(other for other in self._keys[digest] if other != key)
+            if left:
+                self._keys[digest] = left
+            else:
+                del self._keys[digest]
+
+    def next(self, texts: int) -> tuple[int, ...]:
+        """For each of the next distinct texts, one chunk that has it."""
+        return tuple(keys[0] for keys in islice(self._keys.values(), texts))
+
+    def put_last(self, keys: Iterable[int]) -> None:
+        """Chunks whose texts got no vector: the others are not to wait for them."""
+        for key in keys:
+            if key in self._digests:
+                self._keys.move_to_end(self._digests[key])
+
+    def waiting_for(self, digests: Iterable[bytes]) -> list[int]:
+        """All waiting chunks with one of these texts."""
+        return [key for digest in digests for key in self._keys.get(digest, ())]
+
+    def _add(self, key: int, digest: bytes) -> None:
+        if key not in self._digests:
+            self._digests[key] = digest
+            self._keys[digest] = (*self._keys.get(digest, ()), key)
 
 
 class DerivedIndices:

@@ -13,10 +13,8 @@ from vault_indexer.errors import UsageError
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import FinishJob, NoteWorker
 from vault_indexer.index.reading.prepare import Preparer, UnmeteredEmbedder
-from vault_indexer.index.workers.budget import NoteMeter
-from vault_indexer.index.workers.plan import PoolPlan, is_slow_model, note_budget
-from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.index.workers.slots import Slots
+from vault_indexer.index.workers.budget import NoteMeter, PoolPlan, is_slow_model, note_budget
+from vault_indexer.index.workers.pool import Slots, WorkerPool
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, Llm
 from vault_indexer.providers import (
     AUTO_PROVIDERS,

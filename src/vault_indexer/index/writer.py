@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from vault_indexer.errors import ProviderError, UnavailableError
 from vault_indexer.index.build import Pool, prepare_all
-from vault_indexer.index.compatibility.strategies import StrategiesInUse
+from vault_indexer.index.compatibility import StrategiesInUse
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
 from vault_indexer.index.linking import Linker

@@ -3,9 +3,8 @@ the graph of some notes or of the whole vault; and which note a name means."""
 
 from __future__ import annotations
 
-from vault_indexer.links.clusters import cluster_map
 from vault_indexer.links.mentions import mentions
-from vault_indexer.links.neighbourhood import MAX_DEPTH, MAX_NODES, neighbourhood
+from vault_indexer.links.neighbourhood import MAX_DEPTH, MAX_NODES, cluster_map, neighbourhood
 from vault_indexer.links.note_links import links_of, orphans, unresolved_links
 from vault_indexer.links.note_names import nearest_note, note_of, part_of, path_of, vault_path
 from vault_indexer.links.related import related_notes

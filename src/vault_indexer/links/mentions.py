@@ -2,23 +2,218 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import accumulate, islice
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_indexer.links.excerpt import excerpt
-from vault_indexer.links.name_finder import Name, find, names
-from vault_indexer.links.prose import Prose
+from vault_indexer.links.note_links import excerpt
 from vault_indexer.model import Mention, MentionsAnswer, NoteRow, note_id_of
-from vault_indexer.parse.lines import Lines
+from vault_indexer.parse.blocks import Leaf, LeafKind, scan_blocks
+from vault_indexer.parse.frontmatter import read_frontmatter
+from vault_indexer.parse.inline import InlineScan, Lines, SpanKind
+from vault_indexer.parse.link_syntax import link_definitions
 from vault_indexer.parse.notes import stem
 from vault_indexer.store import Snapshot
 from vault_indexer.system import batches
+from vault_indexer.text.fold import fold, normalize
+from vault_indexer.text.scripts import MARKS, SPACELESS
+from vault_indexer.text.terms import VARIANT_MARK
+from vault_indexer.text.tokens import LONGEST_TERM, RUN, WORD, run_terms
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys
+
+
+# Finding a name in texts: by whole words, whatever its case and accents.
+
+
+_SHORTEST = 2
+_PARTS = re.compile(r"[^-./:\\@'’&+#_]+")  # where the index divides compounds
+_SPACELESS = re.compile(f"[{SPACELESS}]")
+_CLUSTER = re.compile(rf".[{MARKS}]*", re.DOTALL)
+_MARK = re.compile(f"[{MARKS}]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+class Found(NamedTuple):
+    """A place at which a name stands."""
+
+    start: int
+    end: int
+    name: str
+
+
+class Name:
+    """One name of a note. `required` are sets of index terms: a text with the name in it has one of each."""
+
+    def __init__(self, name: str) -> None:
+        self.text = name
+        self.folded = " ".join(fold(normalize(name)).split())
+        self.required = tuple(_required_terms(unicodedata.normalize("NFC", name)))
+        words = [re.escape(word) for word in self.folded.split()]
+        last = self.folded[-1:]
+        ends = rf"(?![{MARKS}])" if _SPACELESS.match(last) else rf"(?![\w{MARKS}])"
+        self._pattern = re.compile(r"\s+".join(words) + ends)
+        self._begins_anywhere = _SPACELESS.match(self.folded) is not None
+
+    @property
+    def is_findable(self) -> bool:
+        """Not so short, nor so odd, that nothing could tell a mention from chance."""
+        is_word = any(char.isalnum() for char in self.folded)
+        return is_word and len(self.folded) >= _SHORTEST and bool(self.required)
+
+    def spans(self, folded: str) -> Iterator[tuple[int, int]]:
+        """Where the name stands in a folded text."""
+        for match in self._pattern.finditer(folded):
+            before = folded[match.start() - 1] if match.start() else " "
+            if self._begins_anywhere or not (before.isalnum() or before in "_^"):
+                yield match.span()
+
+
+def names(candidates: Iterable[str]) -> list[Name]:
+    """The findable ones, each spelling of the same name once."""
+    found: dict[str, Name] = {}
+    for name in map(Name, candidates):
+        if name.is_findable:
+            found.setdefault(name.folded, name)
+    return list(found.values())
+
+
+def find(text: str, wanted: Sequence[Name], start: int, end: int) -> list[Found]:
+    """Where any of the names stands in `text[start:end]`, in order; of several that overlap, the longest."""
+    first = max(0, start - 1)  # the characters around a name show whether it is a whole word
+    folded, at = _align(text[first : end + 1])
+    places = (
+        Found(first + at(begin), first + at(stop), name.text)
+        for name in wanted
+        for begin, stop in name.spans(folded)
+    )
+    found = sorted(
+        (place for place in places if start <= place.start and place.end <= end),
+        key=lambda place: (place.start, -place.end),
+    )
+    kept: list[Found] = []
+    for place in found:
+        if not kept or place.start >= kept[-1].end:
+            kept.append(place)
+    return kept
+
+
+def _required_terms(name: str) -> Iterator[frozenset[str]]:
+    """What the keyword index holds of every text with this name in it, by `text.tokens.analyze`."""
+    for word in WORD.findall(name):
+        parts = [part for part in _PARTS.findall(word) if len(part) > 1]
+        if not parts and len(word) > 1:
+            parts = [word.strip("_") or word]
+        for part in parts:
+            exact = normalize(part)[:LONGEST_TERM]
+            yield frozenset((exact, fold(exact), VARIANT_MARK + fold(exact)))
+    for run in RUN.findall(name):
+        yield from (frozenset((pair,)) for pair in run_terms(run)[:-1])
+
+
+def _align(text: str) -> tuple[str, Callable[[int], int]]:
+    """The folded text, and from its positions to those of the text."""
+    if text.isascii():
+        return text.lower(), int
+    changed = {char: _fold(char) for char in set(_NOT_ASCII.findall(text))}
+    changed = {char: to for char, to in changed.items() if to != char.lower()}
+    if all(len(to) == 1 for to in changed.values()):
+        for char, to in changed.items():  # a handful, and much faster than `translate`
+            text = text.replace(char, to)
+        return text.lower(), int
+    clusters: list[str] = _CLUSTER.findall(text)
+    pieces = [_fold(cluster) for cluster in clusters]
+    origins = accumulate(map(len, clusters), initial=0)
+    back = [origin for origin, piece in zip(origins, pieces, strict=False) for _ in piece]
+    return "".join(pieces), lambda position: back[position] if position < len(back) else len(text)
+
+
+@lru_cache(maxsize=1 << 14)
+def _fold(cluster: str) -> str:
+    """A character with its marks, folded; "" for marks alone. Signs stay: no name is found by them."""
+    first = cluster[0]
+    return fold(normalize(cluster)) if first.isalnum() or _MARK.match(first) or first == "’" else cluster
+
+
+# Where a note is prose: outside links, code, tags, HTML, math and frontmatter.
+
+
+_BEFORE_URL = 300
+_DEFINITION = re.compile(r"^[ >]*(\[[^\]\r\n]+\]:.*(?:\n[ >]*\S+)?)", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class _Section:
+    """The inline leaves from one heading to the next, and what in them is not prose, once looked for."""
+
+    leaves: list[Leaf]
+    spans: dict[Leaf, list[tuple[int, int]]] = field(default_factory=dict)
+
+
+class Prose:
+    """The prose of one text, by the parser's own reading of it.
+
+    Only the wanted sections are parsed: a heading of the document ends every block before it, so a
+    section reads alone as it does within the note. `headings` are the positions of those headings, `links`
+    the spans of links that are known already.
+    """
+
+    def __init__(self, text: str, headings: Collection[int], links: Collection[tuple[int, int]]) -> None:
+        self._text = text
+        self._headings = sorted(headings)
+        self._links = links
+        self._sections: dict[int, _Section] = {}
+
+    def holds(self, start: int, end: int) -> bool:
+        """Whether all of `text[start:end]` is prose, and no part of a bare URL."""
+        if any(first < end and start < last for first, last in self._links) or self._is_in_url(start):
+            return False
+        section = self._section_at(start)
+        at = bisect_right(section.leaves, start, key=lambda leaf: leaf.start) - 1
+        if at < 0 or end > section.leaves[at].end:
+            return False
+        return not any(
+            first < end and start < last for first, last in self._spans(section, section.leaves[at])
+        )
+
+    def _section_at(self, position: int) -> _Section:
+        number = bisect_right(self._headings, position)
+        if number not in self._sections:
+            after = self._headings[number : number + 1]
+            start = self._headings[number - 1] if number else read_frontmatter(self._text).block_end
+            leaves = scan_blocks(self._text, start, after[0] if after else len(self._text)).leaves
+            self._sections[number] = _Section(
+                sorted(leaf for leaf in leaves if leaf.kind is not LeafKind.HTML)
+            )
+        return self._sections[number]
+
+    def _spans(self, section: _Section, leaf: Leaf) -> list[tuple[int, int]]:
+        if leaf not in section.spans:
+            found = InlineScan(self._text, leaf.start, leaf.end, self._definitions).spans()
+            section.spans[leaf] = [
+                (span.start, span.end) for span in found if span.kind is not SpanKind.ESCAPE
+            ]
+        return section.spans[leaf]
+
+    @cached_property
+    def _definitions(self) -> Mapping[str, str]:
+        """Link reference definitions can stand anywhere in a note."""
+        if "]:" not in self._text:
+            return {}
+        return link_definitions(self._text, [match.span(1) for match in _DEFINITION.finditer(self._text)])
+
+    def _is_in_url(self, start: int) -> bool:
+        before = self._text[max(0, start - _BEFORE_URL) : start]
+        return not before[-1:].isspace() and "://" in (before.split() or [""])[-1]
+
 
 _FIELDS = ("content",)
 _BATCH = 500

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from vault_indexer.contract.bounds import check_note_name
+from vault_indexer.contract.marks import check_note_name
 from vault_indexer.errors import UnknownNoteError, UsageError
 from vault_indexer.model import NoteRow, doc_id_of
 from vault_indexer.parse.frontmatter import body_start

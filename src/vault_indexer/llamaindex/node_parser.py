@@ -26,10 +26,31 @@ from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.values import first_mistake
 from vault_indexer.errors import UsageError
 from vault_indexer.index.reading.note import parse_file
-from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
 from vault_indexer.model import Chunk
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 from vault_indexer.providers import LazyEmbedder, WordLlamaTokenizer, embedder_for
+
+# Which metadata of a node is for programs only.
+
+
+UNSHOWN_KEYS = (
+    "start_char",
+    "end_char",
+    "start_line",
+    "end_line",
+    "chunk_index",
+    "strategy",
+    "overlap",
+    "context",
+    "embed",
+    "modified_time",
+    "stale",
+    "doc_id",
+    "wikilinks",
+    "aliases",
+    "frontmatter",
+)
+"""Numbers and flags that would only be noise to a model that embeds or reads a node."""
 
 
 class VaultNodeParser(NodeParser):

@@ -10,7 +10,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 
 from vault_indexer.contract.requests import Expand
-from vault_indexer.llamaindex.metadata import UNSHOWN_KEYS
+from vault_indexer.llamaindex.node_parser import UNSHOWN_KEYS
 from vault_indexer.model import Hit, LinksAnswer, OutgoingLink, SearchAnswer, SearchRequest, doc_id_of
 
 

@@ -76,7 +76,7 @@ from vault_indexer.model.chunk import (
     Chunk,
     join_context,
 )
-from vault_indexer.model.file_kind import FileKind, kind_of
+from vault_indexer.model.file_kind import SOURCE_SUFFIXES, FileKind, kind_of, language_of, language_of_path
 from vault_indexer.model.note import (
     BlockId,
     Diagnostic,
@@ -120,7 +120,6 @@ from vault_indexer.model.records import (
     note_id_of,
     up_to_notes,
 )
-from vault_indexer.model.source_languages import SOURCE_SUFFIXES, language_of, language_of_path
 
 __all__ = [
     "CHUNK_KEY_BITS",

@@ -8,10 +8,9 @@ which heading or block.
 
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.dispatch import PARSERS, parse_any
-from vault_indexer.parse.frontmatter import property_text
+from vault_indexer.parse.frontmatter import property_lines, property_text
 from vault_indexer.parse.notes import decode, parse_note, sections, stem
 from vault_indexer.parse.plain import unescape_prose
-from vault_indexer.parse.properties import property_lines
 from vault_indexer.parse.readable import (
     SOURCE_FENCE,
     ReadableText,
@@ -21,8 +20,7 @@ from vault_indexer.parse.readable import (
     readable,
     render_markdown,
 )
-from vault_indexer.parse.resolve import Resolution, VaultPaths, link_key, resolve
-from vault_indexer.parse.subpath import Anchors, Subpath
+from vault_indexer.parse.resolve import Anchors, Resolution, Subpath, VaultPaths, link_key, resolve
 from vault_indexer.parse.tasks import Task, find_tasks
 
 __all__ = [

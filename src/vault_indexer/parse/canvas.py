@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from vault_indexer.model import Diagnostic, Element, ElementKind, JsonValue, Link, LinkKind, Note, Section
-from vault_indexer.parse.lines import Lines
+from vault_indexer.parse.inline import Lines
 from vault_indexer.parse.link_syntax import MAX_LINK, TOO_LONG, TOO_MANY
 from vault_indexer.parse.notes import (
     MAX_TAGS,

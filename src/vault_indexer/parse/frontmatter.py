@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -11,8 +11,7 @@ from functools import lru_cache
 from vault_indexer.model import Diagnostic, JsonValue
 from vault_indexer.parse.broken_properties import TOML_NAME, YAML_NAME, recover_properties
 from vault_indexer.parse.inline import WHOLE_TAG, tag_name
-from vault_indexer.parse.toml_values import load_toml
-from vault_indexer.parse.yaml_values import MAX_BYTES, YamlRefusedError, load_mapping
+from vault_indexer.parse.yaml_values import MAX_BYTES, YamlRefusedError, load_mapping, load_toml
 
 LINE_BREAK = r"(?:\r\n|\r(?!\n)|\n)"
 _REST_OF_LINE = rf"[ \t]*(?:{LINE_BREAK}|\Z)"
@@ -172,3 +171,45 @@ def _words(values: Mapping[str, JsonValue], keys: tuple[str, ...], separator: re
 
 def _is_number(value: JsonValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# The properties of a note as text, in which words, phrases and expressions are looked for.
+
+
+_OWN_FIELDS = frozenset({"tags", "tag", "aliases", "alias", "title"})
+"""Properties that are searched as the note's tags, aliases and title."""
+
+_TIME = re.compile(r"\A(\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)")
+"""In front of a time of day, a day is a word of its own."""
+
+_LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+
+
+def property_lines(properties: Mapping[str, JsonValue]) -> Iterator[str]:
+    """Each property as `name: value`. Of a list each item is a line of its own, of a table each of its
+    properties; a link is what it shows. Tags, aliases and title are left out."""
+    for name, value in properties.items():
+        if name.lower() not in _OWN_FIELDS:
+            yield from _lines(name, value)
+
+
+def _lines(name: str, value: JsonValue) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield name
+        for inner_name, inner in value.items():
+            yield from _lines(inner_name, inner)
+    elif isinstance(value, list):
+        yield name
+        for inner in value:
+            yield from _lines("", inner)
+    else:
+        text = _text_of(value)
+        yield f"{name}: {text}" if name else text
+
+
+def _text_of(value: str | float | bool | None) -> str:
+    if isinstance(value, str):
+        return _TIME.sub(r"\1 ", _LINK.sub(lambda link: link[2] or link[1], value), count=1)
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)

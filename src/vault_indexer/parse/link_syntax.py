@@ -18,12 +18,12 @@ from vault_indexer.parse.inline import (
     NEEDS_SCAN,
     SPACE,
     InlineScan,
+    Lines,
     Span,
     SpanKind,
     link_destination,
     normal_label,
 )
-from vault_indexer.parse.lines import Lines
 from vault_indexer.parse.plain import plain, unescape_destination, wikilink_parts
 
 WIKILINK = re.compile(r"!?\[\[(?!\[)((?:(?!\[\[|\]\])[^\r\n])+)\]\]")

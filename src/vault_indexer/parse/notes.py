@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from vault_indexer.errors import NoteError
@@ -20,10 +20,8 @@ from vault_indexer.model import (
     doc_id_of,
 )
 from vault_indexer.parse.blocks import MAX_BLOCKS, Blocks, Leaf, LeafKind, RawHeading, scan_blocks
-from vault_indexer.parse.drawings import without_data
-from vault_indexer.parse.elements import finish_elements
 from vault_indexer.parse.frontmatter import property_aliases, property_tags, property_text, read_frontmatter
-from vault_indexer.parse.lines import Lines
+from vault_indexer.parse.inline import Lines
 from vault_indexer.parse.link_syntax import (
     MAX_FINDS,
     block_id,
@@ -33,6 +31,142 @@ from vault_indexer.parse.link_syntax import (
     scan_leaves,
 )
 from vault_indexer.parse.plain import plain
+
+# Data in a note that is no text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs.
+
+
+_DRAWING = re.compile(
+    r"""
+    ^(?:%%[ \t]*\r?\n)? (?:\#{1,6}[ \t]+Drawing[ \t]*\r?\n)? (?:[ \t]*\r?\n){0,3}
+    (?P<fence>`{3,})(?:compressed-json[ \t]*\r?\n | json[ \t]*\r?\n\s*+\{\s*+"type"\s*+:\s*+"excalidraw")
+    .*? (?:^(?P=fence)`*[ \t]*\r?$(?:\s*+%%)? | \Z)
+    """,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
+)
+_BANNER = re.compile(r"^==⚠[^\r\n]*EXCALIDRAW VIEW[^\r\n]*", re.MULTILINE)
+"""What the plugin writes above every drawing."""
+
+_SIGNS = ("```compressed-json", '"excalidraw"', "EXCALIDRAW VIEW")
+_DATA_URL = re.compile(
+    r"""
+    (?:
+      data:[a-z]+/[\w.+-]{1,100}(?:;[\w.+-]{1,100}(?:=[\w.+-]{1,100})?){0,5};base64,(?:\s*\n\s*)?[\w+/=%-]{16,}
+      (?:\s*\n[ \t]*[\w+/=]{20,}(?=[\s"'>)]))* (?:\s*\n[ \t]*[\w+/=]+(?=\s*["'>]))?
+      | data:image/[\w.+-]{1,100}(?:;[\w.+=-]{1,100}){0,5},[^\s"'()<>]{16,}
+    )(?P<close>["'>)]{0,3})
+    """,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,
+)
+_OUTSIDE = "//"
+"""In the place of a `data:` URL, so that an image stays one: an address outside the vault, without words."""
+
+_WRITTEN = re.compile(r"[^\r\n]")
+
+
+def without_data(text: str, start: int) -> str:
+    """The text with blanks instead of drawings and inlined images behind `start`, so that places and lines
+    stay as they are; a drawing at the end is left out."""
+    return _without_drawings(_without_images(text, start), start)
+
+
+def _without_images(text: str, start: int) -> str:
+    if text.find("data:", start) < 0:
+        return text
+    return text[:start] + _DATA_URL.sub(_empty_address, text[start:])
+
+
+def _empty_address(match: re.Match[str]) -> str:
+    """What closes the address follows it at once, so that no chunk ends in between."""
+    address = _OUTSIDE + match["close"]
+    return address + _blank(match)[len(address) :]
+
+
+def _without_drawings(text: str, start: int) -> str:
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    body = _BANNER.sub(_blank, _DRAWING.sub(_blank, text[start:]))
+    shown = len(body.rstrip())
+    return text[:start] + (body if body[shown:] == text[start + shown :] else body[:shown] + "\n")
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _WRITTEN.sub(" ", match[0])
+
+
+# The last touch on the blocks of a note: `$$` math, and nothing left uncovered.
+
+
+FENCE = "$$"
+NON_BLANK = re.compile(r"\S")
+
+
+def finish_elements(text: str, start: int, end: int, elements: list[Element]) -> tuple[Element, ...]:
+    """The elements with math blocks recognised, covering every non-blank character of `text[start:end]`."""
+    return tuple(_covering(text, start, end, _with_math(text, elements)))
+
+
+def _with_math(text: str, elements: list[Element]) -> list[Element]:
+    """A paragraph between `$$` and `$$` is math, and so are several if blank lines part them."""
+    found: list[Element] = []
+    index = 0
+    while index < len(elements):
+        element = elements[index]
+        last = index
+        if element.kind is ElementKind.PARAGRAPH and text.startswith(FENCE, _content(text, element)):
+            last = _math_end(text, elements, index)
+            if last >= 0:
+                element = Element(ElementKind.MATH, element.start, elements[last].end)
+        found.append(element)
+        index = max(index, last) + 1
+    return found
+
+
+def _math_end(text: str, elements: list[Element], opening: int) -> int:
+    """Index of the element that closes the math opened by `opening`, -1 if none does.
+
+    The next element with a `$$` decides; a heading or a quote in between means that it was no math.
+    """
+    first = elements[opening]
+    start = _content(text, first) + len(FENCE)
+    for index in range(opening, len(elements)):
+        element = elements[index]
+        if element.kind in (ElementKind.HEADING, ElementKind.QUOTE, ElementKind.TABLE):
+            return -1
+        at = text.find(FENCE, start if index == opening else element.start, element.end)
+        if at >= 0:
+            closes = element.kind is ElementKind.PARAGRAPH and not NON_BLANK.search(text, at + 2, element.end)
+            return index if closes else -1
+    return -1
+
+
+def _content(text: str, element: Element) -> int:
+    match = NON_BLANK.search(text, element.start, element.end)
+    return match.start() if match else element.start
+
+
+def _covering(text: str, start: int, end: int, elements: list[Element]) -> list[Element]:
+    """Adds what the grammar left out as elements of kind `other`, and undoes overlaps."""
+    found: list[Element] = []
+    position = start
+    for element in elements:
+        if element.end <= position:
+            continue
+        if element.start < position:
+            element = replace(element, start=position)
+        _fill(text, position, element.start, found)
+        found.append(element)
+        position = element.end
+    _fill(text, position, end, found)
+    return found
+
+
+def _fill(text: str, start: int, end: int, found: list[Element]) -> None:
+    first = NON_BLANK.search(text, start, end)
+    if first:
+        while NON_BLANK.match(text, end - 1) is None:
+            end -= 1
+        found.append(Element(ElementKind.OTHER, first.start(), end))
+
 
 BOM = b"\xef\xbb\xbf"
 SNIFFED = 8192

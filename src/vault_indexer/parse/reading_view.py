@@ -15,8 +15,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from vault_indexer.model import JsonValue
-from vault_indexer.parse.reading_html import BLOCK, INLINE, Tag, html_parts, is_shown_as_meant
-from vault_indexer.parse.reading_syntax import MAX_NESTING, note_parser, value_parser
+from vault_indexer.parse.reading_syntax import (
+    BLOCK,
+    INLINE,
+    MAX_NESTING,
+    Tag,
+    html_parts,
+    is_shown_as_meant,
+    note_parser,
+    value_parser,
+)
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from vault_indexer.patterns.expression_set import ExpressionSet
-from vault_indexer.patterns.pattern_error import PatternError
+from vault_indexer.patterns.expression import ExpressionSet, PatternError
 
 _SPECIAL = frozenset("*?[\\")
 _POSIX_CLASSES = {

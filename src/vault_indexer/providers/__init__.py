@@ -1,26 +1,22 @@
 """Adapters to embedding and language models. Heavy libraries are imported on first use."""
 
-from vault_indexer.providers.auto import (
+from vault_indexer.providers.choose import (
     AUTO_PROVIDERS,
+    UNKNOWN_DIMENSION,
     IndexedTexts,
+    LazyEmbedder,
     better_model,
     better_model_advice,
     choose_provider,
-)
-from vault_indexer.providers.choose import (
-    UNKNOWN_DIMENSION,
     embedder_for,
     is_same_model,
     languages_of,
     model_for,
 )
-from vault_indexer.providers.lazy import LazyEmbedder
 from vault_indexer.providers.llamaindex import LlamaIndexEmbedder
 from vault_indexer.providers.llm import LlamaIndexLlm, llm_for
-from vault_indexer.providers.token_weights import TokenCounts, TokenWeights
-from vault_indexer.providers.wordllama import WordLlamaEmbedder
-from vault_indexer.providers.wordllama_tokens import WordLlamaTokenizer
-from vault_indexer.providers.wordllama_words import WORD_LANGUAGES, WORD_VECTORS, word_vectors
+from vault_indexer.providers.token_weights import TokenCounts, TokenWeights, WordLlamaTokenizer
+from vault_indexer.providers.wordllama import WORD_LANGUAGES, WORD_VECTORS, WordLlamaEmbedder, word_vectors
 
 __all__ = [
     "AUTO_PROVIDERS",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from vault_indexer.search.completion import complete_query
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.index_reader import IndexReader
 from vault_indexer.search.list_notes import list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault, prepare_query
@@ -17,11 +16,16 @@ from vault_indexer.search.question import (
     unknown_words,
 )
 from vault_indexer.search.rank import depth_of
-from vault_indexer.search.ready import FoundPassages, ReadyVault, ReadyVaults
-from vault_indexer.search.repeated_query import RepeatedQuery
-from vault_indexer.search.searcher import Searcher
+from vault_indexer.search.ready import (
+    FoundPassages,
+    ReadyVault,
+    ReadyVaults,
+    RepeatedQuery,
+    load_words_in_background,
+    warm_in_background,
+)
+from vault_indexer.search.searcher import IndexReader, Searcher
 from vault_indexer.search.terms import is_common_word
-from vault_indexer.search.warm_up import load_words_in_background, warm_in_background
 
 __all__ = [
     "FoundPassages",

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import numpy as np
 
-from vault_indexer.contract.bounds import MAX_LIMIT
+from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.model import Explanation, NoteRow, Why
 from vault_indexer.search.attachments import name_query
 from vault_indexer.search.deadline import WorkBudget

@@ -12,7 +12,7 @@ from vault_indexer.model import ListedNote, NoteList
 from vault_indexer.search.query import MOMENTS, moment_ns
 from vault_indexer.store.catalog import CatalogReader, folder_condition, tag_condition
 from vault_indexer.text.fold import tag_name
-from vault_indexer.text.times import iso_time
+from vault_indexer.text.phrases import iso_time
 
 Values = list[str | int]
 

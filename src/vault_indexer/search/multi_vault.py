@@ -21,9 +21,8 @@ from vault_indexer.model import (
     up_to_notes,
 )
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.search.answer_end import count_likely
 from vault_indexer.search.attachments import match_attachments, name_query
-from vault_indexer.search.confidence import relevance_of, verdict_of
+from vault_indexer.search.confidence import count_likely, relevance_of, verdict_of
 from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import text_pattern

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,7 @@ import numpy as np
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import Explanation, NoteRow, SearchRequest
 from vault_indexer.ports import Embedder
-from vault_indexer.search.answer_end import count_likely
-from vault_indexer.search.confidence import relevance_of, verdict_of
+from vault_indexer.search.confidence import count_likely, relevance_of, verdict_of
 from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
@@ -25,7 +24,7 @@ from vault_indexer.search.explain import (
 from vault_indexer.search.multi_vault import AnswerLimits, SearchResult, search_vaults, shown_places
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.rank import Candidates, rank, reasons_of
-from vault_indexer.store import Snapshot
+from vault_indexer.store import Snapshot, SnapshotHolder
 
 
 class Searcher:
@@ -147,3 +146,15 @@ def _rank_of(
     likely = shown[: count_likely(relevance, verdict_of(relevance))]
     notes = len(set(table.note[: row + 1].tolist()) - set(copies.shown_note))
     return ChunkRank(row + 1, len(table), row in shown, why, notes, row in likely), row
+
+
+# The snapshots of one generation, with the searcher for its model.
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReader:
+    """What a search of one generation needs; `model` is the catalog's key for the generation's vectors."""
+
+    holder: SnapshotHolder
+    searcher: Searcher
+    model: str

@@ -27,15 +27,19 @@ from vault_indexer.serve.api.respond import AnswerContext, answer, ask_events, e
 from vault_indexer.serve.http.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.http.metrics import METRICS_PATH, DaemonMetrics
 from vault_indexer.serve.http.page_files import page_files, page_routes
-from vault_indexer.serve.http.parameters import ParameterCheck, Route, allowed_parameters
 from vault_indexer.serve.http.rebuilds import VaultRebuilds
-from vault_indexer.serve.http.responses import (
+from vault_indexer.serve.http.routes import (
+    EndpointRoute,
+    EndpointRoutes,
+    ParameterCheck,
+    Respond,
+    Route,
+    allowed_parameters,
     error_report,
     error_response,
     failure,
     internal_error,
 )
-from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Respond
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
 from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, VaultTools, with_mcp

@@ -8,6 +8,7 @@ import secrets
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,19 +19,28 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
-from vault_indexer.errors import DaemonError, UsageError, VaultIndexerError
+from vault_indexer.daemon.discovery import (
+    ADDRESS_FILE,
+    DAEMON_FILE,
+    DaemonInfo,
+    KeptAddress,
+    remove_daemon,
+    write_address,
+    write_daemon,
+)
+from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError, VaultIndexerError
 from vault_indexer.serve.app import ActionsOf, ServerOptions, make_app, no_actions
 from vault_indexer.serve.http.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http.guard import App
 from vault_indexer.system import ENDING_SIGNALS
-from vault_indexer.text.times import iso_moment
+from vault_indexer.text.phrases import iso_moment
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
     from types import FrameType
 
     import uvicorn
+
 
 _LOOPBACK = "127.0.0.1"
 _TICKS_PER_S = 10
@@ -264,3 +274,50 @@ def ended_by_signals() -> Iterator[None]:
     finally:
         for number, handler in before:
             signal.signal(number, handler)
+
+
+# Where this process is announced: a `daemon.json` for each index that it keeps.
+
+
+class Announcements:
+    """The announcements of one server. Thread-safe; `close` takes all of them back."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_folder: dict[Path, DaemonInfo] = {}
+
+    def add(self, index_dir: Path, info: DaemonInfo) -> None:
+        """Write `daemon.json`. Raises IndexUnusableError."""
+        with self._lock:
+            self._by_folder[index_dir] = info
+        try:
+            write_daemon(index_dir, info)
+        except OSError as error:
+            raise IndexUnusableError(f"cannot write {index_dir}/{DAEMON_FILE}: {error.strerror}") from error
+
+    def keep(self, index_dir: Path, address: KeptAddress) -> None:
+        """Write `address.json`, which stays. Raises IndexUnusableError."""
+        try:
+            write_address(index_dir, address)
+        except OSError as error:
+            raise IndexUnusableError(f"cannot write {index_dir}/{ADDRESS_FILE}: {error.strerror}") from error
+
+    def again(self) -> None:
+        """Write what was deleted together with its folder, where the folder is there again."""
+        with self._lock:
+            known = list(self._by_folder.items())
+        for index_dir, info in known:
+            if index_dir.is_dir() and not (index_dir / DAEMON_FILE).exists():
+                with suppress(OSError):
+                    write_daemon(index_dir, info)
+
+    def remove(self, index_dir: Path) -> None:
+        """Take one back."""
+        with self._lock:
+            self._by_folder.pop(index_dir, None)
+        remove_daemon(index_dir, os.getpid())
+
+    def close(self) -> None:
+        """Take all back."""
+        for index_dir in list(self._by_folder):
+            self.remove(index_dir)

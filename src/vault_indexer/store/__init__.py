@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from vault_indexer.store.generations import Generation, IndexDir
-from vault_indexer.store.index_errors import index_errors
-from vault_indexer.store.ranges import first_of_each
-from vault_indexer.store.row_products import row_products
-from vault_indexer.store.snapshot import Snapshot, SnapshotHolder
-from vault_indexer.store.vault_statistics import VaultStatistics
+from vault_indexer.arrays import first_of_each, row_products
+from vault_indexer.store.generations import Generation, IndexDir, index_errors
+from vault_indexer.store.snapshot import Snapshot, SnapshotHolder, VaultStatistics
 
 __all__ = [
     "Generation",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from vault_indexer.system.allocator import gc_paused, limit_malloc_arenas, trim_heap
-from vault_indexer.system.batches import batches
-from vault_indexer.system.disk_space import EDIT_BYTES, FULL_ERRORS, free_bytes, in_words, size_of
+from vault_indexer.system.containers import LruCache, batches
 from vault_indexer.system.durable import (
     atomic_file,
     fsync_dir,
@@ -16,37 +14,48 @@ from vault_indexer.system.durable import (
     temporary_prefix,
     write_atomically,
 )
-from vault_indexer.system.huge_pages import back_by_huge_pages
-from vault_indexer.system.lru_cache import LruCache
-from vault_indexer.system.memory import free_memory, memory_limit
-from vault_indexer.system.ownership import owner_fault, read_own, write_fault
+from vault_indexer.system.memory import (
+    back_by_huge_pages,
+    free_memory,
+    gc_paused,
+    limit_malloc_arenas,
+    memory_limit,
+    missing_limits,
+    trim_heap,
+)
 from vault_indexer.system.paths import (
+    EDIT_BYTES,
+    FULL_ERRORS,
     Spelling,
     canonical_folder,
     folder_slug,
+    free_bytes,
+    in_words,
     long_path,
     name_fault,
+    owner_fault,
+    read_own,
     same_name,
+    size_of,
     windows_fault,
     windows_long_path,
-)
-from vault_indexer.system.power import is_on_battery
-from vault_indexer.system.process_limits import (
-    MemoryWatch,
-    ProcessLimits,
-    Usage,
-    keep_to_one_thread,
-    own_usage,
-    usable_cores,
+    write_fault,
 )
 from vault_indexer.system.processes import (
     ENDING_SIGNALS,
+    MemoryWatch,
+    ProcessLimits,
+    Usage,
     ask_to_end,
+    is_on_battery,
+    is_read,
+    keep_to_one_thread,
+    open_missing_streams,
+    own_usage,
     python_command,
     start_in_background,
+    usable_cores,
 )
-from vault_indexer.system.streams import is_read, open_missing_streams
-from vault_indexer.system.user_limits import missing_limits
 
 __all__ = [
     "EDIT_BYTES",

@@ -1,13 +1,16 @@
-r"""What file systems make of a path: names that mean devices, long paths, several spellings of one file.
+"""What file systems make of a path: names that mean devices, long paths, several spellings of one file.
 
 The rules of Windows are functions of text, so that they can be tested anywhere.
 """
 
 from __future__ import annotations
 
+import errno
 import ntpath
 import os
 import re
+import shutil
+import stat
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -148,3 +151,97 @@ def canonical_folder(folder: Path) -> Path:
 def _identity(path: str) -> tuple[int, int]:
     found = os.lstat(path)
     return found.st_dev, found.st_ino
+
+
+# Whether a file is the user's own: what another user may write is not believed.
+#
+# The rule is that of ssh: the owner is this user or root, and neither the group nor others may write.
+# Windows keeps rights in lists that are not read here; a user's folders there are closed to others.
+
+
+_BINARY, _NOFOLLOW, _NONBLOCK = (getattr(os, name, 0) for name in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"))
+_READING = os.O_RDONLY | _BINARY | _NOFOLLOW | _NONBLOCK
+
+if sys.platform == "win32":
+
+    def owner_fault(path: Path | int) -> str:  # noqa: ARG001 - nothing is known there
+        """Nothing: Windows tells no owner by a number."""
+        return ""
+
+    def write_fault(path: Path | int) -> str:  # noqa: ARG001 - nothing is known there
+        """Nothing: the mode says nothing there."""
+        return ""
+
+else:
+
+    def owner_fault(path: Path | int) -> str:
+        """Why a file, by its path or open, is another user's; "" if it is one's own or root's, or missing."""
+        try:
+            owner = os.stat(path).st_uid  # noqa: PTH116 - also a descriptor
+        except OSError:
+            return ""
+        return "" if owner in (os.geteuid(), 0) else f"it belongs to the user with the number {owner}"
+
+    def write_fault(path: Path | int) -> str:
+        """Why a file, by its path or open, is not one's own to write; "" if it is, or missing."""
+        try:
+            mode = os.stat(path).st_mode  # noqa: PTH116
+        except OSError:
+            return ""
+        shared = mode & (stat.S_IWGRP | stat.S_IWOTH)
+        return f"others may write it (mode {stat.S_IMODE(mode):o})" if shared else ""
+
+
+def read_own(path: Path) -> bytes:
+    """The content of a regular file of the user's own. Raises OSError, also for a file that another user owns
+    or may write, before anything of it is read. No link is followed."""
+    with os.fdopen(os.open(path, _READING), "rb") as file:
+        opened = file.fileno()
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if fault := owner_fault(opened) or write_fault(opened):
+            raise PermissionError(errno.EPERM, fault, str(path))
+        return file.read()
+
+
+# Room on the disk of an index: how much there is, and about how much is needed.
+
+
+FULL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""No space left on the file system; the user's quota on it is used up."""
+
+EDIT_BYTES = 16 << 20
+"""What an edit needs beside the derived indices, which it may have to write again: the catalog's log grows to
+4 MiB before it is moved into the catalog, and a batch of notes may be larger than that."""
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that this user may still write to the file system of a folder, which need not exist yet. The
+    largest number there is where the system does not tell."""
+    for place in (folder, *folder.parents):
+        try:
+            return shutil.disk_usage(place).free
+        except FileNotFoundError:
+            continue
+        except OSError:
+            break
+    return 1 << 62
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files in a folder and below, as far as they can be seen."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(place) / name).lstat().st_size
+            except OSError:  # removed meanwhile
+                continue
+    return total
+
+
+def in_words(count: int) -> str:
+    """A number of bytes for a person: "0.3 MB", "120 MB", "1.5 GB"."""
+    if count >= 10**9:
+        return f"{count / 10**9:.1f} GB"
+    return f"{count / 10**6:.0f} MB" if count >= 10**7 else f"{count / 10**6:.1f} MB"

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
+import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from vault_indexer.system.memory import c_function
 
 
 def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
@@ -60,3 +68,211 @@ else:
 
     ENDING_SIGNALS: tuple[signal.Signals, ...] = (signal.SIGTERM,)
     """What asks this process to end, other than Ctrl-C."""
+
+
+# How a process that indexes behaves towards whatever else runs: priority, threads, memory.
+
+
+IoPriority = Literal["idle", "low", "normal"]
+
+_ONE_THREAD = {
+    **dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+    ),
+    **dict.fromkeys(("NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"), "1"),
+    "TOKENIZERS_PARALLELISM": "false",
+}
+"""What numpy, FAISS, torch and tokenizers read when they are imported."""
+
+# linux/ioprio.h: three bits of class, thirteen of level (0 to 7, the higher the later).
+_IOPRIO_VALUES: dict[IoPriority, int] = {"idle": 3 << 13, "low": 2 << 13 | 7}
+_WHO_PROCESS = 1
+# The number of ioprio_set; libc has no name for the call.
+_IOPRIO_SET = {"x86_64": 251, "aarch64": 30, "riscv64": 30, "ppc64le": 273, "s390x": 282}
+
+_GROWN = 1.1
+"""A process is renewed only once it takes so many times what it took after its first job: a model that
+alone is larger than the share would else be loaded again for every job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a process has taken: processor time in seconds, and memory in use now in bytes."""
+
+    seconds: float
+    resident: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """What one process may take. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
+
+    nice: int = 0
+    io_priority: IoPriority = "normal"
+    memory_bytes: int = 0
+
+    def adopt(self) -> None:
+        """For this process, from now on. Call it before anything that starts threads is imported: the
+        processes are the parallelism, each keeps to one core. Priorities are only ever lowered."""
+        os.environ.update(_ONE_THREAD)
+        with contextlib.suppress(OSError):  # it is a courtesy, not a condition
+            lower_priority(self.nice)
+        lower_io_priority(self.io_priority)
+
+
+if sys.platform == "win32":
+
+    def lower_priority(nice: int) -> None:
+        """For this process: Windows has classes of priority, of which a nice value chooses below normal (1 to
+        14) or idle. Raises OSError."""
+        if nice <= 0:
+            return
+        idle, below_normal = 0x40, 0x4000
+        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        kernel.SetPriorityClass.argtypes = (ctypes.c_void_p, ctypes.c_uint32)
+        if not kernel.SetPriorityClass(kernel.GetCurrentProcess(), idle if nice >= 15 else below_normal):
+            raise ctypes.WinError(ctypes.get_last_error())
+
+    def _resident_now() -> int | None:
+        return None
+
+    def _peak_bytes() -> int:
+        return 0
+
+else:
+
+    def lower_priority(nice: int) -> None:
+        """For this process, unless it is lower already. Raises OSError."""
+        os.setpriority(os.PRIO_PROCESS, 0, max(nice, os.getpriority(os.PRIO_PROCESS, 0)))
+
+    def _resident_now() -> int | None:
+        try:
+            pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+        except (OSError, ValueError, IndexError):
+            return None
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def _peak_bytes() -> int:
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+def keep_to_one_thread() -> None:
+    """Libraries work in the thread that calls them, unless the environment says otherwise. For a process that
+    answers many at once: their threads would wait for one another by spinning, which made a search take
+    twice the processor time."""
+    for name, value in _ONE_THREAD.items():
+        os.environ.setdefault(name, value)
+
+
+def lower_io_priority(wanted: IoPriority) -> bool:
+    """Whether the system took it: only Linux knows, and a sandbox may forbid the call. Whether a disk heeds
+    it is up to its scheduler (bfq and mq-deadline do, none does not)."""
+    number = _IOPRIO_SET.get(platform.machine())
+    call = c_function("syscall")
+    if wanted == "normal" or number is None or call is None:
+        return False
+    return bool(call(number, _WHO_PROCESS, 0, _IOPRIO_VALUES[wanted]) == 0)
+
+
+class MemoryWatch:
+    """Whether this process has outgrown its share; asked after each job."""
+
+    def __init__(self, share: int, resident: Callable[[], int] | None = None) -> None:
+        self._share = share
+        self._resident = resident or resident_bytes
+        self._first = 0
+
+    def is_too_much(self) -> bool:
+        """True where it takes more than its share, and has grown."""
+        if not self._share:
+            return False
+        taken = self._resident()
+        self._first = self._first or taken
+        return taken > self._share and taken > self._first * _GROWN
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in use now; where the system does not tell, the most it ever was, and 0
+    on Windows, where limits of memory therefore do not hold."""
+    now = _resident_now()
+    return _peak_bytes() if now is None else now
+
+
+def own_usage() -> Usage:
+    """What this process has taken."""
+    return Usage(time.process_time(), resident_bytes())
+
+
+# Whether the machine runs on its battery.
+
+
+_POWER_SUPPLIES = Path("/sys/class/power_supply")
+_ASK_S = 2.0
+
+
+def is_on_battery(supplies: Path = _POWER_SUPPLIES) -> bool:
+    """False where there is no battery, or it cannot be told."""
+    if sys.platform == "win32":
+        import ctypes
+
+        status = (ctypes.c_ubyte * 12)()  # SYSTEM_POWER_STATUS, whose first byte is 0 offline
+        return bool(ctypes.windll.kernel32.GetSystemPowerStatus(status)) and status[0] == 0
+    if sys.platform == "darwin":
+        return "'Battery Power'" in _output_of("pmset", "-g", "batt")
+    return any(_read(status) == "Discharging" for status in supplies.glob("*/status"))
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _output_of(*command: str) -> str:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=_ASK_S, check=False).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+# The standard streams, where a program may have been started without them.
+
+
+def open_missing_streams() -> None:
+    """Give a process that lacks a standard stream one that leads nowhere. `pythonw.exe`, which has no window,
+    has none of the three; a parent on POSIX may have closed them. The next file would else get its number."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is not None:
+            continue
+        nothing = os.open(os.devnull, os.O_RDWR)
+        if nothing != number:
+            os.dup2(nothing, number)
+            os.close(nothing)
+        setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+if sys.platform == "win32":
+
+    def is_read(file: int) -> bool:  # noqa: ARG001 - the other systems look at it
+        """True: Windows tells of a pipe that nobody reads only when it is written to."""
+        return True
+
+else:
+
+    def is_read(file: int) -> bool:
+        """False for a pipe whose other end is closed: writing to it would be an error."""
+        import select
+
+        poll = select.poll()
+        poll.register(file, select.POLLOUT)
+        return not any(event & (select.POLLERR | select.POLLNVAL) for _, event in poll.poll(0))

@@ -8,12 +8,26 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.kana import other_kana
 from vault_indexer.text.language import detect_query
 from vault_indexer.text.scripts import LETTER
 from vault_indexer.text.stem import stem_with_marks
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm, TermClass
 from vault_indexer.text.tokens import LONGEST_TERM, RUN, WORD, compound_parts, concepts, run_terms
+
+# Hiragana and katakana: two ways to write each sound of Japanese.
+
+
+_HIRAGANA = "".join(map(chr, (*range(0x3041, 0x3097), 0x309D, 0x309E)))
+_KATAKANA = "".join(chr(ord(one) + 0x60) for one in _HIRAGANA)
+_TO_HIRAGANA = str.maketrans(_KATAKANA, _HIRAGANA)
+_TO_KATAKANA = str.maketrans(_HIRAGANA, _KATAKANA)
+
+
+def other_kana(text: str) -> tuple[str, ...]:
+    """The text in hiragana and in katakana, as far as these differ from it."""
+    written = (text.translate(_TO_HIRAGANA), text.translate(_TO_KATAKANA))
+    return tuple(one for one in dict.fromkeys(written) if one != text)
+
 
 VARIANT_WEIGHT = 0.7
 """The weight of an occurrence of another form, relative to the exact form.

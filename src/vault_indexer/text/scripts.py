@@ -6,6 +6,8 @@ answers and evaluation agree on letters.
 
 from __future__ import annotations
 
+import re
+
 MARKS = (
     "\u00ad\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0711\u0730-\u074a\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc\u09be-\u09cd"
@@ -43,3 +45,27 @@ SPACED_LETTER = rf"[^\W\d_{SPACELESS}]"
 """A letter of a script in which spaces separate words."""
 
 SPACED_LETTER_OR_DIGIT = rf"[^\W_{SPACELESS}]"
+
+
+# How much a text says, in letters: enough for a meaning of its own, or hardly any.
+
+
+SPACELESS_WORTH = 3
+"""Letters that one character of a script without spaces between words counts as."""
+
+_NOT_READ = re.compile(
+    r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)|(?<=\])\([^)\n]*\)|<[^>\n]*>|[a-z]+://\S+|%%.*?%%|\^[\w-]+$",
+    re.DOTALL | re.MULTILINE,
+)
+"""Embeds, destinations of links, HTML, addresses, comments and block ids."""
+
+_SPACELESS = re.compile(f"[{SPACELESS}]")
+
+
+def letters(text: str) -> int:
+    """The letters and digits that a reader sees, about."""
+    shown = _NOT_READ.sub(" ", text)
+    count = sum(map(str.isalnum, shown))
+    if shown.isascii():
+        return count
+    return count + (SPACELESS_WORTH - 1) * len(_SPACELESS.findall(shown))

@@ -10,10 +10,22 @@ from vault_indexer.vault.deletion import (
 )
 from vault_indexer.vault.diff import FileChanges, KnownFile, diff
 from vault_indexer.vault.dirty import DirtySet, Reading
-from vault_indexer.vault.excluded import why_excluded
-from vault_indexer.vault.files import FileStat, RootIdentity, is_sync_conflict
-from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, IgnoreRules, load_ignore_rules
-from vault_indexer.vault.pictures import MAX_PICTURE_BYTES, is_picture_name, picture_type
+from vault_indexer.vault.files import (
+    MAX_PICTURE_BYTES,
+    FileStat,
+    RootIdentity,
+    is_picture_name,
+    is_sync_conflict,
+    picture_type,
+)
+from vault_indexer.vault.ignore import (
+    CONFIG_FILE,
+    CONTROL_FILES,
+    Decision,
+    IgnoreRules,
+    load_ignore_rules,
+    why_excluded,
+)
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault, resolved_path
 from vault_indexer.vault.walk import Scan, ScannedFile, root_identity, scan
 from vault_indexer.vault.watch import SystemHooks, VaultWatcher, WatchMode

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.vault.exclusion_lists import OBSIDIAN_APP_FILE
 from vault_indexer.vault.files import is_utf8_name
-from vault_indexer.vault.ignore import Decision, PathRules
+from vault_indexer.vault.ignore import OBSIDIAN_APP_FILE, Decision, PathRules
 from vault_indexer.vault.walk import walk_folders
 
 if TYPE_CHECKING:

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from vault_indexer.chunk.cutting.assemble import Draft, assemble, trim_drafts, windows
+from vault_indexer.chunk.cutting.assemble import (
+    TOKEN_COUNT,
+    Draft,
+    Window,
+    assemble,
+    fit,
+    fit_spans,
+    pack,
+    slide,
+    trim_drafts,
+    windows,
+)
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
-from vault_indexer.chunk.cutting.division import best_division
-from vault_indexer.chunk.cutting.fitting import TOKEN_COUNT, fit, fit_spans
-from vault_indexer.chunk.cutting.grammars import Code, CodeReader, no_parser_reason
-from vault_indexer.chunk.cutting.imported import import_function
+from vault_indexer.chunk.cutting.grammars import Code, CodeReader, import_function, no_parser_reason
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
-from vault_indexer.chunk.cutting.note_sentences import NoteSentences
 from vault_indexer.chunk.cutting.outline import Outline, headings_within
-from vault_indexer.chunk.cutting.packing import Window, pack, slide
-from vault_indexer.chunk.cutting.paragraphs import (
+from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
+from vault_indexer.chunk.cutting.sizes import Characters, Marks, Ruler, Tokens, ruler_for, token_ruler
+from vault_indexer.chunk.cutting.spans import NoteSentences, Span, sentence_spans, tile, trim, word_start
+from vault_indexer.chunk.cutting.splitting import (
     Paragraph,
+    Splitter,
+    best_division,
     ends_sentence,
     paragraph_numbers,
     paragraphs_of,
     paragraphs_of_blocks,
     sentence_pieces,
 )
-from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
-from vault_indexer.chunk.cutting.sizes import Characters, Marks, Ruler, Tokens, ruler_for, token_ruler
-from vault_indexer.chunk.cutting.spans import Span, sentence_spans, tile, trim, word_start
-from vault_indexer.chunk.cutting.splitting import Splitter
 from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
 
 __all__ = [

@@ -2,13 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from vault_indexer.chunk.cutting.blocks import BlockSplitter
 from vault_indexer.chunk.cutting.outline import Outline
-from vault_indexer.chunk.cutting.packing import Window
-from vault_indexer.chunk.cutting.spans import trim
-from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.chunk.cutting.sizes import Ruler, Tokens
+from vault_indexer.chunk.cutting.spans import Span, trim, word_start
+from vault_indexer.model import HEADER_SEPARATOR, Chunk, JsonValue, Note, join_context
+
+# Joining atoms into chunks: evenly within a section, or as a window that slides over a text.
+
+
+def pack(spans: Sequence[Span], ruler: Ruler, limit: int) -> list[Span]:
+    """Touching spans joined into few pieces of at most `limit` and of nearly equal size.
+
+    Each piece ends at the border nearest to an equal share of what is left: one that would cost a piece more
+    is never the nearest. A span alone above the limit is a piece of its own.
+    """
+    pieces: list[Span] = []
+    ends = [ruler.at(end) for _, end in spans]
+    index = 0
+    while index < len(spans):
+        start = spans[index][0]
+        last = _last_of_piece(ends, index, ruler.at(start), limit)
+        pieces.append((start, spans[last][1]))
+        index = last + 1
+    return pieces
+
+
+def _last_of_piece(ends: list[int], index: int, start: int, limit: int) -> int:
+    """The index of the span that ends the piece which begins at `start` with span `index`."""
+    left = ends[-1] - start
+    furthest = max(bisect_right(ends, start + limit, lo=index) - 1, index)
+    count = -(-left // limit)
+    if count <= 1:
+        return furthest
+    share = start + left / count
+    above = min(bisect_left(ends, share, lo=index), furthest)
+    below = max(above - 1, index)
+    return below if share - ends[below] < ends[above] - share else above
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A chunk and where the text repeated before it begins."""
+
+    overlap_start: int
+    start: int
+    end: int
+
+
+def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: int) -> list[Window]:
+    """Windows over touching spans: each holds at most `size`, of which at most `overlap` repeats.
+
+    The repeated part begins where a span begins, or at a word where the last span is longer than the overlap.
+    It gives way where the next span would not fit with it, and is never more than fifteen sixteenths of the
+    size, so that every window gets on. A span alone above `size` is a window of its own.
+    """
+    windows: list[Window] = []
+    starts = [start for start, _ in spans]
+    ends = [ruler.at(end) for _, end in spans]
+    overlap = min(overlap, size - max(size // _SLOWEST, 1))
+    index = 0
+    while index < len(spans):
+        start, repeated = starts[index], starts[index]
+        room = min(overlap, size - (ends[index] - ruler.at(start)))
+        if windows and room > 0:
+            earliest = ruler.back(start, room)
+            first = bisect_left(starts, earliest, hi=index)
+            repeated = starts[first] if first < index else word_start(text, earliest, start)
+        last = max(bisect_right(ends, ruler.at(repeated) + size, lo=index) - 1, index)
+        windows.append(Window(repeated, start, spans[last][1]))
+        index = last + 1
+    return windows
+
+
+_SLOWEST = 16
+"""Windows to a size: all together hold at most a fixed multiple of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +163,81 @@ def _chunk(note: Note, strategy: str, draft: Draft, outline: Outline, name: tupl
         extra=draft.extra,
         embed=draft.embed,
     )
+
+
+# Limits in tokens, kept to the letter: each draft is counted as the chunk that it will be.
+#
+# A ruler knows where the tokens of a whole note begin. A chunk by itself may have a few more at its
+# edges, and it has its headings and its overlap before it. What is over the limit gives up, in this
+# order, some of its overlap, the outer of its headings, and its end, which becomes a chunk of its own.
+
+
+TOKEN_COUNT = "token_count"
+"""In a chunk's `extra`: the tokens of its `content`, by the tokenizer that its strategy counts with."""
+
+
+def fit(text: str, drafts: Iterable[Draft], ruler: Ruler, limit: int) -> list[Draft]:
+    """The drafts with no content over `limit` tokens, each with its `token_count`; as they are where the
+    ruler counts in another unit."""
+    if not isinstance(ruler, Tokens):
+        return list(drafts)
+    return [fitted for draft in drafts for fitted in _fit(text, draft, ruler, limit)]
+
+
+def fit_spans(text: str, spans: Iterable[Span], ruler: Ruler, limit: int) -> list[Span]:
+    """The spans, in parts where one is over `limit` tokens."""
+    return [(one.start, one.end) for one in fit(text, (Draft(*span) for span in spans), ruler, limit)]
+
+
+def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:
+    count = ruler.count(_content(text, draft))
+    if count <= limit:
+        yield replace(draft, extra={**draft.extra, TOKEN_COUNT: count})
+        return
+    if draft.overlap:
+        yield from _fit(
+            text, replace(draft, overlap=_shorter(text, draft, ruler, count - limit)), ruler, limit
+        )
+        return
+    if draft.context and 2 * ruler.count(draft.context) > limit:
+        yield from _fit(text, replace(draft, context=_inner(draft.context)), ruler, limit)
+        return
+    start, end = trim(text, draft.start, draft.end)
+    parts = _halves(text, start, end, ruler)
+    if len(parts) < 2:  # one character
+        yield replace(draft, extra={**draft.extra, TOKEN_COUNT: count})
+        return
+    for part in parts:
+        yield from _fit(text, replace(draft, start=part[0], end=part[1], overlap=""), ruler, limit)
+
+
+def _content(text: str, draft: Draft) -> str:
+    return join_context(draft.context, draft.overlap + text[draft.start : draft.end])
+
+
+def _shorter(text: str, draft: Draft, ruler: Tokens, excess: int) -> str:
+    """The overlap without its first words, that have at least so many tokens."""
+    start = draft.start - len(draft.overlap)
+    begin = max(ruler.reach(start, excess), start + 1)
+    return text[word_start(text, begin, draft.start) : draft.start] if begin < draft.start else ""
+
+
+def _inner(context: str) -> str:
+    """The context without its outermost heading; half of it where it is a single one."""
+    for separator in ("\n", HEADER_SEPARATOR):
+        _, found, rest = context.partition(separator)
+        if found:
+            return rest
+    return context[: len(context) // 2]
+
+
+def _halves(text: str, start: int, end: int, ruler: Tokens) -> list[Span]:
+    """Two parts of nearly equal size, between words where there are words."""
+    half = max((ruler.size(start, end) + 1) // 2, 1)
+    words = list(BlockSplitter(text, ruler, half).words(start, end))
+    parts = [trim(text, *part) for part in pack(words, ruler, half + half // 4 + 1)]
+    parts = [part for part in parts if part[1] > part[0]]
+    if len(parts) > 1 or end - start < 2:
+        return parts
+    middle = (start + end) // 2
+    return [(start, middle), (middle, end)]

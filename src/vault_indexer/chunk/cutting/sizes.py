@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Protocol
 
 from vault_indexer.chunk.cutting.spans import Span, hard_splits, safe_split, trim
-from vault_indexer.config.tables.chunking_fields import SizeUnit
+from vault_indexer.config.tables.chunking_options import SizeUnit
 from vault_indexer.errors import UsageError
 from vault_indexer.ports import Tokenizer
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from vault_indexer.chunk.cutting.assemble import Draft
-from vault_indexer.chunk.cutting.blocks import BlockSplitter, within
+import numpy as np
+
+from vault_indexer.chunk.cutting.assemble import Draft, pack
+from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, touching, within
 from vault_indexer.chunk.cutting.outline import Outline
-from vault_indexer.chunk.cutting.packing import pack
 from vault_indexer.chunk.cutting.sections import Unit
 from vault_indexer.chunk.cutting.sizes import Characters, Tokens
 from vault_indexer.chunk.cutting.spans import Span, trim, word_start
-from vault_indexer.model import Element
+from vault_indexer.model import Element, ElementKind, Note
+
+if TYPE_CHECKING:
+    from vault_indexer.arrays import Floats, Floats32
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +106,130 @@ class Splitter:
         if not isinstance(self.block_splitter.ruler, Characters):
             begin = word_start(self.block_splitter.text, begin, previous[1])
         return self.block_splitter.text[begin : previous[1]]
+
+
+# Paragraphs as the strategies that gather them see them: with their headings, whole or in sentences.
+
+
+_CLOSERS = "\"'”’»›)]}*_`」』）】》〉"
+_STOPS = tuple(".!?…。！？｡।؟۔")
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A block with the headings right above it. `text_start` is where the block itself begins."""
+
+    start: int
+    end: int
+    text_start: int
+    kind: ElementKind
+
+    @property
+    def has_heading(self) -> bool:
+        """Whether a heading stands above it."""
+        return self.text_start > self.start
+
+
+def paragraphs_of(note: Note) -> list[Paragraph]:
+    """The note's blocks; spans touch, so that each ends where the next begins."""
+    return paragraphs_of_blocks(blocks_of(note), len(note.text))
+
+
+def paragraphs_of_blocks(blocks: Sequence[Element], end: int) -> list[Paragraph]:
+    """Blocks with the headings above them; headings with nothing below them are one of their own."""
+    found: list[Paragraph] = []
+    heading: int | None = None
+    for block, (start, stop) in touching(blocks, end):
+        if block.kind is ElementKind.HEADING:
+            heading = start if heading is None else heading
+        else:
+            found.append(Paragraph(start if heading is None else heading, stop, start, block.kind))
+            heading = None
+    if heading is not None:
+        found.append(Paragraph(heading, end, heading, ElementKind.HEADING))
+    return found
+
+
+def paragraph_numbers(paragraphs: Sequence[Paragraph], start: int, end: int) -> range:
+    """The numbers of the paragraphs of which a part lies in start to end; `paragraphs` are in order."""
+    return range(
+        bisect_right(paragraphs, start, key=lambda paragraph: paragraph.end),
+        bisect_left(paragraphs, end, key=lambda paragraph: paragraph.start),
+    )
+
+
+def ends_sentence(text: str, paragraph: Paragraph) -> bool:
+    """Whether a reader would pause after it: prose that ends with a stop, or any other block."""
+    if paragraph.kind is not ElementKind.PARAGRAPH:
+        return paragraph.kind is not ElementKind.HEADING
+    last_words = text[max(paragraph.start, paragraph.end - 400) : paragraph.end]
+    return last_words.rstrip().rstrip(_CLOSERS).endswith(_STOPS)
+
+
+def sentence_pieces(block_splitter: BlockSplitter, blocks: Sequence[Element], end: int) -> list[Span]:
+    """Blocks that together are too long, in pieces of nearly equal size."""
+    return pack(block_splitter.atoms(blocks, end), block_splitter.ruler, block_splitter.limit)
+
+
+# The best division of a sequence of embedded segments into chunks, found by dynamic programming.
+#
+# The idea is that of the ClusterSemanticChunker in Chroma's report "Evaluating Chunking Strategies for
+# Retrieval" (2024): of all divisions take the one whose chunks hold together best, instead of splitting
+# wherever two neighbours differ. Here a chunk is worth the length of the sum of its segments' vectors,
+# each weighted by the characters it stands for:
+#
+# worth = |Σ lengthᵢ · vectorᵢ| = sqrt(Σᵢⱼ lengthᵢ lengthⱼ cos(i, j))
+#
+# that is how many characters of it speak of one thing. Joining never adds to that, so every chunk has a
+# price, and a border inside a paragraph costs extra. Similarities are needed only between segments that
+# may share a chunk: time and memory grow with the note, not with its square.
+
+
+# Chosen on benchmarks/chunking.py: with these, recall and IoU are ahead of the other libraries' splitters
+# from 100 to 400 tokens a chunk. Both are in characters; the price is that at a limit of 1,000.
+_PRICE = 52.0
+_PRICE_GROWTH = 1.2
+_CUT_PARAGRAPH = 150.0
+
+
+def best_division(vectors: Floats32, lengths: Sequence[int], opens: Sequence[bool], limit: int) -> list[int]:
+    """The index of the first segment of each chunk, and at the end the number of segments.
+
+    `vectors` are unit vectors, shape (segments, dimension); `opens` says which segments begin a
+    paragraph. No chunk is longer than `limit` characters, unless one segment is.
+    """
+    count = len(lengths)
+    ends = np.cumsum(lengths)
+    # The earliest segment that may share a chunk with each.
+    earliest = np.minimum(np.searchsorted(ends - lengths, ends - limit, side="left"), np.arange(count))
+    worth = _worths(vectors, lengths, int((np.arange(count) - earliest).max()) + 1)
+    cost = _PRICE * (limit / 1000) ** _PRICE_GROWTH + np.where(opens, 0.0, _CUT_PARAGRAPH)
+    best = np.zeros(count + 1)
+    begins = np.zeros(count, dtype=np.int64)
+    for last in range(count):
+        first = int(earliest[last])
+        # A chunk of d segments that ends with `last` has its worth in worth[last, d - 1].
+        values = best[first : last + 1] - cost[first : last + 1] + worth[last, : last - first + 1][::-1]
+        choice = int(values.argmax())
+        begins[last] = first + choice
+        best[last + 1] = values[choice]
+    found = [count]
+    while found[-1] > 0:
+        found.append(int(begins[found[-1] - 1]))
+    return found[::-1]
+
+
+def _worths(vectors: Floats32, lengths: Sequence[int], widest: int) -> Floats:
+    """For each segment and each d below `widest`: the worth of the d + 1 segments that it ends."""
+    count = len(lengths)
+    weighted = vectors * np.asarray(lengths, dtype=np.float32)[:, None]
+    squares = np.einsum("ij,ij->i", weighted, weighted).astype(np.float64)
+    worths = np.zeros((count, widest))
+    worths[:, 0] = np.sqrt(squares)
+    # Of the chunk of d + 1 segments from i on: its squared worth, and what its last one adds to it in pairs.
+    squared, pairs = squares, np.zeros(count)
+    for d in range(1, widest):
+        pairs = np.einsum("ij,ij->i", weighted[:-d], weighted[d:]) + pairs[1 : count - d + 1]
+        squared = squared[: count - d] + squares[d:] + 2 * pairs
+        worths[d:, d] = np.sqrt(np.maximum(squared, 0.0))
+    return worths

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from vault_indexer.cli.connection.connect import ask_all, with_connection
-from vault_indexer.cli.connection.multi_vault import asks_all
-from vault_indexer.cli.connection.start_hint import hint_at_start
+from vault_indexer.cli.connection.daemon_command import hint_at_start
 from vault_indexer.cli.output.columns import path_style, print_ends, print_row
 from vault_indexer.cli.output.hit_list import (
     FoldersOfHits,
@@ -27,7 +26,7 @@ from vault_indexer.cli.output.query_words import QueryCommand, query_text
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import AllVaults, Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import vaults_in_config
+from vault_indexer.cli.vault_folder import asks_all, vaults_in_config
 from vault_indexer.contract.parameters import Value
 from vault_indexer.serve.api.endpoints import ASK
 from vault_indexer.text.phrases import quantity

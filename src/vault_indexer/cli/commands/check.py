@@ -13,14 +13,12 @@ import typer
 
 from vault_indexer.cli.commands.config import CheckedConfig, checked_config
 from vault_indexer.cli.connection.connect import with_connection
-from vault_indexer.cli.connection.left_over import left_over_indices
-from vault_indexer.cli.connection.multi_vault import vaults_meant
 from vault_indexer.cli.index_connection import IndexConnection
-from vault_indexer.cli.known_vaults import KnownVault
+from vault_indexer.cli.known_vaults import KnownVault, left_over_indices
 from vault_indexer.cli.output.columns import from_home, print_row
 from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_to_choose
+from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_meant, vaults_to_choose
 from vault_indexer.parse.sample import missing_from_sample
 from vault_indexer.serve.api.endpoints import HEALTH, ORPHANS, STATUS, VERIFY
 from vault_indexer.text.phrases import quantity

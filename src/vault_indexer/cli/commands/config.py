@@ -20,7 +20,7 @@ from vault_indexer.cli.vault_folder import (
     user_config_file,
 )
 from vault_indexer.config import LoadedConfig, as_json, load, missing_settings, rows, starter_config
-from vault_indexer.config.edits.toml import replace_config
+from vault_indexer.config.edits import replace_config
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
 from vault_indexer.vault.ignore import load_ignore_rules
 

@@ -10,17 +10,103 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, command_rows
 from vault_indexer.cli.output.columns import print_row
-from vault_indexer.cli.output.doc_pages import about, docs_folder, overview, page_names
 from vault_indexer.cli.output.terminal import out
 from vault_indexer.cli.parameters import VaultSelection, one_command
+from vault_indexer.errors import IndexUnusableError, UsageError
+
+# The pages of the documentation that come with the package, and what they say of a command or a topic.
+
+
+HOME = "Home"
+REFERENCE = "commands"
+_FORMER_PAGES: Mapping[str, str] = {
+    "guide": REFERENCE,
+    "advanced-settings": "configuration",
+    "uninstall": "maintenance",
+}
+"""Pages that earlier versions had, and where their text is now."""
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_FOLDERS = (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs")
+"""In a wheel, and in a clone of the repository."""
+
+_HEADING = re.compile(r"^(#{2,3}) (.+)$", re.MULTILINE)
+_HOME_LINE = re.compile(r"^- \[\[([\w-]+)\|.*?\]\]: (.+(?:\n  .+)*)", re.MULTILINE)
+
+
+def docs_folder() -> Path:
+    """The folder of the pages. Raises IndexUnusableError where an installation lacks them."""
+    found = next((folder for folder in _FOLDERS if (folder / f"{REFERENCE}.md").is_file()), None)
+    if found is None:
+        raise IndexUnusableError(f"{_FOLDERS[0]} has no pages: this installation is not complete")
+    return found
+
+
+def page_names(folder: Path) -> list[str]:
+    """The pages by name, sorted; the start page is a list of the others and is none of them."""
+    return sorted(page.stem for page in folder.glob("*.md") if page.stem != HOME)
+
+
+def overview(folder: Path) -> str:
+    """Every page with its line on the start page."""
+    lines = {name: " ".join(said.split()) for name, said in _HOME_LINE.findall(_read(folder, HOME))}
+    width = max(map(len, page_names(folder)))
+    rows = "\n".join(f"    {name:<{width}}  {lines.get(name, '')}".rstrip() for name in page_names(folder))
+    return (
+        "`indexer help TOPIC` shows the documentation of a topic. A topic is a command, a heading of the\n"
+        f"page `commands` (`indexer help exit-status`), or one of these pages:\n\n{rows}\n"
+    )
+
+
+def about(folder: Path, topic: str) -> str:
+    """The section of the reference for a command or a heading, and the page of that name; each if it exists.
+    A page is also found by a prefix of its name that no other page has. Raises UsageError."""
+    name = topic.strip().lower().removesuffix(".md")
+    name = _FORMER_PAGES.get(name, name)
+    section = reference_sections(_read(folder, REFERENCE)).get(name)
+    page = _page_of(name, page_names(folder), exactly=section is not None)
+    texts = [text for text in (section, _read(folder, page) if page else None) if text]
+    if not texts:
+        raise UsageError(f'No help on "{" ".join(topic.split())}". "indexer help" lists the topics.')
+    return "\n".join(texts)
+
+
+def reference_sections(page: str) -> Mapping[str, str]:
+    """Each heading of the reference with the text below it, by the command that it names, else by its words
+    in small letters with dashes between them."""
+    headings = list(_HEADING.finditer(page))
+    found = {}
+    for number, heading in enumerate(headings):
+        depth = len(heading[1])
+        ends = (later.start() for later in headings[number + 1 :] if len(later[1]) <= depth)
+        text = page[heading.start() : next(ends, len(page))].rstrip() + "\n"
+        found.update(dict.fromkeys(_names(heading[2]), text))
+    return found
+
+
+def _names(heading: str) -> Iterable[str]:
+    if heading.startswith("`indexer "):
+        return re.findall(r"`(?:indexer )?([a-z]+)", heading)
+    return ["-".join(re.findall(r"\w+", heading.lower()))]
+
+
+def _page_of(name: str, pages: Iterable[str], *, exactly: bool) -> str | None:
+    same = [page for page in pages if page.lower() == name]
+    begin = [page for page in pages if name and page.startswith(name) and not exactly]
+    return same[0] if same else begin[0] if len(begin) == 1 else None
+
+
+def _read(folder: Path, page: str) -> str:
+    return (folder / f"{page}.md").read_text(encoding="utf-8")
 
 
 def complete_topic(incomplete: str) -> list[str]:

@@ -12,8 +12,8 @@ import typer
 from vault_indexer.cli.connection.in_process import reach
 from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import free_name, has_index
+from vault_indexer.cli.output.columns import skipped_in_words
 from vault_indexer.cli.output.progress import duration, showing
-from vault_indexer.cli.output.skipped_files import skipped_in_words
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection, one_command
 from vault_indexer.cli.vault_folder import (
@@ -25,7 +25,7 @@ from vault_indexer.cli.vault_folder import (
     vaults_in_config,
 )
 from vault_indexer.config import NamedVault, add_vault, starter_config
-from vault_indexer.config.edits.toml import replace_config
+from vault_indexer.config.edits import replace_config
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError

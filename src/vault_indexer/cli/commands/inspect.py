@@ -7,13 +7,11 @@ from typing import Annotated
 import typer
 
 from vault_indexer.bootstrap import make_inspector
-from vault_indexer.cli.completed_names import complete_strategy
 from vault_indexer.cli.connection.in_process import target_of
-from vault_indexer.cli.output.chunk_rows import print_chunk
-from vault_indexer.cli.output.columns import path_style
+from vault_indexer.cli.output.columns import path_style, print_chunk
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json_line, text
-from vault_indexer.cli.parameters import Output, VaultSelection, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, complete_strategy, one_command
 from vault_indexer.cli.vault_folder import note_in_vault
 from vault_indexer.contract.codec import encode
 from vault_indexer.errors import UsageError

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from vault_indexer.cli.commands.start import daemon_folder, start_daemon
 from vault_indexer.cli.connection.connect import known_daemon_folder
-from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.parameters import VaultSelection, one_command
+from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon
 from vault_indexer.errors import DaemonError
 from vault_indexer.serve.mcp.bridge import Bridge

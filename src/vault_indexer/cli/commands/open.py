@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from vault_indexer.cli.commands.start import daemon_folder, start_daemon
-from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection, one_command
+from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.daemon.discovery import OPEN_FILE, DaemonInfo, read_daemon, write_open_file
 from vault_indexer.errors import IndexUnusableError
 

@@ -11,7 +11,7 @@ import typer
 from vault_indexer.cli.connection.connect import ask
 from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
-from vault_indexer.contract.bounds import MAX_PAUSE_S
+from vault_indexer.contract.marks import MAX_PAUSE_S
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import PAUSE
 

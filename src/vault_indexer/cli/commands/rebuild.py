@@ -8,8 +8,8 @@ import typer
 
 from vault_indexer.cli.connection.connect import with_connection
 from vault_indexer.cli.index_connection import IndexConnection
+from vault_indexer.cli.output.columns import skipped_in_words
 from vault_indexer.cli.output.progress import duration, showing
-from vault_indexer.cli.output.skipped_files import skipped_in_words
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, one_command
 from vault_indexer.contract.requests import RebuildOptions

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
+import webbrowser
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,13 +16,12 @@ import typer
 
 from vault_indexer.cli.commands.explain import explain_note
 from vault_indexer.cli.connection.connect import ask_all, with_connection
-from vault_indexer.cli.connection.multi_vault import asks_all
-from vault_indexer.cli.connection.start_hint import hint_at_start
-from vault_indexer.cli.note_opener import open_note
+from vault_indexer.cli.connection.daemon_command import hint_at_start
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.hit_list import (
     FoldersOfHits,
     ShownHits,
+    has_text,
     likely_count,
     print_less_likely,
     print_notes,
@@ -29,12 +32,56 @@ from vault_indexer.cli.output.hit_list import (
 from vault_indexer.cli.output.query_words import QueryCommand, query_text
 from vault_indexer.cli.output.terminal import print_json
 from vault_indexer.cli.parameters import AllVaults, Correct, Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import vaults_in_config
+from vault_indexer.cli.vault_folder import asks_all, vaults_in_config
 from vault_indexer.contract.parameters import Value
+from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.serve.api.endpoints import SEARCH
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import HitJson, SearchAnswerJson
+
+
+# Opens a note in the editor of the user, at a line.
+
+
+_LINE_OPTIONS: Mapping[str, str] = {
+    "code": "--goto {file}:{line}",
+    "codium": "--goto {file}:{line}",
+    "cursor": "--goto {file}:{line}",
+    "zed": "{file}:{line}",
+    "hx": "{file}:{line}",
+    "subl": "{file}:{line}",
+}
+"""How an editor is told a line, by the name of its program. Others understand `+LINE FILE`, as vi does."""
+
+
+def open_note(vault: Path, hit: HitJson) -> None:
+    """Open the file of a hit at its line, in the editor of the variables VISUAL and EDITOR; without them in
+    Obsidian, if the vault is one of Obsidian's. Returns when the editor has ended.
+
+    Raises UsageError where neither is there, UnavailableError where the editor cannot be run.
+    """
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if editor:
+        command = editor_command(
+            editor, (vault / hit["path"]).absolute(), hit["line"] if has_text(hit) else None
+        )
+        try:
+            subprocess.run(command, check=False)
+        except OSError as error:
+            raise UnavailableError(f"{command[0]}: {error.strerror}") from error
+    elif not (vault / ".obsidian").is_dir() or not webbrowser.open(hit["uri"]):
+        raise UsageError("--open needs an editor: set the variable EDITOR, such as EDITOR=vim")
+
+
+def editor_command(editor: str, file: Path, line: int | None) -> list[str]:
+    """The command line that opens the file at the line (None: at no line), for the value of EDITOR."""
+    program, *options = shlex.split(editor) or [editor]
+    if line is None:
+        return [program, *options, str(file)]
+    form = _LINE_OPTIONS.get(Path(program).stem, "+{line} {file}")
+    return [program, *options, *(part.format(file=file, line=line) for part in form.split())]
+
 
 NO_HITS = 1
 

@@ -15,12 +15,11 @@ import typer
 from vault_indexer.bootstrap import named_target, named_vaults, open_daemon
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.connection.in_process import NO_VAULTS, target_of
-from vault_indexer.cli.connection.multi_vault import keeps_all
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.output.columns import from_home
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import config_of, is_pinned
+from vault_indexer.cli.vault_folder import config_of, is_pinned, keeps_all
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.contract.parameters import Value
 from vault_indexer.daemon.assembly import LLM_CACHE, LLM_CALLS, Target
@@ -37,10 +36,10 @@ from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.extensions import offered, package_of
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.http.announcements import Announcements
 from vault_indexer.serve.http.vault_choice import vault_url
 from vault_indexer.serve.mcp.actions import AgentActions, extension_tools
 from vault_indexer.serve.server import (
+    Announcements,
     Site,
     address_to_keep,
     bind_again,

@@ -12,10 +12,9 @@ import typer
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
-from vault_indexer.cli.connection.multi_vault import keeps_all
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import config_of
+from vault_indexer.cli.vault_folder import config_of, keeps_all
 from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
 from vault_indexer.system import open_to_append, start_in_background

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.connection.connect import ask
-from vault_indexer.cli.connection.multi_vault import vaults_meant
-from vault_indexer.cli.output.columns import from_home, print_row, shorten_path
+from vault_indexer.cli.output.columns import count_skipped, from_home, print_row, shorten_path
 from vault_indexer.cli.output.progress import duration, stage_in_words
-from vault_indexer.cli.output.skipped_files import count_skipped
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
+from vault_indexer.cli.vault_folder import vaults_meant
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.serve.api.endpoints import STATUS
 from vault_indexer.system import size_of

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from vault_indexer.cli.app import in_process_module
 from vault_indexer.cli.connection.connect import known_daemon_folder
-from vault_indexer.cli.connection.multi_vault import asks_all, names_one
 from vault_indexer.cli.known_vaults import recorded_vaults
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import AllVaults, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import config_of, vaults_in_config
+from vault_indexer.cli.vault_folder import asks_all, config_of, names_one, vaults_in_config
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
     announced_daemon,

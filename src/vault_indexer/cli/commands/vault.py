@@ -10,8 +10,8 @@ import typer
 
 from vault_indexer.cli.commands.status import state_in_words
 from vault_indexer.cli.connection.in_process import NO_VAULTS
-from vault_indexer.cli.connection.left_over import delete_index
 from vault_indexer.cli.known_vaults import (
+    delete_index,
     forget_vault,
     free_name,
     has_index,

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from vault_indexer.cli.app import in_process_module
-from vault_indexer.cli.connection.multi_vault import asks_all
 from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import (
+    asks_all,
     config_of,
     is_pinned,
     named_or_enclosing_vault,

@@ -9,10 +9,14 @@ from urllib.parse import quote
 
 from vault_indexer.cli.output.terminal import text
 from vault_indexer.text.control_characters import clean
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from vault_indexer.serve.api.generated.shapes import SkippedFileJson
+
 
 _COLUMN_WIDTH = 60
 _LEAST_WIDTH = 20
@@ -145,3 +149,37 @@ def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int
 
 def _join(cells: Sequence[Text]) -> Text:
     return text(("  ", "")).join(cell for cell in cells if cell.cell_len)
+
+
+# Chunks for a person, one on a line.
+
+
+_LINES_WIDTH = 9
+_SIZE_WIDTH = 6
+
+
+def print_chunk(console: Console, start_line: int, end_line: int, header_path: str, content: str) -> None:
+    """A chunk with its lines, its size in characters, its headings and as much of its text as has room."""
+    lines = f"{start_line}-{end_line}"
+    row = text(
+        (f"{lines:>{_LINES_WIDTH}}  {f'{len(content):,}':>{_SIZE_WIDTH}}  ", "dim"),
+        (f"{header_path}: " if header_path else "", "green"),
+        (" ".join(content.split()), ""),
+    )
+    console.print(cut_text(row, console.width, (0, 0)), no_wrap=True)
+
+
+# The files that the index lacks, and the notes of which it lacks something.
+
+
+def count_skipped(files: Sequence[SkippedFileJson]) -> tuple[int, int]:
+    """How many were skipped, and how many are notes of the index with a warning."""
+    warned = sum(one.get("is_indexed", False) for one in files)  # a daemon of an older version says nothing
+    return len(files) - warned, warned
+
+
+def skipped_in_words(files: Sequence[SkippedFileJson]) -> str:
+    """The same in words; "" without any."""
+    skipped, warned = count_skipped(files)
+    words = [f"{quantity(skipped, 'file')} skipped"] if skipped else []
+    return ", ".join([*words, f"{quantity(warned, 'note')} with a warning"] if warned else words)

@@ -10,7 +10,7 @@ from typing import Any
 
 from vault_indexer.cli.output.plain_help import PlainCommand
 from vault_indexer.cli.parameters import complain
-from vault_indexer.contract.bounds import MAX_QUERY_BYTES
+from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.errors import UsageError
 
 _STANDARD_INPUT = "-"

@@ -14,8 +14,14 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
 from vault_indexer.config.fields import Allowed, DisagreementError, Glob, Trust, Unit
-from vault_indexer.config.tables.chunking_fields import Calls, Options, Seconds
-from vault_indexer.config.tables.chunking_options import OPTION_TABLES, StrategyName, StrategyTables
+from vault_indexer.config.tables.chunking_options import (
+    OPTION_TABLES,
+    Calls,
+    Options,
+    Seconds,
+    StrategyName,
+    StrategyTables,
+)
 
 
 def _template(value: str) -> str:

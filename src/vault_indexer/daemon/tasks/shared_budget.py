@@ -8,7 +8,7 @@ from pathlib import Path
 from vault_indexer.config.settings import IndexSettings
 from vault_indexer.index.build import Pool
 from vault_indexer.index.note_workers import WorkerSpec, start_pool
-from vault_indexer.index.workers.slots import Slots
+from vault_indexer.index.workers.pool import Slots
 from vault_indexer.system import usable_cores
 
 

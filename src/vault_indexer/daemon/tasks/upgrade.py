@@ -12,11 +12,11 @@ from itertools import islice
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.tasks.portions import PortionTask
+from vault_indexer.daemon.tasks.embedding import PortionTask
 from vault_indexer.daemon.tasks.upkeep import NextWork, Work
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import EmbedJob
-from vault_indexer.index.workers.slots import Slots
+from vault_indexer.index.workers.pool import Slots
 from vault_indexer.model import VectorUpgrade
 from vault_indexer.system import free_memory, is_on_battery
 

@@ -2,13 +2,70 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
 from dataclasses import replace
 
+from vault_indexer.chunk import CodeReader
 from vault_indexer.errors import NoteError
-from vault_indexer.index.reading.source_file import source_note
-from vault_indexer.model import Note, language_of_path
-from vault_indexer.parse import parse_any
+from vault_indexer.model import Element, ElementKind, Heading, Note, language_of_path
+from vault_indexer.parse import decode, parse_any, sections
 from vault_indexer.text.language import detect_note
+
+# From a source file's bytes to a note: its headings are its classes and functions, and it has no links.
+
+
+_DEEPEST = 6
+_NOT_BLANK = re.compile(r"[ \t]*\S")
+
+
+def source_note(path: str, data: bytes) -> Note:
+    """The note of a source file; its title is the name of the file. Code of the module that follows a
+    definition has that name as its heading, too. Raises NoteError if it is not text in UTF-8."""
+    text, diagnostics = decode(path, data)
+    name = path.rpartition("/")[2]
+    headings = tuple(_headings(text, name, language_of_path(path)))
+    whole = Element(ElementKind.CODE, 0, len(text.rstrip()), language_of_path(path))
+    return Note(
+        path=path,
+        text=text,
+        title=name,
+        headings=headings,
+        sections=sections(text, 0, len(text), headings),
+        elements=(whole,) if text.strip() else (),
+        diagnostics=diagnostics,
+    )
+
+
+def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
+    """A heading at each definition that has a name, from the comments above it to the line of its name."""
+    code = CodeReader().read(language, text, with_comments=True)
+    breaks = [found.start() for found in re.finditer("\n", text)]
+
+    def heading(level: int, name: str, start: int, named: int) -> Heading:
+        end = text.find("\n", named)
+        return Heading(level, name, start, len(text) if end < 0 else end, bisect_left(breaks, start) + 1)
+
+    def module_heading(start: int, end: int) -> Iterator[Heading]:
+        """That of the code between two definitions; the code before the first one needs none."""
+        line = text.find("\n", start, end) + 1 if start else 0
+        found = _NOT_BLANK.search(text, line, end) if line else None
+        if found:
+            begin = text.rfind("\n", 0, found.end()) + 1
+            yield heading(1, module, begin, begin)
+
+    end_of_last = 0
+    for one in code.definitions if code else ():
+        start = text.rfind("\n", 0, one.start) + 1
+        if one.depth == 0:
+            yield from module_heading(end_of_last, start)
+            end_of_last = max(end_of_last, one.end)
+        if one.name:
+            yield heading(
+                min(one.depth + 1, _DEEPEST), one.name, start, max(text.find(one.name, one.start), start)
+            )
+    yield from module_heading(end_of_last, len(text))
 
 
 def parse_file(path: str, data: bytes) -> Note:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from vault_indexer.parse import Task, find_tasks, parse_note
 from vault_indexer.parse.frontmatter import body_start
+from vault_indexer.search.filters.matches import Span
 from vault_indexer.search.query import Scope
+from vault_indexer.store.catalog import CatalogReader
 
 Spans = Sequence[tuple[int, int]]
 
@@ -147,3 +149,47 @@ def _blocks(note: NoteText) -> Spans:
 
 def _tasks(note: NoteText) -> Sequence[Task]:
     return note.tasks if note.tasks is not None else list(find_tasks(note.text, note.body_start))
+
+
+# What the catalog holds of the structure of notes: headings, blocks, tasks.
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """The structure of some notes, by note. What was not asked for is None; a note that is not there has no
+    headings, and of its blocks and tasks the catalog knows nothing."""
+
+    headings: Mapping[int, list[HeadingRow]] | None = None
+    blocks: Mapping[int, list[Span]] | None = None
+    tasks: Mapping[int, list[Task]] | None = None
+
+    def note(self, note_id: int, text: str) -> NoteText:
+        """A note's text with its structure."""
+        return NoteText(
+            text,
+            (self.headings or {}).get(note_id, ()),
+            (self.blocks or {}).get(note_id),
+            (self.tasks or {}).get(note_id),
+        )
+
+
+def read_structure(catalog: CatalogReader, scope: Scope, notes: Sequence[int]) -> Structure:
+    """The structure of the notes, as far as it takes to find the pieces of a scope."""
+    if scope in (Scope.HEADING, Scope.SECTION):
+        return Structure(headings=_heading_spans(catalog, notes))
+    if scope is Scope.BLOCK:
+        return Structure(blocks=catalog.block_spans(notes))
+    if task_states(scope):
+        return Structure(tasks=catalog.tasks(notes))
+    return Structure()
+
+
+def _heading_spans(catalog: CatalogReader, notes: Sequence[int]) -> Mapping[int, list[HeadingRow]]:
+    sql = (
+        "SELECT note_id, level, start_pos, end_pos FROM headings"
+        " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
+    )
+    found: dict[int, list[HeadingRow]] = {}
+    for note_id, level, start, end in catalog.rows_in(sql, notes):
+        found.setdefault(note_id, []).append(HeadingRow(level, start, end))
+    return found

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.present.hits import HitBuilder, RankedChunk, file_uri, is_obsidian_vault
-from vault_indexer.search.present.passage import ExpandMode, Expansion, estimated_tokens, passage_at
+from vault_indexer.search.present.hits import (
+    ExpandMode,
+    Expansion,
+    HitBuilder,
+    RankedChunk,
+    estimated_tokens,
+    file_uri,
+    is_obsidian_vault,
+    passage_at,
+)
 from vault_indexer.search.present.snippet import ChunkHeading, Snippets
-from vault_indexer.text.function_words import function_words
+from vault_indexer.text.language import function_words
 
 __all__ = [
     "ChunkHeading",

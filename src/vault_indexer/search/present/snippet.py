@@ -16,14 +16,15 @@ from vault_indexer.parse import ReadableText, open_fence, readable
 from vault_indexer.search.filters import TextPattern
 from vault_indexer.search.present.borders import (
     after_pictures,
+    cluster_end,
+    cluster_start,
     markup_end,
     markup_start,
     word_end,
     word_start,
 )
-from vault_indexer.search.present.graphemes import cluster_end, cluster_start
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.function_words import function_words
+from vault_indexer.text.language import function_words
 from vault_indexer.text.scripts import MARKS, SPACELESS
 from vault_indexer.text.stem import stem
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault_indexer.search.query.ast import (
+    MOMENTS,
     NAMES,
     All,
     Compare,
@@ -26,14 +27,15 @@ from vault_indexer.search.query.ast import (
     atoms,
     holds,
     in_vault,
+    iso_date,
     level_of,
+    moment_ns,
+    number,
     ranking_words,
     replace_leaves,
 )
 from vault_indexer.search.query.parser import OPERATORS, parse_query
-from vault_indexer.search.query.regex import RegexMatcher, compile_regex, encode
-from vault_indexer.search.query.scan import ByteScanner, byte_scanner
-from vault_indexer.search.query.values import MOMENTS, iso_date, moment_ns, number
+from vault_indexer.search.query.regex import ByteScanner, RegexMatcher, byte_scanner, compile_regex, encode
 
 __all__ = [
     "MOMENTS",

@@ -20,6 +20,7 @@ from types import MappingProxyType
 from vault_indexer.errors import QueryError
 from vault_indexer.search.query.ast import (
     LEVELS,
+    MOMENTS,
     All,
     Compare,
     Condition,
@@ -40,14 +41,17 @@ from vault_indexer.search.query.ast import (
     Word,
     atoms,
     column_of,
+    is_moment,
+    is_tag,
+    iso_date,
     leaves,
     level_of,
+    number,
     ranking_words,
     replace_leaves,
     with_case,
 )
 from vault_indexer.search.query.regex import compile_regex, looks_unfinished, regex_end
-from vault_indexer.search.query.values import MOMENTS, is_moment, is_tag, iso_date, number
 from vault_indexer.text.fold import has_words, is_made_sign
 
 MAX_DEPTH = 32

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from vault_indexer.search.rank.candidates import Candidates
 from vault_indexer.search.rank.fuse import reciprocal_rank_fusion
-from vault_indexer.search.rank.listing import LISTED, list_by_time
-from vault_indexer.search.rank.rank import depth_of, rank
+from vault_indexer.search.rank.rank import LISTED, RepeatedRank, depth_of, list_by_time, rank
 from vault_indexer.search.rank.reasons import reasons_of
-from vault_indexer.search.rank.repeated import RepeatedRank
 from vault_indexer.search.rank.titles import match_titles
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_indexer.search.rank.candidates import Candidates, RankRequest
-from vault_indexer.search.rank.note_evidence import NOTE_MEANING, NOTE_WORDS
+from vault_indexer.search.rank.notes import NOTE_MEANING, NOTE_WORDS
 from vault_indexer.search.terms import lacking_weight, vector_weight
 from vault_indexer.search.typed_words import only_typed_word
 from vault_indexer.store.keywords import held_weight

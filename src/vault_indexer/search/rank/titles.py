@@ -19,7 +19,7 @@ from vault_indexer.text.tokens import WORD
 _NAME_FIELDS = ("title", "aliases", "path")
 
 
-def name(table: Candidates, request: RankRequest) -> None:
+def add_title_scores(table: Candidates, request: RankRequest) -> None:
     """The first chunk of each note whose name is the query gets the best score once more."""
     del request
     named = np.isin(table.key, list(table.named.values()))

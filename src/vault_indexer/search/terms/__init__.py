@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.terms.common_words import is_common, is_common_word
 from vault_indexer.search.terms.compounds import with_compounds
-from vault_indexer.search.terms.idf import weight_by_idf
 from vault_indexer.search.terms.spelling import as_spelt, find_corrections, with_corrections
 from vault_indexer.search.terms.synonyms import Groups, Synonym, find_synonyms, with_synonyms
-from vault_indexer.search.terms.vector_weight import (
+from vault_indexer.search.terms.words import (
+    is_common,
+    is_common_word,
     lacking_weight,
     language_of,
     language_weight,
+    query_words,
     vector_weight,
+    weight_by_idf,
 )
-from vault_indexer.search.terms.words import query_words
 
 __all__ = [
     "Groups",

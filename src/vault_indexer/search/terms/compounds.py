@@ -13,7 +13,7 @@ from dataclasses import replace
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
 from vault_indexer.text.fold import fold, normalize
-from vault_indexer.text.function_words import function_words, is_function_word
+from vault_indexer.text.language import function_words, is_function_word
 from vault_indexer.text.query import PART_WEIGHT, analyze_query
 from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import QueryTerm, TermClass

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from vault_indexer.model import Correction
 from vault_indexer.search.query import Query, ranking_words
-from vault_indexer.search.terms.common_words import is_common
-from vault_indexer.search.terms.vector_weight import language_of
+from vault_indexer.search.terms.words import is_common, language_of
 from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import edit_distances

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from vault_indexer.contract.bounds import check_note_name, check_query
+from vault_indexer.contract.marks import check_note_name, check_query
 from vault_indexer.contract.parameters import Parameter, Value, parameters_of
 from vault_indexer.contract.requests import (
     AskRequest,

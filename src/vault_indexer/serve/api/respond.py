@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_indexer.answer import AskEvent, whole_answer
-from vault_indexer.contract.bounds import DEFAULT_MENTIONS
+from vault_indexer.contract.codec import json_fields
+from vault_indexer.contract.marks import DEFAULT_MENTIONS, OMIT_EMPTY
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import (
     EmbedRequest,
@@ -24,6 +25,7 @@ from vault_indexer.contract.requests import (
     RelatedRequest,
     VerifyRequest,
 )
+from vault_indexer.errors import UsageError
 from vault_indexer.extensions import offered
 from vault_indexer.model import (
     AnswerSentence,
@@ -32,6 +34,7 @@ from vault_indexer.model import (
     AskRequest,
     DaemonState,
     Explanation,
+    Hit,
     LinksAnswer,
     MentionsAnswer,
     NoteText,
@@ -40,11 +43,13 @@ from vault_indexer.model import (
     RelatedAnswer,
     SearchAnswer,
     SearchRequest,
+    Shares,
     StatusReport,
     UnresolvedLinks,
     UpgradeState,
     VaultList,
     Verification,
+    Why,
 )
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
@@ -61,11 +66,46 @@ from vault_indexer.serve.api.endpoints import (
     VERIFY,
     Endpoint,
 )
-from vault_indexer.serve.api.hit_keys import hit_keys, with_shares
 from vault_indexer.service import VaultService
-from vault_indexer.text.times import iso_time
+from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import read_note
 from vault_indexer.vaults import Vaults
+
+# The keys of a hit that a request chooses, and one that costs more than reading a field.
+
+
+_NAME_CHARS = 60
+
+
+def hit_keys(fields: str) -> frozenset[str] | None:
+    """The keys that the parameter `fields` names; None means all.
+
+    Raises UsageError for a key that hits do not have.
+    """
+    wanted = frozenset(name.strip() for name in fields.split(",") if name.strip())
+    keys = json_fields(Hit)
+    unknown = sorted(wanted - {one.key for one in keys})
+    if unknown:
+        known = sorted(one.key for one in keys if OMIT_EMPTY not in one.marks)
+        named = ", ".join(repr(name[:_NAME_CHARS]) for name in unknown)
+        raise UsageError(f"fields: a hit has no key {named}; it has {', '.join(known)}")
+    return wanted or None
+
+
+def with_shares(answer: SearchAnswer) -> SearchAnswer:
+    """The answer with the `shares` of each hit."""
+    strongest = max((hit.why.keyword.score for hit in answer.results if hit.why.keyword), default=0.0)
+    hits = (replace(hit, shares=_shares(hit.why, strongest)) for hit in answer.results)
+    return replace(answer, results=tuple(hits))
+
+
+def _shares(why: Why, strongest: float) -> Shares:
+    return Shares(
+        words=why.keyword.score / strongest if why.keyword and strongest > 0 else 0.0,
+        meaning=why.vector.score if why.vector else 0.0,
+        links=why.graph.score if why.graph else 0.0,
+    )
+
 
 _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""

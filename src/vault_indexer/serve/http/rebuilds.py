@@ -9,7 +9,7 @@ from collections.abc import Callable
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import ErrorReport, Progress, RebuildReport, RebuildRun
-from vault_indexer.serve.http.responses import error_report
+from vault_indexer.serve.http.routes import error_report
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import VaultRuntime, Vaults
 

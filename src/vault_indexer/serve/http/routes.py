@@ -7,18 +7,142 @@ request and its function took half of the time, the search aside.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qsl
 
+from vault_indexer.contract.codec import encode
 from vault_indexer.contract.parameters import Value, WrongRequestError, own_name, validate
-from vault_indexer.errors import VaultIndexerError
+from vault_indexer.errors import (
+    BackendError,
+    NoteError,
+    ProviderError,
+    QueryTimeoutError,
+    UnknownNoteError,
+    UnknownVaultError,
+    UsageError,
+    VaultIndexerError,
+)
+from vault_indexer.model import ErrorReport, Failure
 from vault_indexer.serve.api.endpoints import Endpoint
-from vault_indexer.serve.http.guard import App, Message, Receive, Send
-from vault_indexer.serve.http.parameters import Route, problem_of_query, query_pairs
-from vault_indexer.serve.http.responses import error_response, internal_error, wrong_request
+from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 
 if TYPE_CHECKING:
-    from starlette.responses import Response
+    from starlette.responses import JSONResponse, Response
+
+
+# Refuses query parameters that a route does not have: ignoring one would mislead the sender.
+
+
+Route = tuple[str, str]
+"""Method and path."""
+
+_NAME_CHARS = 60
+
+
+class ParameterCheck:
+    """ASGI middleware behind the guard. `allowed` names the parameters of each route.
+
+    A path or method that `allowed` does not have is left to the application, which answers 404 or 405.
+    """
+
+    def __init__(self, app: App, allowed: Mapping[Route, Sequence[str]]) -> None:
+        self._app = app
+        self._allowed = allowed
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer 422 for an unknown or repeated parameter, else hand the request on."""
+        if scope["type"] == "http" and scope["query_string"]:
+            allowed = self._allowed.get((scope["method"], scope["path"]))
+            pairs = query_pairs(scope["query_string"])
+            problem = None if allowed is None else problem_of_query(scope["path"], pairs, allowed)
+            if problem:
+                await refuse(send, Refusal(422, "request", problem))
+                return
+        await self._app(scope, receive, send)
+
+
+def allowed_parameters(document: Mapping[str, object]) -> dict[Route, tuple[str, ...]]:
+    """The query parameters of every route of an OpenAPI document, and of the document's own route."""
+    found: dict[Route, tuple[str, ...]] = {("GET", "/openapi.json"): ()}
+    paths = document["paths"]
+    assert isinstance(paths, Mapping)
+    for path, methods in paths.items():
+        for method, operation in methods.items():
+            given = operation.get("parameters", ())
+            found[method.upper(), path] = tuple(one["name"] for one in given if one["in"] == "query")
+    return found
+
+
+def problem_of_query(path: str, pairs: Sequence[tuple[str, str]], allowed: Sequence[str]) -> str | None:
+    """What is wrong with the parameters of a query string: one that the route does not have, or one twice."""
+    given = Counter(name for name, _ in pairs)
+    for name, count in given.items():
+        shown = repr(name[:_NAME_CHARS])
+        if name not in allowed:
+            return f"unknown parameter {shown}: {path} takes {', '.join(allowed) or 'no parameters'}"
+        if count > 1:
+            return f"the parameter {shown} is given {count} times: give it once"
+    return None
+
+
+def query_pairs(query: bytes) -> list[tuple[str, str]]:
+    """The names and values of a query string, decoded; a value may be empty."""
+    return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
+
+
+# The responses that say what went wrong: each error has its status and one shape.
+
+
+_RETRY_AFTER_S = "2"
+
+
+def error_response(error: VaultIndexerError) -> JSONResponse:
+    """The JSON response for an application error, with its status."""
+    response = failure(_status_of(error), error_report(error))
+    if isinstance(error, BackendError):
+        response.headers["Retry-After"] = _RETRY_AFTER_S
+    return response
+
+
+def error_report(error: VaultIndexerError) -> ErrorReport:
+    """An error meant for a person; `kind` is its class in snake_case without "Error"."""
+    name = type(error).__name__.removesuffix("Error")
+    kind = "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
+    return ErrorReport(kind or "error", str(error))
+
+
+def wrong_request(problem: str) -> JSONResponse:
+    """A request that no endpoint takes: 422."""
+    return failure(422, ErrorReport("request", problem))
+
+
+def internal_error() -> JSONResponse:
+    """An error that nobody foresaw: 500. What it was is in the log."""
+    return failure(500, ErrorReport("internal", "internal error: see the daemon's log"))
+
+
+def failure(status: int, error: ErrorReport) -> JSONResponse:
+    """The response with an error."""
+    from starlette.responses import JSONResponse
+
+    return JSONResponse(encode(Failure(error)), status_code=status)
+
+
+def _status_of(error: VaultIndexerError) -> int:
+    match error:
+        case NoteError() | UnknownNoteError() | UnknownVaultError():
+            return 404
+        case UsageError():
+            return 422
+        case ProviderError():
+            return 502
+        case QueryTimeoutError():
+            return 504
+        case _:
+            return 503
+
 
 _LOG = logging.getLogger(__name__)
 

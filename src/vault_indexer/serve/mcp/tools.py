@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, cast
 from urllib.parse import quote
 
-from vault_indexer.contract.bounds import MAX_LIMIT
 from vault_indexer.contract.codec import encode, schema_of
+from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter, Value, WrongRequestError, validate
 from vault_indexer.errors import IndexUnusableError, NoteError, UnknownNoteError, UsageError
 from vault_indexer.model import (
@@ -34,8 +34,17 @@ from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import AnswerContext, answer
 from vault_indexer.serve.mcp.actions import AgentActions
-from vault_indexer.serve.mcp.budget import as_text, likely_tokens, page, tokens_of
-from vault_indexer.serve.mcp.projection import Keep, Schema, kept_schema, merged_schema, project
+from vault_indexer.serve.mcp.budget import (
+    Keep,
+    Schema,
+    as_text,
+    kept_schema,
+    likely_tokens,
+    merged_schema,
+    page,
+    project,
+    tokens_of,
+)
 from vault_indexer.serve.mcp.reading import (
     TEXT_TOKENS,
     around_marks,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vault_indexer.contract.bounds import MAX_LIMIT
+from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.contract.parameters import Parameter
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
@@ -23,7 +23,7 @@ from vault_indexer.serve.api.endpoints import (
     VAULT,
     Endpoint,
 )
-from vault_indexer.serve.mcp.projection import Keep, keys
+from vault_indexer.serve.mcp.budget import Keep, keys
 from vault_indexer.serve.mcp.protocol import PATH
 
 ASK_NAME = "ask"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from vault_indexer.store.catalog.attachments import AttachmentNames, fold_path
-from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages
-from vault_indexer.store.catalog.changes import Changes
+from vault_indexer.store.catalog.catalog_cache import (
+    AttachmentNames,
+    CatalogCache,
+    CountedLanguages,
+    fold_path,
+)
 from vault_indexer.store.catalog.copied_notes import copied_notes
 from vault_indexer.store.catalog.export import export_lines
-from vault_indexer.store.catalog.names_below import folder_condition, tag_condition
+from vault_indexer.store.catalog.integrity import SqliteError, is_full, is_sound, unusable
 from vault_indexer.store.catalog.note_rows import (
+    Changes,
     NoteTableRows,
     PreparedNote,
     note_rows,
     pack_words,
     unpack_words,
 )
-from vault_indexer.store.catalog.page_checksums import is_sound
-from vault_indexer.store.catalog.reader import CatalogReader, Row
-from vault_indexer.store.catalog.sqlite_errors import SqliteError, is_full, unusable
+from vault_indexer.store.catalog.reader import CatalogReader, Row, folder_condition, tag_condition
 from vault_indexer.store.catalog.stored_notes import StoredNote, catalog_of, stored_notes
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from vault_indexer.arrays import spread_ranges
 from vault_indexer.errors import DamagedError
 from vault_indexer.model import (
     QUARANTINED,
@@ -32,18 +33,29 @@ from vault_indexer.model import (
     kind_of,
 )
 from vault_indexer.parse import Task
-from vault_indexer.store.catalog.attachments import AttachmentNames
-from vault_indexer.store.catalog.catalog_cache import CatalogCache, CountedLanguages, Outline
-from vault_indexer.store.catalog.changes import Changes
-from vault_indexer.store.catalog.names_below import folder_condition
-from vault_indexer.store.catalog.note_rows import unpack_spans
-from vault_indexer.store.catalog.sqlite_errors import unusable
+from vault_indexer.store.catalog.catalog_cache import AttachmentNames, CatalogCache, CountedLanguages, Outline
+from vault_indexer.store.catalog.integrity import unusable
+from vault_indexer.store.catalog.note_rows import Changes, unpack_spans
 from vault_indexer.store.catalog.writer import LINKED_SEQ, TRIMMED
-from vault_indexer.store.ranges import spread_ranges
 from vault_indexer.system import LruCache, batches
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys
+
+
+# Conditions in SQL on names that have others below them: folders and tags, divided by "/".
+
+
+def folder_condition(column: str, folder: str) -> tuple[str, list[str]]:
+    """That a column is a path below the folder."""
+    return f"{column} >= ? AND {column} < ?", [f"{folder}/", f"{folder}0"]  # "0" follows "/"
+
+
+def tag_condition(tag: str) -> tuple[str, list[str]]:
+    """That the column `tag` is this one, named as tags are stored, or one below it."""
+    below, bounds = folder_condition("tag", tag)
+    return f"tag = ? OR ({below})", [tag, *bounds]
+
 
 _BATCH = 500
 _STREAMED = 4096

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.store.keywords.index import KeywordIndex
 from vault_indexer.store.keywords.lexicon import Lexicon
-from vault_indexer.store.keywords.memory_segment import TermCounts, count_terms, snapshot_of_documents
+from vault_indexer.store.keywords.memory_segment import (
+    TermCounts,
+    Vocabulary,
+    count_terms,
+    snapshot_of_documents,
+)
 from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights, KeywordDocument
 from vault_indexer.store.keywords.segment_words import edit_distances
-from vault_indexer.store.keywords.segment_writer import SegmentBuilder
 from vault_indexer.store.keywords.snapshot import HeldTerms, KeywordSnapshot, held_weight
-from vault_indexer.store.keywords.vocabulary import Vocabulary
+from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder
 
 if TYPE_CHECKING:
-    from vault_indexer.store.keywords.segment_writer import Segment as Segment
+    from vault_indexer.store.keywords.whoosh_segment import Segment as Segment
 
 __all__ = [
     "FIELDS",

@@ -11,7 +11,8 @@ folder from elsewhere must never be opened.
 
 from __future__ import annotations
 
-from collections import Counter
+import zlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,32 +20,174 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
-from vault_indexer.store.keywords.cache_sizes import entry_bytes, limit_for
-from vault_indexer.store.keywords.commit_record import (
-    Checksum,
-    CommitRecord,
-    check_files,
-    checksum_of,
-    read_commit_record,
-    write_commit_record,
-)
 from vault_indexer.store.keywords.lexicon import Lexicon
-from vault_indexer.store.keywords.merge_policy import segments_to_merge, segments_to_merge_later
 from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache
 from vault_indexer.store.keywords.schema import FIELDS, INDEX_NAME, KeywordDocument, keyword_schema
-from vault_indexer.store.keywords.scorer import ROUNDED_FROM
-from vault_indexer.store.keywords.segment_reader import SegmentData
-from vault_indexer.store.keywords.segment_writer import SegmentBuilder
+from vault_indexer.store.keywords.scorer import ROUNDED_FROM, entry_bytes, limit_for
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.system import FULL_ERRORS, LruCache, fsync_dir, fsync_file, only_writer
+from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder, SegmentData
+from vault_indexer.system import FULL_ERRORS, LruCache, fsync_dir, fsync_file, only_writer, write_atomically
 
 if TYPE_CHECKING:
     from whoosh.codec.whoosh3 import W3Segment
     from whoosh.filedb.filestore import FileStorage
 
     from vault_indexer.arrays import Keys, Mask
+
+
+# The small file that names the current state of the keyword index, with a checksum of each of its files.
+
+
+COMMIT_RECORD_NAME = "COMMIT"
+_FORMER_NAME = "SEAL"
+"""What it was called at first: read where there is no other."""
+
+_PIECE = 1 << 20
+
+
+class Checksum(BaseModel):
+    """Of one file: its size in bytes and the CRC-32 of its content."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    size: int
+    crc: int
+
+
+class CommitRecord(BaseModel):
+    """`generation` numbers Whoosh's table of contents, `seq` is the last change applied."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    seq: int
+    generation: int
+    files: dict[str, Checksum]
+
+
+def write_commit_record(
+    folder: Path, seq: int, generation: int, names: Iterable[str], known: Mapping[str, Checksum]
+) -> CommitRecord:
+    """Makes the state that consists of `names` the current one. `known` saves reading old files again.
+
+    Raises OSError.
+    """
+    files = {name: known.get(name) or checksum_of(folder / name) for name in sorted(names)}
+    record = CommitRecord(seq=seq, generation=generation, files=files)
+    body = record.model_dump_json().encode()
+    write_atomically(folder / COMMIT_RECORD_NAME, b"%08x\n%s\n" % (zlib.crc32(body), body))
+    (folder / _FORMER_NAME).unlink(missing_ok=True)
+    return record
+
+
+def read_commit_record(folder: Path) -> CommitRecord:
+    """The current commit record. Raises IndexUnusableError where there is none or it is damaged."""
+    path = folder / COMMIT_RECORD_NAME
+    try:
+        if not path.exists() and (folder / _FORMER_NAME).exists():
+            path = folder / _FORMER_NAME
+        checksum, _, body = path.read_bytes().rstrip(b"\n").partition(b"\n")
+        if checksum != b"%08x" % zlib.crc32(body):
+            raise IndexUnusableError(f"keyword index: {path} is damaged (checksum differs)")
+        return CommitRecord.model_validate_json(body)
+    except OSError as error:
+        raise IndexUnusableError(f"keyword index: {path}: {error.strerror}") from error
+    except ValidationError as error:
+        raise IndexUnusableError(f"keyword index: {path} is not a commit record of this version") from error
+
+
+def check_files(folder: Path, record: CommitRecord, *, full: bool) -> None:
+    """All files there at their size and, if `full`, with their checksum (about 1 GB/s).
+
+    Raises IndexUnusableError naming the file at fault.
+    """
+    for name, expected in record.files.items():
+        path = folder / name
+        try:
+            same = path.stat().st_size == expected.size
+            same = same and (not full or checksum_of(path) == expected)
+        except OSError as error:
+            raise IndexUnusableError(f"keyword index: {path}: {error.strerror}") from error
+        if not same:
+            raise IndexUnusableError(f"keyword index: {path} is damaged (size or checksum differs)")
+
+
+def checksum_of(path: Path) -> Checksum:
+    """The checksum of a file, read in pieces. Raises OSError."""
+    size = crc = 0
+    piece = memoryview(bytearray(_PIECE))
+    with path.open("rb", buffering=0) as file:
+        while read := file.readinto(piece):
+            size, crc = size + read, zlib.crc32(piece[:read], crc)
+    return Checksum(size=size, crc=crc)
+
+
+# Which segments are written again as one, and by whom, so that there are few and nobody waits for it.
+#
+# Segments stand in tiers by size, each eight times the one before. A commit, which somebody waits for,
+# merges small ones only. The rest is done between edits (`KeywordIndex.tidy`): a tier that holds more
+# than `PER_TIER` becomes one segment of the next, and what is mostly deleted is rewritten; the largest
+# are left alone. A document is thus rewritten at most once a tier. Where nobody tidies (commands without
+# a daemon), a commit also does that, but late: when it is either much overdue or little work.
+
+
+PER_TIER = 4
+TIERS = (64, 512, 4096, 16_384)
+"""Upper bounds of the tiers, in live documents. A segment beyond the last is never merged: two of these are
+more than one segment holds (`segment_writer.MAX_DOCUMENTS`), and would be written again as they were, for
+ever."""
+
+LATE_PER_TIER = 16
+_LATE_DELETED = 8
+_QUICK_TIERS = 2
+
+
+def segments_to_merge(segments: Sequence[W3Segment], added: int) -> list[W3Segment]:
+    """Those that a commit writes again together with `added` new documents; often none."""
+    chosen = _full_tiers(segments, added, _limit_of_commit)
+    return chosen + [one for one in segments if one not in chosen and _is_deleted(one, _LATE_DELETED)]
+
+
+def segments_to_merge_later(segments: Sequence[W3Segment]) -> list[W3Segment]:
+    """Those to rewrite between edits; none if all is in order."""
+    chosen = _full_tiers(segments, 0, lambda _tier: PER_TIER + 1)
+    return chosen + [one for one in segments if one not in chosen and _is_deleted(one, 1)]
+
+
+def _full_tiers(segments: Sequence[W3Segment], added: int, limit: Callable[[int], int]) -> list[W3Segment]:
+    """The segments of full tiers: of the lowest one, and of those above that what is merged falls into."""
+    tiers: dict[int, list[W3Segment]] = defaultdict(list)
+    for segment in segments:
+        tiers[_tier(segment.doc_count())].append(segment)
+    chosen: list[W3Segment] = []
+    size = added
+    for tier in range(len(TIERS)):
+        if size and _tier(size) > tier:
+            continue
+        if len(tiers[tier]) < limit(tier):
+            if size:
+                break
+            continue
+        chosen += tiers[tier]
+        size += sum(segment.doc_count() for segment in tiers[tier])
+    return chosen
+
+
+def _limit_of_commit(tier: int) -> int:
+    return PER_TIER if tier < _QUICK_TIERS else LATE_PER_TIER
+
+
+def _tier(documents: int) -> int:
+    return sum(documents > bound for bound in TIERS)
+
+
+def _is_deleted(segment: W3Segment, times: int) -> bool:
+    """Whether more documents are deleted than `times` the live ones (all deleted: it is dropped anyway)."""
+    live: int = segment.doc_count()
+    return 0 < live <= TIERS[-1] and int(segment.deleted_count()) > times * live
+
 
 POSTINGS_CACHE_BYTES = 64 << 20
 _ATTEMPTS = 10

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
+from vault_indexer.arrays import first_of_each
 from vault_indexer.store.keywords.schema import FIELDS
-from vault_indexer.store.ranges import first_of_each
 from vault_indexer.system import LruCache
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from vault_indexer.arrays import Bytes, Floats32, Keys, Mask
-    from vault_indexer.store.keywords.segment_reader import Counts, Ints, Postings
+    from vault_indexer.store.keywords.whoosh_segment import Counts, Ints, Postings
 
 _DENSE = 4
 """Lists that together hold more than a fourth of all documents are summed in an array of all documents."""

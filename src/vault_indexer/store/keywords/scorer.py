@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from vault_indexer.store.keywords.bm25f import inverse_document_frequency, length_norms, saturate
-from vault_indexer.store.keywords.cache_sizes import entry_bytes, limit_for
 from vault_indexer.store.keywords.postings import (
     MOST_SUMMED,
     Dense,
@@ -21,16 +21,190 @@ from vault_indexer.store.keywords.postings import (
     sum_at,
     sums_in_order,
 )
-from vault_indexer.store.keywords.rounded_scores import RoundedScores
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeights
-from vault_indexer.store.keywords.segment_reader import stored_lengths
+from vault_indexer.store.keywords.whoosh_segment import stored_lengths
 from vault_indexer.system import LruCache
 from vault_indexer.text.terms import TermClass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from vault_indexer.arrays import Bytes, Floats32, Keys, Mask
+
+
+# BM25F as Whoosh's scorer computes it, over arrays instead of one posting at a time.
+#
+# For a term t in field f of document d: idf(f, t) * tf * (k1 + 1) / (tf + k1 * ((1 - b_f) + b_f * len(d,
+# f) / avglen(f))) * boost_f idf(f, t) = ln(N / (df + 1)) + 1 summed over fields. N, df and avglen count
+# deleted documents until a merge drops them, and lengths are stored in Whoosh's 256 steps, so the scores
+# are Whoosh's own (`whoosh.scoring.BM25F`).
+
+
+_HALVINGS = 5
+"""Before all is looked through, what is above 1/2 to 1/32 of the best is counted: a tenth of the time. A rule
+of thumb."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Best first; equal scores stand in the order of their keys. Both arrays have one entry a hit."""
+
+    keys: Keys
+    scores: Floats32
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+
+def inverse_document_frequency(document_count: int, document_frequency: int) -> float:
+    """Whoosh's variant: never negative, and 1 for a term that every document holds."""
+    return math.log(document_count / (document_frequency + 1)) + 1
+
+
+def length_norms(lengths: Floats32, average: float, b: float, k1: float) -> Floats32:
+    """k1 * ((1 - b) + b * length / average), by document."""
+    norms: Floats32 = lengths * (k1 * b / (average or 1.0)) + k1 * (1 - b)
+    return norms
+
+
+def saturate(frequencies: Floats32, norms: Floats32, k1: float) -> Floats32:
+    """tf * (k1 + 1) / (tf + norm): what a term frequency is worth in a field of that length."""
+    worth: Floats32 = frequencies * (k1 + 1) / (frequencies + norms)
+    return worth
+
+
+def best(scores: Floats32, keys: Keys, k: int) -> Ranking:
+    """The `k` best documents of positive score; `scores` and `keys` are by document."""
+    found = best_positions(scores, k)
+    if len(found) > k:
+        candidates = scores[found]
+        threshold = np.partition(candidates, len(candidates) - k)[len(candidates) - k]
+        found = found[candidates >= threshold]
+    found = found[np.lexsort((keys[found], -scores[found]))][:k]
+    return Ranking(keys[found], scores[found])
+
+
+def best_positions(scores: Floats32, k: int) -> NDArray[np.intp]:
+    """The positions of the `k` best of positive score, ascending, and of others with them: few, where the
+    best stand out."""
+    if k <= 0:
+        return np.empty(0, np.intp)
+    cut = scores.max(initial=0)
+    for _ in range(_HALVINGS):
+        cut /= 2
+        high = scores > cut
+        if np.count_nonzero(high) >= k:
+            return np.flatnonzero(high)
+    return np.flatnonzero(scores > 0)
+
+
+# What cached arrays cost, and how much of them is kept.
+
+
+_OVERHEAD = 400
+"""The overhead of an entry, without its arrays, in bytes: key, tuple and array headers."""
+
+_USUAL_DOCUMENTS = 100_000
+_MOST_TIMES = 4
+
+
+class Sized(Protocol):
+    """What has arrays."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        ...
+
+
+def entry_bytes(value: Sized) -> int:
+    """The bytes of an entry of a cache."""
+    return value.nbytes + _OVERHEAD
+
+
+def limit_for(limit: int, documents: int) -> int:
+    """A limit that suits an index of 100,000 documents, for one of `documents`: lists of postings grow with
+    them. Four times as much at the most."""
+    return int(limit * min(_MOST_TIMES, max(1.0, documents / _USUAL_DOCUMENTS)))
+
+
+# Scores of a common word in one byte a document, for a first look at very many documents.
+#
+# A score s is kept as the whole number c of steps with c - 1 < s / step <= c. So the sum of such numbers
+# is at least the exact score of a document, and at most one step of each word above it: whoever is
+# further below the k-th best sum is not among the k best. The few that are left are looked up exactly.
+# For 843,000 chunks this is an eighth of what exact scores and their positions take.
+
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from vault_indexer.arrays import Bytes, Floats32, Mask
+
+    Positions = NDArray[np.intp]
+
+_STEPS = 254
+"""The best score has this number of steps; rounded up that is a byte, whatever the division loses."""
+
+_BLOCK = 1 << 16
+"""Documents that are added up at once: their numbers stay in the processor's cache."""
+
+_STEP_ROUNDING = 1.01
+_SUM_ROUNDING = 1e-5
+"""More than float32 can lose: of a step by dividing (255 * 2^-23), and of a sum by adding some dozen words
+(n * 2^-24 of it)."""
+
+
+class RoundedScores(NamedTuple):
+    """`codes` are the scores by position in steps of `step`, rounded up; 0 for none. `in_order` says for each
+    class of the word how its fields are summed (`postings.sums_in_order`)."""
+
+    codes: Bytes
+    step: float
+    in_order: tuple[bool, ...]
+
+    @classmethod
+    def of(cls, scores: Floats32, in_order: tuple[bool, ...]) -> RoundedScores:
+        """Those of scores by position, some of them above 0."""
+        step = float(scores.max()) / _STEPS
+        codes = (scores / np.float32(step)).astype(np.uint8)
+        codes += scores > 0
+        return cls(codes, step, in_order)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the array."""
+        return self.codes.nbytes
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no document has a score."""
+        return False
+
+    def add_to(self, totals: Floats32, factor: float) -> float:
+        """Adds about factor * score at every position, and returns by how much that may be too high."""
+        worth = np.float32(self.step * factor)
+        for start in range(0, len(totals), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            totals[block] += self.codes[block] * worth
+        return self.step * factor
+
+    def holds(self, positions: NDArray[np.integer]) -> Mask:
+        """Whether the documents there have a score."""
+        held: Mask = self.codes[positions] > 0
+        return held
+
+
+def may_be_best(sums: Floats32, k: int, too_high: float) -> Positions:
+    """Positions, ascending, of all that may be among the k best if each sum is at most `too_high` above the
+    exact one, and not below it."""
+    found = best_positions(sums, k)
+    if len(found) < max(k, 1):
+        return found
+    least = float(np.partition(sums[found], len(found) - k)[len(found) - k])
+    bound = least * (1 - _SUM_ROUNDING) - too_high * _STEP_ROUNDING
+    return np.flatnonzero(sums > max(bound, 0.0))
+
 
 _WORD_BYTES = 64 << 20
 _BOOSTS = 4096

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vault_indexer.store.row_products import row_products
+from vault_indexer.arrays import row_products
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Halves, Mask, Matrix, Positions

@@ -1,1 +1,0 @@
-"""Edits of a configuration file that keep comments and order."""

@@ -1,0 +1,202 @@
+"""What an index was built with, and whether the settings and the vault still fit it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from vault_indexer.config import SPEC_VERSION, Manifest, Settings, chunking_config, differences
+from vault_indexer.config.manifest import language_model, strategies_in
+from vault_indexer.errors import ManifestError
+from vault_indexer.index.plan import is_indexed
+from vault_indexer.index.reading.prepare import has_drifted
+from vault_indexer.parse import PARSERS
+from vault_indexer.ports import EmbeddingModel
+from vault_indexer.providers import (
+    AUTO_PROVIDERS,
+    WORD_VECTORS,
+    IndexedTexts,
+    better_model,
+    choose_provider,
+    is_same_model,
+    model_for,
+)
+from vault_indexer.store import Generation, IndexDir
+from vault_indexer.store.catalog import CatalogReader, PreparedNote, is_sound
+from vault_indexer.text.tokens import ANALYZER
+from vault_indexer.vault.walk import Scan
+
+# Which embedding model `embedding.provider = "auto"` stands for, in a build and for an index that exists.
+
+
+def settings_for_build(
+    settings: Settings, found: Scan, current: Generation | None, *, better: bool = False
+) -> Settings:
+    """The settings with the model for a build of these notes, where they say `auto`: with `better` the best
+    that there is. `current` is the generation that the next one replaces (None: there is none, or it cannot
+    be read)."""
+    if settings.embedding.provider != "auto":
+        return settings
+    if better and (best := better_model()) is not None:
+        return _with_provider(settings, best.provider)
+    text_bytes = sum(file.stat.size for file in found.files if is_indexed(file))
+    indexed = _indexed_texts(current) if current is not None else None
+    return _with_provider(settings, choose_provider(text_bytes, indexed))
+
+
+def _indexed_texts(generation: Generation) -> IndexedTexts | None:
+    better = better_model()
+    if better is None:
+        return None
+    try:
+        built = Manifest.from_toml(generation.read_manifest()).embedding_model
+    except (ManifestError, OSError, UnicodeDecodeError):
+        return None
+    with CatalogReader(generation.catalog) as catalog:
+        return IndexedTexts(built.provider, catalog.embedded_count(), catalog.missing_count(better.key))
+
+
+def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:
+    """The settings for the vectors that an index is to change to when all are there; None where it has the
+    best that `auto` stands for, or the configuration names a model or wants no change."""
+    embedding, better = settings.embedding, better_model()
+    if embedding.provider != "auto" or not embedding.max_upgrade_hours or better is None:
+        return None
+    if built.provider not in AUTO_PROVIDERS or built.provider == better.provider:
+        return None
+    return _with_provider(settings, better.provider)
+
+
+def settings_for_index(settings: Settings, built: EmbeddingModel) -> Settings:
+    """The settings with the model of an index, where they say `auto` and `auto` may have chosen it: only a
+    build chooses another."""
+    if settings.embedding.provider != "auto" or built.provider not in AUTO_PROVIDERS:
+        return settings
+    return _with_provider(settings, built.provider)
+
+
+def _with_provider(settings: Settings, provider: str) -> Settings:
+    embedding = settings.embedding.model_copy(update={"provider": provider})
+    return settings.model_copy(update={"embedding": embedding})
+
+
+# What a generation would be built with now, and whether one that exists still fits that.
+
+
+@dataclass(frozen=True, slots=True)
+class Compatibility:
+    """How a generation fits the configuration.
+
+    `manifest` is what it was built with, as far as it tells; `reasons` say why it no longer fits (empty: it
+    does).
+    """
+
+    manifest: Manifest
+    reasons: tuple[str, ...] = ()
+
+
+def manifest_for(
+    settings: Settings, model: EmbeddingModel, weights: str, strategies: Iterable[str] = ()
+) -> Manifest:
+    """The manifest of a generation built now with this model, whose name is the one without token weights.
+
+    `weights` names the token weights, "" for none. `strategies` are those that notes chose: their options
+    count as well.
+    """
+    return Manifest(
+        spec_version=SPEC_VERSION,
+        embedding_model=model,
+        parsers=dict(PARSERS),
+        chunking_config=chunking_config(settings, strategies),
+        analyzer=ANALYZER,
+        token_weights=weights,
+        language_model=language_model(settings),
+        word_vectors=WORD_VECTORS,
+    )
+
+
+def check_compatibility(generation: Generation, settings: Settings) -> Compatibility:
+    """How the generation fits the settings.
+
+    A manifest that cannot be read never fits, and is taken for the one that is wanted.
+    """
+    try:
+        built = Manifest.from_toml(generation.read_manifest())
+    except (ManifestError, OSError, UnicodeDecodeError) as error:
+        return Compatibility(_wanted(settings), (f"manifest.toml: {error}",))
+    wanted = _wanted(settings_for_index(settings, built.embedding_model))
+    chosen = chunking_config(settings, strategies_in(built.chunking_config))
+    wanted = wanted.model_copy(update={"chunking_config": chosen})
+    if is_same_model(wanted.embedding_model, built.embedding_model):
+        wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
+    return Compatibility(built, tuple(differences(built, wanted)))
+
+
+def _wanted(settings: Settings) -> Manifest:
+    return manifest_for(settings, model_for(settings.embedding.unweighted()), settings.embedding.weighting)
+
+
+# Which strategies split the notes of a generation: a note may choose one that no note had before.
+
+
+class StrategiesInUse:
+    """Keeps the options of every strategy that split a note, as `settings` have them, in the manifest."""
+
+    def __init__(self, generation: Generation, settings: Settings) -> None:
+        self._generation = generation
+        self._settings = settings
+        self._known: frozenset[str] = frozenset()
+
+    def put(self, notes: Iterable[PreparedNote]) -> frozenset[str]:
+        """Before the notes are in the catalog, so that from then on another option of their strategies starts
+        a rebuild. Returns the strategies that are new. Raises OSError."""
+        used = frozenset(name for note in notes for name in note.rows.strategies)
+        if used <= self._known:
+            return frozenset()
+        try:
+            built = Manifest.from_toml(self._generation.read_manifest())
+        except (ManifestError, OSError, UnicodeDecodeError):
+            return frozenset()  # a rebuild is due, and nothing may make it look as if it were not
+        recorded = strategies_in(built.chunking_config)
+        self._known = used | recorded
+        if used <= recorded:
+            return frozenset()
+        chosen = chunking_config(self._settings, self._known)
+        self._generation.write_manifest(built.model_copy(update={"chunking_config": chosen}).to_toml())
+        return used - recorded
+
+
+# Which token weights a generation has: those of the one before, as long as they fit the vault.
+
+
+WEIGHTS_BLOB = "token_weights"
+"""Under this name a generation keeps the token weights it was built with."""
+
+
+def stored_weights(generation: Generation) -> bytes | None:
+    """The token weights of a generation; None if it was built without."""
+    with CatalogReader(generation.catalog) as catalog:
+        return catalog.blob(WEIGHTS_BLOB)
+
+
+def weights_for_build(
+    found: Scan, index_dir: IndexDir, fit: Callable[[], bytes], *, recompute_weights: bool
+) -> bytes:
+    """The token weights of the next generation.
+
+    They are those of the active generation, so that known vectors stay good. `fit` makes new ones where there
+    are none, where the catalog is damaged, or where `recompute_weights` asks for them and the vault has
+    changed much in size.
+    """
+    current = index_dir.current()
+    if current is None or not is_sound(current.catalog):
+        return fit()
+    stored = stored_weights(current)
+    if stored is None or (recompute_weights and _has_outgrown(current, found)):
+        return fit()
+    return stored
+
+
+def _has_outgrown(current: Generation, found: Scan) -> bool:
+    with CatalogReader(current.catalog) as catalog:
+        return has_drifted(catalog.counts().notes, len(found.files))

@@ -1,0 +1,484 @@
+"""Conditions on what notes say: words, phrases and expressions, in whole notes or in pieces of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+
+from vault_indexer.model import names_of_json
+from vault_indexer.parse import property_lines
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters import costs
+from vault_indexer.search.filters.candidates import Pattern, TextCandidates, pattern_of
+from vault_indexer.search.filters.matches import Ids, Matches, Span
+from vault_indexer.search.filters.scopes import NoteText, Pieces, pieces, read_structure
+from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern, text_pattern
+from vault_indexer.search.filters.text_source import (
+    MayHold,
+    NoteSource,
+    NoteTexts,
+    PatternSearch,
+    is_worth_scanning,
+)
+from vault_indexer.search.query import (
+    All,
+    Either,
+    Node,
+    Not,
+    Phrase,
+    Regex,
+    RegexMatcher,
+    Scope,
+    Text,
+    Word,
+    atoms,
+    compile_regex,
+    encode,
+)
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.text.tokens import LONGEST_TERM
+
+__all__ = ["TextReader"]
+
+
+# Titles, aliases, tags and properties of notes: a phrase is found there as it is in the text.
+
+
+_BETWEEN_TEXTS = "\n\n"
+"""One search for all: a blank line keeps a phrase within one of them."""
+
+
+class MetadataReader:
+    """Looks for patterns in titles, aliases, tags and properties.
+
+    `TextReader` owns one, for one query over one snapshot in one thread. Of notes that the keyword index lets
+    through the metadata are read, once between two calls of `forget`. Reading and looking count in the
+    budget, but do not stop where it is spent.
+    """
+
+    def __init__(
+        self,
+        catalog: CatalogReader,
+        budget: WorkBudget,
+        candidates: TextCandidates,
+        position: Callable[[int], int],
+        search: PatternSearch,
+    ) -> None:
+        """`position` gives the place of a note in the masks of the candidates."""
+        self._catalog = catalog
+        self._budget = budget
+        self._candidates = candidates
+        self._position = position
+        self._search = search
+        self._read: dict[int, tuple[str, bool]] = {}
+
+    def forget(self) -> None:
+        """Forget what was read."""
+        self._read = {}
+
+    def notes_with(self, pattern: Pattern, notes: Ids) -> Ids:
+        """Those of the notes with the pattern in title, an alias, a tag or a property. All of them are looked
+        through at once first."""
+        if not notes:
+            return notes
+        bare, with_properties = self._candidates.of_names(pattern)
+        at = {note_id: self._position(note_id) for note_id in sorted(notes)}
+        likely = [note_id for note_id, position in at.items() if with_properties[position]]
+        self._load([note_id for note_id in likely if note_id not in self._read])
+        likely = [note_id for note_id in likely if self._read[note_id][1] or bare[at[note_id]]]
+        if isinstance(pattern, TextPattern) or not pattern.has_flags:
+            together = _BETWEEN_TEXTS.join(self._read[note_id][0] for note_id in likely)
+            if not self._search.may_hold(pattern, SearchedText(encode(together))):
+                return frozenset()
+        return frozenset(note_id for note_id in likely if self._is_in(pattern, self._read[note_id][0]))
+
+    def _is_in(self, pattern: Pattern, metadata: str) -> bool:
+        if isinstance(pattern, RegexMatcher):
+            return self._search.find(pattern, encode(metadata)) is not None
+        searched = SearchedText(metadata)
+        self._budget.spend(costs.TEST)
+        self._search.count_chars(pattern, searched, len(metadata))
+        return pattern.is_in(searched)
+
+    def _load(self, notes: Sequence[int]) -> None:
+        """Read the metadata of notes as one text each, and whether they have properties."""
+        sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
+        self._budget.spend(costs.NAMED * len(notes))
+        for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
+            texts = [title]
+            for several in (aliases, tags):
+                texts += names_of_json(several)
+            has_properties = frontmatter != "{}"
+            if has_properties:
+                self._budget.spend(costs.PROPERTY_CHAR * len(frontmatter))
+                texts += property_lines(json.loads(frontmatter))
+            self._read[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
+
+
+# What a text must hold for a condition on its pieces to hold at all: pure functions of the condition.
+
+
+def required_word(inside: Node | None) -> TextPattern | None:
+    """The longest word that every piece for which a tree holds must have; None if there is none.
+
+    A single word, since two finds of a phrase can overlap, and of those only the first would be seen.
+    """
+    words = sorted(_required_words(inside), key=lambda word: (-len(word), word)) if inside else []
+    return text_pattern(words[0]) if words else None
+
+
+def required_regex(inside: Node | None, scope: Scope) -> RegexMatcher | None:
+    """An expression that every piece for which a tree holds must match; None if there is none of use."""
+    for part in inside.parts if isinstance(inside, All) else (inside,):
+        if isinstance(part, Regex):
+            matcher = compile_regex(part.pattern, part.column, match_case=part.match_case)
+            if is_seen_in_text(matcher, scope):
+                return matcher
+    return None
+
+
+def is_seen_in_text(pattern: Pattern, scope: Scope) -> bool:
+    """Whether it is worth while to look for a pattern in the whole text, and what a piece holds, as a text of
+    its own, the whole text holds as well.
+
+    The borders of a piece count as those of a line. Lines, and the content, do begin there; other pieces may
+    be indented. All end with a line, save headings, which may end before their closing signs.
+    """
+    if isinstance(pattern, TextPattern):
+        return is_worth_scanning(pattern)
+    return scope in (Scope.LINE, Scope.CONTENT) or (scope != Scope.HEADING and not pattern.has_line_start)
+
+
+def _required_words(node: Node) -> set[str]:
+    match node:
+        case Word(text, _) | Phrase(text, _):
+            return {word for word in text_pattern(text).words if len(word) < LONGEST_TERM}
+        case All(parts):
+            return set[str]().union(*map(_required_words, parts))
+        case Either(parts):
+            return set[str].intersection(*map(_required_words, parts))
+        case _:
+            return set()
+
+
+# Whether a tree of words, phrases and expressions holds for a piece of a note.
+
+
+PieceTest = Callable[[int, int], bool]
+"""Whether the text from one position to another passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteInScope:
+    """A note of which pieces are tested. Each of these holds the word `required`, if there is one."""
+
+    note_id: int
+    searched: NoteSource
+    scope: Scope
+    required: TextPattern | None
+
+
+class PieceTests:
+    """Makes the tests of pieces, note by note.
+
+    `PieceReader` owns one, for one query in one thread. What the keyword index or a look at the whole text
+    refutes is tested in no piece of the note. Making a test and each test count in the budget.
+    """
+
+    def __init__(
+        self,
+        candidates: TextCandidates,
+        position: Callable[[int], int],
+        search: PatternSearch,
+        budget: WorkBudget,
+    ) -> None:
+        """`position` gives the place of a note in the masks of the candidates."""
+        self._candidates = candidates
+        self._position = position
+        self._search = search
+        self._budget = budget
+
+    def of(self, inside: Node | None, note: NoteInScope) -> PieceTest:
+        """The test whether a tree holds for a piece of the note; None stands for one that always does."""
+        match inside:
+            case None:
+                return _always
+            case Word() | Phrase() | Regex():
+                self._budget.spend(costs.TERM)
+                return self._of_pattern(pattern_of(inside), note)
+            case All(parts):
+                return partial(_all, [self.of(part, note) for part in _words_first(parts)])
+            case Either(parts):
+                return partial(_any, [self.of(part, note) for part in _words_first(parts)])
+            case Not(operand, _):
+                return partial(_not, self.of(operand, note))
+            case _:
+                raise AssertionError(inside)
+
+    def _of_pattern(self, pattern: Pattern, note: NoteInScope) -> PieceTest:
+        if pattern is note.required:  # `text_pattern` gives one object for one word
+            return _always
+        if not self._candidates.of_pattern(pattern)[self._position(note.note_id)]:
+            return _never
+        is_seen = is_seen_in_text(pattern, note.scope)
+        if is_seen and not self._search.occurrence(pattern)(note.note_id, note.searched):
+            return _never
+        if isinstance(pattern, TextPattern):
+            return partial(self._search.is_within, pattern, note.searched)
+        return partial(self._search.matches_within, pattern, note.searched.text)
+
+
+def _words_first(parts: Sequence[Node]) -> list[Node]:
+    """In a short text a word is looked for in a third of the time that a regular expression takes."""
+    return sorted(parts, key=lambda part: any(isinstance(leaf, Regex) for leaf in atoms(part)))
+
+
+def _always(_start: int, _end: int) -> bool:
+    return True
+
+
+def _never(_start: int, _end: int) -> bool:
+    return False
+
+
+def _all(tests: Sequence[PieceTest], start: int, end: int) -> bool:
+    return all(test(start, end) for test in tests)
+
+
+def _any(tests: Sequence[PieceTest], start: int, end: int) -> bool:
+    return any(test(start, end) for test in tests)
+
+
+def _not(test: PieceTest, start: int, end: int) -> bool:
+    return not test(start, end)
+
+
+# Conditions on pieces of notes: `line:`, `section:`, `block:`, `task:`, `heading:`, `content:`.
+
+
+_SMALL_PART = 8
+"""Where pieces are a smaller part of the text than one in so many, each is looked into by itself. A rule of
+thumb."""
+
+
+class PieceReader:
+    """Finds the pieces of notes for which a tree of words, phrases and expressions holds.
+
+    `TextReader` owns one, for one query over one snapshot in one thread. Notes are read through `texts`. A
+    note that is not done when the budget is spent is among its unread notes.
+    """
+
+    def __init__(
+        self,
+        catalog: CatalogReader,
+        budget: WorkBudget,
+        texts: NoteTexts,
+        search: PatternSearch,
+        tests: PieceTests,
+    ) -> None:
+        self._catalog = catalog
+        self._budget = budget
+        self._texts = texts
+        self._search = search
+        self._tests = tests
+
+    def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
+        word = required_word(inside)
+        regex = required_regex(inside, scope) if word is None else None
+        may_hold = self._may_hold(inside, scope) if inside else None
+        read = list(self._texts.read(notes, may_hold))
+        structure = read_structure(self._catalog, scope, [note_id for note_id, _ in read])
+        places: dict[int, tuple[Span, ...]] = {}
+        for note_id, searched in self._texts.until_spent(read):
+            self._texts.count_decoding(note_id, searched)
+            note = structure.note(note_id, searched.text)
+            self._count_structure(note, scope)
+            test = self._tests.of(inside, NoteInScope(note_id, searched, scope, word))
+            spans = self._spans(pieces(note, scope), searched, test, word or regex)
+            found = tuple(spans if all_places else islice(spans, 1))
+            if self._budget.is_spent and (all_places or not found):
+                self._texts.unread.add(note_id)
+            elif found:
+                places[note_id] = found
+        return Matches(frozenset(places), places)
+
+    def _may_hold(self, inside: Node, scope: Scope) -> MayHold | None:
+        """What UTF-8 says of whether a note has a piece for which a tree holds; None: nothing."""
+        match inside:
+            case Word() | Phrase() | Regex():
+                pattern = pattern_of(inside)
+                return self._search.occurrence(pattern) if is_seen_in_text(pattern, scope) else None
+            case All(parts):
+                tests = [test for part in parts if (test := self._may_hold(part, scope)) is not None]
+                return partial(_all_may_hold, tests) if tests else None
+            case Either(parts):
+                either = [self._may_hold(part, scope) for part in parts]
+                certain = [test for test in either if test is not None]
+                return partial(_any_may_hold, certain) if len(certain) == len(parts) else None
+            case _:
+                return None
+
+    def _count_structure(self, note: NoteText, scope: Scope) -> None:
+        self._budget.spend(costs.STRUCTURE)
+        self._budget.spend(costs.HEADING * len(note.headings))
+        if scope is Scope.BLOCK and note.blocks is None:
+            self._budget.spend(costs.PARSED_CHAR * len(note.text))
+
+    def _spans(
+        self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
+    ) -> Iterator[Span]:
+        """The places of the pieces that pass a test. Every one of these holds what is required, so the others
+        are not looked into."""
+        self._budget.spend(costs.PIECE * len(found))
+        numbers = (
+            self._numbers_matching(found, searched, required)
+            if isinstance(required, RegexMatcher)
+            else self._numbers_holding(found, searched, required)
+        )
+        for number in numbers:
+            if self._budget.is_spent:
+                return
+            if test(found.starts[number], found.ends[number]):
+                yield found.starts[number], found.place_ends[number]
+
+    def _numbers_holding(
+        self, found: Pieces, searched: NoteSource, word: TextPattern | None
+    ) -> Iterator[int]:
+        """The pieces that hold a word, each once, in order; without a word all."""
+        if word is None:
+            yield from range(len(found))
+            return
+        if found.size * _SMALL_PART < len(searched.text):
+            for each, start, end in zip(range(len(found)), found.starts, found.ends, strict=True):
+                if self._search.is_within(word, searched, start, end):
+                    yield each
+            return
+        last = -1
+        for start, _ in self._search.spans(word, searched, searched.text_start, len(searched.text)):
+            self._budget.spend(costs.FOUND)
+            number = found.at(start)
+            if number is not None and number != last:
+                last = number
+                yield number
+
+    def _numbers_matching(self, found: Pieces, searched: NoteSource, matcher: RegexMatcher) -> Iterator[int]:
+        """The pieces in which a match of the whole text begins: at least those that match by themselves."""
+        text, data = searched.text, searched.encoded
+        at = position = 0
+        while at <= len(data):
+            match = self._search.find(matcher, data, at)
+            if match is None:
+                return
+            position += len(data[at : match[0]].decode("utf-8"))
+            number = found.at_or_behind(position)
+            if number is None:
+                return
+            yield number
+            after = max(found.ends[number], position + 1)
+            at = match[0] + len(encode(text[position:after]))
+            position = after
+
+
+def _all_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
+    return all(test(note_id, searched) for test in tests)
+
+
+def _any_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) -> bool:
+    return any(test(note_id, searched) for test in tests)
+
+
+# Conditions on the text of notes: the text decides.
+
+
+_SOMEWHERE = ((0, 0),)
+"""Where only the notes are asked for, and a note has no frontmatter, which does not count."""
+
+
+class TextReader:
+    """Looks for phrases and places in the texts of notes.
+
+    `Evaluation` owns one, for one query over one snapshot in one thread. `candidates` say, without reading
+    it, whether a note may hold a pattern; `position` gives the place of a note in their masks. A text is read
+    at most once for each batch of notes, and decoded only where RE2 finds what a condition needs. All work
+    counts in the budget; where it is spent, the other notes are not read.
+    """
+
+    def __init__(
+        self,
+        catalog: CatalogReader,
+        deadline: QueryDeadline,
+        budget: WorkBudget,
+        candidates: TextCandidates,
+        position: Callable[[int], int],
+    ) -> None:
+        self._budget = budget
+        self._texts = NoteTexts(catalog, deadline, budget)
+        self._search = PatternSearch(budget)
+        self._metadata = MetadataReader(catalog, budget, candidates, position, self._search)
+        tests = PieceTests(candidates, position, self._search, budget)
+        self._pieces = PieceReader(catalog, budget, self._texts, self._search, tests)
+
+    @property
+    def unread(self) -> set[int]:
+        """Notes that were not read because the budget was spent: what is found of them is not to be used."""
+        return self._texts.unread
+
+    def forget(self) -> None:
+        """Forget the texts of the notes before, and what was found in them."""
+        self._texts.forget()
+        self._search.forget()
+        self._metadata.forget()
+
+    def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with the words in this order, or with a match of the expression: in the text,
+        which gives places (all, or the first one), or in title, alias, tag or property. The text of a note
+        without a body is its frontmatter."""
+        pattern = pattern_of(node)
+        if isinstance(pattern, RegexMatcher):
+            places = self._matches_in_texts(pattern, notes, all_places=all_places)
+        else:
+            places = self._words_in_texts(pattern, notes, all_places=all_places)
+        named = self._metadata.notes_with(pattern, notes.difference(places))
+        return Matches(frozenset(places) | named, places)
+
+    def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
+        """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
+        return self._pieces.notes_within(scope, inside, notes, all_places=all_places)
+
+    def _words_in_texts(
+        self, pattern: TextPattern, notes: Ids, *, all_places: bool
+    ) -> dict[int, tuple[Span, ...]]:
+        places: dict[int, tuple[Span, ...]] = {}
+        may_hold = self._search.occurrence(pattern) if is_worth_scanning(pattern) else None
+        for note_id, searched in self._texts.read(notes, may_hold):
+            self._texts.count_decoding(note_id, searched)
+            spans = self._search.spans(pattern, searched, searched.text_start, len(searched.text))
+            found = tuple(spans if all_places else islice(spans, 1))
+            if found:
+                self._budget.spend(costs.FOUND * len(found))
+                places[note_id] = found
+        return places
+
+    def _matches_in_texts(
+        self, matcher: RegexMatcher, notes: Ids, *, all_places: bool
+    ) -> dict[int, tuple[Span, ...]]:
+        places: dict[int, tuple[Span, ...]] = {}
+        for note_id, searched in self._texts.read(notes, self._search.occurrence(matcher)):
+            if not all_places and not searched.encoded.startswith(b"---"):
+                places[note_id] = _SOMEWHERE
+                continue
+            self._texts.count_decoding(note_id, searched)
+            found: list[Span] = []
+            for span in self._search.places(matcher, searched, searched.text_start):
+                found.append(span)
+                if not all_places or self._budget.is_spent:
+                    break
+            if found:
+                places[note_id] = tuple(found)
+            if all_places and self._budget.is_spent:
+                self._texts.unread.add(note_id)
+        return places

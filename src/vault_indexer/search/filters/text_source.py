@@ -1,0 +1,352 @@
+"""Looking for a word, a phrase or a regular expression in one text, with what that costs."""
+
+from __future__ import annotations
+
+import re
+import time
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from vault_indexer.model import language_of_path
+from vault_indexer.parse import ReadableText, code_blocks, link_labels, render_markdown
+from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.filters import costs
+from vault_indexer.search.filters.candidates import Pattern
+from vault_indexer.search.filters.matches import Ids, Span
+from vault_indexer.search.filters.scopes import NoteText
+from vault_indexer.search.filters.text_pattern import SearchedText, TextPattern
+from vault_indexer.search.query import RegexMatcher, encode
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import batches
+
+# A note's text as it is written, and what a reader sees of it.
+
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
+_MARKUP = re.compile(r"[*_~=`\[\]<>\\&%|^#\r\t]|  |[ \t]\n|(?:\A|\n)[ +:-]")
+"""What a part has that is not shown as it is written, or the beginning of a list or rule."""
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ShownPart:
+    """What a reader sees of the source from `start` to `end`."""
+
+    start: int
+    end: int
+    readable: ReadableText
+
+    @cached_property
+    def searched(self) -> SearchedText:
+        """The text that is shown, for patterns to look through."""
+        return SearchedText(self.readable.text)
+
+    def shown(self, start: int, end: int) -> Span:
+        """The part of the shown text that is between two places of the source."""
+        return (
+            self.readable.place(max(start, self.start) - self.start),
+            self.readable.place(min(end, self.end) - self.start),
+        )
+
+    def source(self, span: Span) -> Span:
+        """Where a part of the shown text is in the source."""
+        return self.start + self.readable.source(span[0]), self.start + self.readable.source(span[1] - 1) + 1
+
+
+class NoteSource(SearchedText):
+    """The text of a note. What a reader sees is made of it part by part, from one blank line to another (code
+    and comments are in one part), when it is asked for: that takes a hundred times as long as a look through
+    its bytes."""
+
+    def __init__(self, encoded: bytes, *, is_code: bool = False) -> None:
+        """`is_code`: of a source file a reader sees everything."""
+        super().__init__(encoded)
+        self._is_code = is_code
+        self._parts: dict[int, ShownPart] = {}
+
+    @cached_property
+    def text_start(self) -> int:
+        """Where the text that is shown begins."""
+        return NoteText(self.text).text_start
+
+    def part_at(self, position: int) -> tuple[ShownPart, bool]:
+        """The part with a character of the text, and whether it was rendered for that."""
+        number = max(bisect_right(self._borders, position) - 1, 0)
+        if number in self._parts:
+            return self._parts[number], False
+        start = self._borders[number]
+        end = self._borders[number + 1] if number + 1 < len(self._borders) else len(self.text)
+        source = self.text[start:end]
+        has_markup = not self._is_code and _MARKUP.search(source) is not None
+        readable = (
+            render_markdown(source, labels=self._labels) if has_markup else ReadableText(source, [0], [0])
+        )
+        self._parts[number] = ShownPart(start, end, readable)
+        return self._parts[number], has_markup
+
+    @cached_property
+    def _labels(self) -> frozenset[str]:
+        return link_labels(self.text)
+
+    @cached_property
+    def _borders(self) -> list[int]:
+        """Where the parts begin."""
+        text, start = self.text, self.text_start
+        if self._is_code:
+            return [start]
+        whole = [(first, last) for first, last, _ in code_blocks(text)]
+        if "<!--" in text or "%%" in text:
+            whole += [match.span() for match in _COMMENT.finditer(text)]
+        whole.sort()
+        borders, at, inside = [start], 0, 0
+        for blank in _BLANK_LINES.finditer(text, start):
+            while at < len(whole) and whole[at][0] < blank.end():
+                inside = max(inside, whole[at][1])
+                at += 1
+            if blank.end() >= inside:
+                borders.append(blank.end())
+        return borders
+
+
+# The texts of notes, read in batches while the budget of a query lasts.
+
+
+MayHold = Callable[[int, NoteSource], bool]
+"""Whether a note, given by id and text, may hold something; False is certain."""
+
+_READ_AT_ONCE = 64
+_MANY = 512
+"""A query that reads more notes than these looks through everything: it leaves the cache to others. A rule of
+thumb."""
+
+_HELD_BYTES = 32_000_000
+"""At most this number of bytes of texts are kept while a batch of notes is checked. A rule of thumb."""
+
+
+class NoteTexts:
+    """Reads the texts of notes, and counts in the budget what it reads.
+
+    `TextReader` owns one, for one query over one snapshot in one thread. Between two calls of `forget` a text
+    is read once, unless more than `_HELD_BYTES` are read. No text is read once the budget is spent: the
+    notes that are left out for that reason are in `unread`.
+    """
+
+    def __init__(self, catalog: CatalogReader, deadline: QueryDeadline, budget: WorkBudget) -> None:
+        self._catalog = catalog
+        self._deadline = deadline
+        self._budget = budget
+        self._texts: dict[int, NoteSource] = {}
+        self._held_bytes = 0
+        self._read_texts = 0
+        self._decoded: set[int] = set()
+        self.unread: set[int] = set()
+
+    def forget(self) -> None:
+        """Forget the texts of the notes before; `unread` stays."""
+        self._texts = {}
+        self._held_bytes = 0
+        self._decoded = set()
+
+    def read(self, notes: Ids, may_hold: MayHold | None = None) -> Iterator[tuple[int, NoteSource]]:
+        """The notes, ascending, each with its text, save those that cannot hold what is looked for."""
+        for several in batches(sorted(notes), _READ_AT_ONCE):
+            texts = {} if self._budget.is_spent else self._load(several)
+            for note_id in several:
+                self._deadline.check()
+                searched = texts.get(note_id)
+                if self._budget.is_spent or searched is None:
+                    self.unread.add(note_id)
+                elif may_hold is None or may_hold(note_id, searched):
+                    yield note_id, searched
+
+    def until_spent(self, read: Sequence[tuple[int, NoteSource]]) -> Iterator[tuple[int, NoteSource]]:
+        """Those of the notes, which have been read, that come before the budget is spent."""
+        for note_id, searched in read:
+            self._deadline.check()
+            if self._budget.is_spent:
+                self.unread.add(note_id)
+            else:
+                yield note_id, searched
+
+    def count_decoding(self, note_id: int, searched: NoteSource) -> None:
+        """Count that a text is decoded; a second time costs nothing."""
+        if note_id not in self._decoded:
+            self._decoded.add(note_id)
+            self._budget.spend(costs.DECODED_BYTE * len(searched.encoded))
+
+    def _load(self, notes: Sequence[int]) -> Mapping[int, NoteSource]:
+        if self._held_bytes > _HELD_BYTES:
+            self._texts = {}
+            self._held_bytes = 0
+        missing = [note_id for note_id in notes if note_id not in self._texts]
+        if missing:
+            self._read_texts += len(missing)
+            read = self._catalog.encoded_texts(missing, evict=self._read_texts <= _MANY)
+            size = sum(map(len, read.values()))
+            self._held_bytes += size
+            self._budget.spend(costs.NOTE * len(missing))
+            self._budget.spend(costs.BYTE * size)
+            sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
+            code = {
+                note_id for note_id, path in self._catalog.rows_in(sql, missing) if language_of_path(path)
+            }
+            for note_id in missing:
+                self._texts[note_id] = NoteSource(read.get(note_id, b""), is_code=note_id in code)
+        return {note_id: self._texts[note_id] for note_id in notes}
+
+
+_SLOW = 4
+"""Where RE2 needs this many times the estimate, the processor time counts: a few expressions need so many
+states that RE2 is slow, and the pattern does not show which. A rule of thumb."""
+
+_NOISE_NS = 5_000_000
+"""So much more an expression may take by chance, all its calls together. A rule of thumb."""
+
+_VISIBLE = re.compile(r"\S")
+_STRIDE = 100
+"""Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
+only says which chunk to show. A rule of thumb."""
+
+
+class PatternSearch:
+    """Looks for patterns in texts, and counts in the budget what that costs.
+
+    `TextReader` owns one, for one query in one thread. The cost is an estimate by the size of the text; only
+    of a regular expression that takes RE2 far longer than that, the processor time counts. A pattern is
+    prepared once, and so its preparation counts once.
+    """
+
+    def __init__(self, budget: WorkBudget) -> None:
+        self._budget = budget
+        self._compiled: set[TextPattern] = set()
+        self._scanned: set[TextPattern] = set()
+        self._excess: defaultdict[RegexMatcher, int] = defaultdict(lambda: -_NOISE_NS)
+        self._occurs: dict[Pattern, dict[int, bool]] = {}
+
+    def forget(self) -> None:
+        """Forget which notes hold a pattern."""
+        self._occurs = {}
+
+    def occurrence(self, pattern: Pattern) -> MayHold:
+        """Whether a note's text may have the pattern; looked for once in each of them, until `forget`."""
+        known = self._occurs.setdefault(pattern, {})
+        if isinstance(pattern, TextPattern) and pattern not in self._scanned:
+            self._scanned.add(pattern)
+            self._budget.spend(costs.COMPILE_SCANNER)
+
+        def may_occur(note_id: int, searched: SearchedText) -> bool:
+            if note_id not in known:
+                known[note_id] = self.may_hold(pattern, searched)
+            return known[note_id]
+
+        return may_occur
+
+    def may_hold(self, pattern: Pattern, searched: SearchedText) -> bool:
+        """What RE2 says of the UTF-8 of a text: whether it has a match of an expression, or may have a word
+        or phrase."""
+        if isinstance(pattern, RegexMatcher):
+            return self.find(pattern, searched.encoded) is not None
+        if pattern.scanner is None:
+            return True
+        data = searched.encoded
+        at = pattern.scanner.next_start(data, 0, len(data))
+        self._budget.spend(costs.SCAN + costs.SCANNED_BYTE * (len(data) if at is None else at))
+        return at is not None
+
+    def find(self, matcher: RegexMatcher, data: bytes, offset: int = 0) -> Span | None:
+        """The first match in UTF-8 from a position on, as positions of bytes."""
+        started = time.thread_time_ns()
+        found = matcher.find(data, offset)
+        measured = time.thread_time_ns() - started
+        self._spend_on(
+            matcher, costs.SCAN + costs.SCANNED_BYTE * ((found[1] if found else len(data)) - offset)
+        )
+        self._excess[matcher] += measured
+        if self._excess[matcher] > 0:
+            self._spend_on(matcher, self._excess[matcher])
+        return found
+
+    def places(self, matcher: RegexMatcher, searched: SearchedText, start: int) -> Iterator[Span]:
+        """Where an expression matches from a character of the text on, each place when it is asked for."""
+        data = searched.encoded
+        at = known = len(encode(searched.text[:start]))
+        while at <= len(data):
+            found = self.find(matcher, data, at)
+            if found is None:
+                return
+            first, last = found
+            start += len(data[known:first].decode("utf-8"))
+            end = start + len(data[first:last].decode("utf-8"))
+            # An empty match is at the characters around it: it has to touch a chunk.
+            yield (start, end) if start < end else (max(start - 1, 0), end + 1)
+            start, known = end, last
+            at = _next_place(data, first, last)
+
+    def is_within(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> bool:
+        """Whether a reader sees a word or phrase in a piece of a note."""
+        self._budget.spend(costs.TEST)
+        return next(self.spans(pattern, note, start, end), None) is not None
+
+    def spans(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> Iterator[Span]:
+        """Where a reader sees a word or phrase in a piece of a note, in order, as places of its source. RE2
+        says which parts of the note to render."""
+        while (position := self._next_position(pattern, note, start, end)) is not None:
+            part, was_rendered = note.part_at(position)
+            if was_rendered:
+                self._budget.spend(costs.RENDERED_CHAR * (part.end - part.start))
+            first, last = part.shown(start, end)
+            self.count_chars(pattern, part.searched, last - first)
+            yield from map(part.source, pattern.spans(part.searched, first, last))
+            start = max(part.end, position + 1)
+
+    def _next_position(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> int | None:
+        """A place in the first part of the note, from `start` on, in which a pattern may occur."""
+        if pattern.scanner is None or start >= end:
+            return start if start < end else None
+        first = note.byte_at(max(start - pattern.scanner.follows_border, 0))
+        last = note.byte_at(min(end + 1, len(note.text)))
+        at = pattern.scanner.next_start(note.encoded, first, last)
+        self._budget.spend(costs.SCAN + costs.SCANNED_BYTE * ((last if at is None else at) - first))
+        visible = None if at is None else _VISIBLE.search(note.text, note.char_at(at), end)
+        return max(visible.start(), start) if visible else None
+
+    def matches_within(self, matcher: RegexMatcher, text: str, start: int, end: int) -> bool:
+        """Whether an expression matches in a piece of a text. A piece is a text of its own: its borders are
+        borders of lines and words."""
+        self._budget.spend(costs.TEST)
+        return self.find(matcher, encode(text[start:end].rstrip("\r\n"))) is not None
+
+    def count_chars(self, pattern: TextPattern, searched: SearchedText, size: int) -> None:
+        """Count that a word or phrase is looked for in so many characters of a text."""
+        is_slow = not _is_quick(pattern, searched)
+        self._budget.spend((costs.SLOW_CHAR if is_slow else costs.QUICK_CHAR) * size)
+        if is_slow and pattern not in self._compiled:
+            self._compiled.add(pattern)
+            self._budget.spend(costs.COMPILE)
+
+    def _spend_on(self, matcher: RegexMatcher, work_ns: int) -> None:
+        self._budget.spend(work_ns)
+        self._excess[matcher] -= _SLOW * work_ns
+
+
+def is_worth_scanning(pattern: TextPattern) -> bool:
+    """Whether to look for a pattern in UTF-8 first. Of a single word the keyword index says nearly always
+    where it is."""
+    is_word = len(pattern.words) == 1 and pattern.words[0] == pattern.source and pattern.cased is None
+    return bool(pattern.source) and not is_word
+
+
+def _is_quick(pattern: TextPattern, searched: SearchedText) -> bool:
+    return pattern.is_literal or pattern.is_quick_over(searched)
+
+
+def _next_place(data: bytes, first: int, last: int) -> int:
+    """Where to look on behind a match: from the next line or `_STRIDE` bytes behind its beginning on."""
+    line_end = data.find(b"\n", last, first + _STRIDE)
+    at = max(last, first + 1, line_end if line_end >= 0 else first + _STRIDE)
+    while at < len(data) and data[at] & 0xC0 == 0x80:  # within a character
+        at += 1
+    return at

@@ -1,0 +1,356 @@
+"""The link graph: neighbours from the catalog, whole-graph work by networkx, known only here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from vault_indexer.model import BlockId, LinkKind
+from vault_indexer.parse import Anchors, Subpath
+from vault_indexer.store.catalog import CatalogReader
+from vault_indexer.system import batches
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Arrival", "LinkGraph", "LinkPlaces", "LinkText", "communities"]
+
+
+# Notes that link to each other more than to others, found by networkx.
+
+
+_SEED = 1
+"""The method visits notes in a random order: with one seed, the same links always give the same answer."""
+
+
+def communities(pairs: Iterable[tuple[str, str, int]]) -> list[list[str]]:
+    """The communities of the notes in `pairs` (from, to, links), the largest first, each in order.
+
+    By the method of Louvain (Blondel and others, 2008), which makes the modularity large.
+    """
+    import networkx as nx
+
+    graph: nx.Graph[str] = nx.Graph()
+    for source, target, links in pairs:
+        before = graph.get_edge_data(source, target, {"weight": 0})["weight"]
+        graph.add_edge(source, target, weight=before + links)
+    if not graph:
+        return []
+    found = nx.community.louvain_communities(graph, weight="weight", seed=_SEED)
+    return sorted((sorted(one) for one in found), key=lambda one: (-len(one), one))
+
+
+# In which chunk a link stands, and at which chunk its subpath points.
+
+
+class ChunkSpan(NamedTuple):
+    """A chunk's key, id and span."""
+
+    key: int
+    chunk_id: str
+    start: int
+    end: int
+
+
+class PointedChunk(NamedTuple):
+    """The chunk and line that a subpath points at, or the `problem`: it is not there."""
+
+    chunk: ChunkSpan | None = None
+    line: int | None = None
+    problem: str | None = None
+
+
+class LinkPlaces:
+    """Answers for one question over one catalog state: what it has looked up once it remembers."""
+
+    def __init__(self, catalog: CatalogReader) -> None:
+        self._catalog = catalog
+        self._ids: dict[str, int | None] = {}
+        self._chunks: dict[str, Sequence[ChunkSpan]] = {}
+        self._anchors: dict[str, Anchors] = {}
+        self._found: dict[tuple[str, str, bool], PointedChunk] = {}
+
+    def chunk_at(self, path: str, position: int) -> ChunkSpan | None:
+        """The smallest chunk of the note that holds the position; none for one in the frontmatter."""
+        holding = [chunk for chunk in self._chunks_of(path) if chunk.start <= position < chunk.end]
+        return min(holding, key=lambda chunk: (chunk.end - chunk.start, chunk.key), default=None)
+
+    def find_chunk(self, path: str, subpath: str, *, slugs: bool) -> PointedChunk:
+        """Where `path#subpath` points; nowhere, without a problem, in a file that is no note (`#page=3`).
+
+        `slugs`: headings may be written as web sites do, for Markdown links.
+        """
+        wanted = (path, subpath, slugs)
+        if wanted not in self._found:
+            self._found[wanted] = self._point(*wanted)
+        return self._found[wanted]
+
+    def find_span(self, path: str, subpath: str) -> Subpath:
+        """The heading or block that `subpath` names in the note `path`, in any form that links use."""
+        return self._anchors_of(path).find(subpath, slugs=True)
+
+    def _point(self, path: str, subpath: str, slugs: bool) -> PointedChunk:
+        if not subpath or self._note_id(path) is None:
+            return PointedChunk()
+        place = self._anchors_of(path).find(subpath, slugs=slugs)
+        if place.start is None:
+            return PointedChunk(problem=place.problem)
+        return PointedChunk(self.chunk_at(path, place.start), place.line)
+
+    def _anchors_of(self, path: str) -> Anchors:
+        if path not in self._anchors:
+            note_id = self._note_id(path) or 0
+            sql = "SELECT id, start_pos, end_pos, line FROM blocks WHERE note_id = ? ORDER BY ord"
+            blocks = [BlockId(*row) for row in self._catalog.rows(sql, (note_id,))]
+            self._anchors[path] = Anchors(self._catalog.headings(note_id), blocks)
+        return self._anchors[path]
+
+    def _chunks_of(self, path: str) -> Sequence[ChunkSpan]:
+        if path not in self._chunks:
+            sql = "SELECT key, chunk_id, start_pos, end_pos FROM chunks WHERE note_id = ?"
+            self._chunks[path] = [ChunkSpan(*row) for row in self._catalog.rows(sql, (self._note_id(path),))]
+        return self._chunks[path]
+
+    def _note_id(self, path: str) -> int | None:
+        if path not in self._ids:
+            found = self._catalog.rows("SELECT note_id FROM notes WHERE path = ?", (path,))
+            self._ids[path] = int(found[0][0]) if found else None
+        return self._ids[path]
+
+
+# The link graph as the catalog holds it: neighbours by query, whole-graph work by networkx.
+
+
+_BATCH = 400
+_REMEMBERED = 20_000
+"""The neighbours of at most this number of paths are kept. A rule of thumb."""
+
+Value = TypeVar("Value")
+
+_EDGES = (
+    "SELECT n.path, l.resolved, l.kind, l.subpath, l.display, l.line, l.start_pos, count(*)"
+    ", min(l.ord)"  # the columns that are not grouped by are those of this row
+    " FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved NOTNULL AND l.resolved != n.path {where}"
+    " GROUP BY l.note_id, l.resolved, l.kind, l.subpath ORDER BY n.path, min(l.ord)"
+)
+_NEIGHBOURS = (
+    "SELECT n.path AS path, l.resolved AS other FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved NOTNULL AND l.resolved != n.path AND n.path IN ({marks})"
+    " UNION SELECT l.resolved, n.path FROM links l JOIN notes n USING (note_id)"
+    " WHERE l.resolved != n.path AND l.resolved IN ({marks})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The links of one kind from the note `source` to one place in the file `target`, `count` of them.
+
+    `line`, `display`, `start` (the position in the text) and `source_chunk` are of the first. Chunks are
+    chunk keys, and None until `placed`; None also for a link in the frontmatter, and for one whose subpath
+    is missing or not found.
+    """
+
+    source: str
+    target: str
+    kind: str
+    subpath: str
+    display: str | None
+    line: int
+    start: int = 0
+    count: int = 1
+    source_chunk: int | None = None
+    target_chunk: int | None = None
+
+
+class Arrival(NamedTuple):
+    """A link that leads to a file, from the note `source`, at `text[start:end]` of it, in this chunk."""
+
+    note_id: int
+    source: str
+    title: str
+    kind: str
+    subpath: str
+    start: int
+    end: int
+    line: int
+    chunk_id: str | None
+
+
+class LinkText(NamedTuple):
+    """What links show instead of their target: how many say so, and the first note that does."""
+
+    text: str
+    links: int
+    source: str
+
+
+class LinkGraph:
+    """The resolved links of one catalog state; unresolved ones and links to oneself are no edges.
+    A snapshot owns it; any thread may ask."""
+
+    def __init__(self, catalog: CatalogReader) -> None:
+        self._catalog = catalog
+        # Searches ask for the same notes again and again, the hubs above all.
+        self._degrees: dict[str, int] = {}
+        self._neighbours: dict[str, frozenset[str]] = {}
+        self._texts: dict[str, tuple[LinkText, ...]] = {}
+
+    def edges_at(self, paths: Iterable[str]) -> dict[str, list[Edge]]:
+        """For each path, the edges that leave it or arrive at it; `placed` finds their chunks."""
+        found: dict[str, list[Edge]] = defaultdict(list)
+        for batch, marks in _batches(paths):
+            for edge in self._edges(f"AND n.path IN ({marks})", batch):
+                found[edge.source].append(edge)
+            for edge in self._edges(f"AND l.resolved IN ({marks})", batch):
+                found[edge.target].append(edge)
+        return found
+
+    def arrivals(self, path: str) -> list[Arrival]:
+        """Every link of other notes that leads to a path, by source and place."""
+        chunk = (
+            "SELECT c.chunk_id FROM chunks c WHERE c.note_id = l.note_id AND c.start_pos <= l.start_pos"
+            " AND c.end_pos > l.start_pos ORDER BY c.end_pos - c.start_pos, c.key LIMIT 1"
+        )
+        sql = (
+            f"SELECT n.note_id, n.path, n.title, l.kind, l.subpath, l.start_pos, l.end_pos, l.line, ({chunk})"
+            " FROM links l JOIN notes n USING (note_id) WHERE l.resolved = ? AND n.path != ?"
+            " ORDER BY n.path, l.ord"
+        )
+        return [Arrival(*row) for row in self._catalog.rows(sql, (path, path))]
+
+    def linkable(self) -> list[str]:
+        """The paths that a link can lead to."""
+        # A skipped file whose inode is known stands in the vault: only its content is not indexed.
+        sql = "SELECT path FROM files WHERE state != 'skipped' OR inode != 0"
+        return [row[0] for row in self._catalog.rows(sql)]
+
+    def place_edges(self, edges: Iterable[Edge]) -> list[Edge]:
+        """The edges with the chunk in which they stand and the chunk that their subpath points at."""
+        places = LinkPlaces(self._catalog)
+        return [_place_edge(edge, places) for edge in edges]
+
+    def degrees(self, paths: Iterable[str]) -> dict[str, int]:
+        """How many distinct files each path is linked with, either way; paths without a link are left out."""
+        return _read_with_cache(self._degrees, list(paths), self._count, 0)
+
+    def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The files that each path is linked with, either way; paths without a link are left out."""
+        return _read_with_cache(self._neighbours, list(paths), self._linked_paths, frozenset())
+
+    def texts(self, paths: Iterable[str]) -> dict[str, tuple[LinkText, ...]]:
+        """By path the texts of links of other notes that lead there, in order; links that show no text of
+        their own, and paths without any other, are left out."""
+        return _read_with_cache(self._texts, list(paths), self._link_texts, ())
+
+    def _link_texts(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
+        sql = (
+            "SELECT l.resolved, l.display, count(*), min(n.path) FROM links l JOIN notes n USING (note_id)"
+            f" WHERE l.resolved IN ({marks}) AND l.display NOTNULL AND l.resolved != n.path"
+            " GROUP BY l.resolved, l.display ORDER BY l.resolved, l.display"
+        )
+        found: dict[str, tuple[LinkText, ...]] = {}
+        for path, *shown in self._catalog.rows(sql, paths):
+            found[path] = (*found.get(path, ()), LinkText(*shown))
+        return found
+
+    def _count(self, paths: list[str], marks: str) -> dict[str, int]:
+        sql = f"SELECT path, count(*) FROM ({_NEIGHBOURS.format(marks=marks)}) GROUP BY path"
+        return dict(self._catalog.rows(sql, paths + paths))
+
+    def _linked_paths(self, paths: list[str], marks: str) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = defaultdict(set)
+        for path, other in self._catalog.rows(_NEIGHBOURS.format(marks=marks), paths + paths):
+            found[path].add(other)
+        return {path: frozenset(others) for path, others in found.items()}
+
+    def orphans(self) -> list[tuple[str, str]]:
+        """Path and title of the notes that no edge touches, ordered by path."""
+        return self._catalog.rows(
+            "SELECT n.path, n.title FROM notes n WHERE NOT EXISTS (SELECT 1 FROM links l"
+            " WHERE l.note_id = n.note_id AND l.resolved NOTNULL AND l.resolved != n.path)"
+            " AND NOT EXISTS (SELECT 1 FROM links l WHERE l.resolved = n.path AND l.note_id != n.note_id)"
+            " ORDER BY n.path"
+        )
+
+    def unresolved_links(self) -> list[tuple[str, str, int, str]]:
+        """Target as written, path, line and kind of every link that leads nowhere, by path and place."""
+        return self._catalog.rows(
+            "SELECT l.target, n.path, l.line, l.kind FROM links l JOIN notes n USING (note_id)"
+            " WHERE l.resolved IS NULL ORDER BY n.path, l.ord"
+        )
+
+    def note_pairs(self) -> list[tuple[str, str, int]]:
+        """Every two notes with links from the first to the second, and how many there are, in order."""
+        return self._catalog.rows(
+            "SELECT n.path, m.path, count(*) FROM links l JOIN notes n USING (note_id)"
+            " JOIN notes m ON m.path = l.resolved WHERE m.note_id != n.note_id"
+            " GROUP BY n.path, m.path ORDER BY n.path, m.path"
+        )
+
+    def links_among(self, paths: Collection[str]) -> dict[tuple[str, str], int]:
+        """How many links lead from one of the paths to another, by both."""
+        sql = (
+            "SELECT n.path, l.resolved, count(*) FROM links l JOIN notes n USING (note_id)"
+            " WHERE n.path IN (%s) AND l.resolved != n.path GROUP BY n.path, l.resolved"
+        )
+        rows = self._catalog.rows_in(sql, paths)
+        return {(path, other): links for path, other, links in rows if other in paths}
+
+    def networkx(self) -> nx.MultiDiGraph[str]:
+        """The whole graph. Nodes are vault paths; their `kind` is "note", "linked" (an attachment) or
+        "skipped" (not indexed, but a note links to it). Edges carry what `Edge` does, chunks by chunk id."""
+        import networkx as nx
+
+        graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        sql = "SELECT path, state FROM files WHERE state != 'skipped' OR path IN (SELECT resolved FROM links)"
+        for path, state in self._catalog.rows(sql):
+            graph.add_node(path, kind=state)
+        chunk_ids: dict[int | None, str] = dict(self._catalog.rows("SELECT key, chunk_id FROM chunks"))
+        for edge in self.place_edges(self._edges("", [])):
+            graph.add_edge(
+                edge.source,
+                edge.target,
+                kind=edge.kind,
+                subpath=edge.subpath,
+                display=edge.display,
+                line=edge.line,
+                count=edge.count,
+                source_chunk=chunk_ids.get(edge.source_chunk),
+                target_chunk=chunk_ids.get(edge.target_chunk),
+            )
+        return graph
+
+    def _edges(self, where: str, values: list[str]) -> list[Edge]:
+        return [Edge(*row[:-1]) for row in self._catalog.rows(_EDGES.format(where=where), values)]
+
+
+def _place_edge(edge: Edge, places: LinkPlaces) -> Edge:
+    source = places.chunk_at(edge.source, edge.start)
+    target = places.find_chunk(edge.target, edge.subpath, slugs=edge.kind == LinkKind.MARKDOWN).chunk
+    return replace(edge, source_chunk=source and source.key, target_chunk=target and target.key)
+
+
+def _read_with_cache(
+    known: dict[str, Value],
+    paths: Sequence[str],
+    read: Callable[[list[str], str], Mapping[str, Value]],
+    nothing: Value,
+) -> dict[str, Value]:
+    """The values of paths, from the cache `known` or from `read`, which fills it; without `nothing`."""
+    found = {path: value for path in paths if (value := known.get(path)) is not None}
+    for batch, marks in _batches(path for path in paths if path not in found):
+        fresh = read(batch, marks)
+        found |= {path: fresh.get(path, nothing) for path in batch}
+    if len(known) > _REMEMBERED:
+        known.clear()
+    known.update(found)
+    return {path: value for path, value in found.items() if value != nothing}
+
+
+def _batches(paths: Iterable[str]) -> Iterator[tuple[list[str], str]]:
+    """The distinct paths in batches, each with its parameter marks."""
+    for batch in batches(list(dict.fromkeys(paths)), _BATCH):
+        yield batch, ",".join("?" * len(batch))
