@@ -52,7 +52,7 @@ GROUPS = ("Begin", "Find", "Keep", "Run")
 
 COMMANDS: tuple[Command, ...] = (
     Command("init", "init", "Add a folder of notes and index it.", "Begin", "[DIR]"),
-    Command("help", "help", "Show the guide, or what it says on a command.", "Begin", "[TOPIC]"),
+    Command("help", "help", "Show the documentation of a command or topic.", "Begin", "[TOPIC]"),
     Command("search", "search", "Find notes by meaning, word and link.", "Find", "QUERY"),
     Command("ask", "ask", "Quote what answers a question.", "Find", "QUESTION"),
     Command("related", "related", "List the notes near a note.", "Find", "NOTE"),
