@@ -1,4 +1,7 @@
-"""Writes docs/commands.md, the reference of all commands, from the commands themselves (`make docs`)."""
+"""Writes the reference in docs/commands.md from the commands themselves (`make docs`).
+
+What stands above MARK is written by hand and kept.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,14 @@ from typing import Any
 from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, program_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
-HEAD = """# Commands
-
-Every command with its arguments and options, written by `make docs` from the commands themselves.
-[[guide]] says what they are for. Every command takes `--vault`, `--index-dir`, `--config` and `--json`.
-"""
+MARK = "<!-- below this line: made from the commands by `make docs` -->"
 SHARED = frozenset({"--vault", "--index-dir", "--config", "--json", "--help"})
 
 
 def reference() -> str:
     """The page."""
-    return "\n".join([HEAD, *(line for group in (*GROUPS, ADVANCED) for line in _group(group))]) + "\n"
+    head = PAGE.read_text(encoding="utf-8").partition(MARK)[0] + f"{MARK}\n"
+    return "\n".join([head, *(line for group in (*GROUPS, ADVANCED) for line in _group(group))]) + "\n"
 
 
 def _group(group: str) -> Iterator[str]:

@@ -26,7 +26,7 @@ def hook() -> Iterator[None]:
 def test_the_commands_of_a_group_stand_in_columns() -> None:
     assert command_rows("Begin") == [
         ("init [DIR]       ", "Add a folder of notes and index it."),
-        ("help [TOPIC]     ", "Show the guide, or what it says on a command."),
+        ("help [TOPIC]     ", "Show the documentation of a command or topic."),
     ]
     rows = [row for group in (*GROUPS, ADVANCED) for row in command_rows(group)]
     assert len(rows) == len(COMMANDS)

@@ -154,6 +154,6 @@ def timeless(text: str) -> str:
 def test_what_runs_elsewhere_is_there() -> None:
     every = [one.command for page in PAGES for one in examples(page)]
     assert [start for start in ELSEWHERE if not any(one.startswith(start) for one in every)] == []
-    assert {"README.md", "docs/tutorial.md", "docs/guide.md"} <= set(PAGES)
+    assert {"README.md", "docs/tutorial.md", "docs/commands.md"} <= set(PAGES)
     assert not agrees(["One", "Two"], "One\n")
     assert agrees(["One", "…"], "One\nTwo\nThree\n")

@@ -9,7 +9,7 @@ from cli_sandbox import Sandbox
 from command_here import CommandHere
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, command_rows
-from vault_indexer.cli.commands.help import about, docs_folder, guide_sections, overview, page_names
+from vault_indexer.cli.commands.help import about, docs_folder, overview, page_names, reference_sections
 from vault_indexer.errors import UsageError
 
 DOCS = docs_folder()
@@ -23,7 +23,7 @@ def test_without_a_topic_every_page_is_listed_with_its_line() -> None:
 
 
 def test_there_is_help_on_every_command() -> None:
-    sections = guide_sections((DOCS / "guide.md").read_text(encoding="utf-8"))
+    sections = reference_sections((DOCS / "commands.md").read_text(encoding="utf-8"))
     assert {command.name for command in COMMANDS} <= sections.keys()
 
 
@@ -37,21 +37,28 @@ def test_the_columns_of_all_groups_are_as_wide(here: CommandHere) -> None:
 
 
 def test_a_command_shows_its_section_alone() -> None:
-    assert about(DOCS, "stop").startswith("### `indexer start`, `stop`")
+    assert about(DOCS, "stop").startswith("### `indexer stop`")
     assert "###" not in about(DOCS, "stop").partition("\n")[2]
 
 
 def test_a_command_that_has_a_page_shows_both() -> None:
     shown = about(DOCS, "search")
-    assert shown.startswith("### `indexer search`")
+    assert shown.startswith("### `indexer search QUERY`")
     assert (DOCS / "search.md").read_text(encoding="utf-8") in shown
 
 
 @pytest.mark.parametrize(
     ("topic", "beginning"),
-    [("query", "# Query language"), ("Guide.md", "# Guide"), ("exit-status", "### Exit status")],
+    [
+        ("query", "# Query language"),
+        ("Commands.md", "# Commands"),
+        ("exit-status", "## Exit status"),
+        ("guide", "# Commands"),
+        ("advanced-settings", "---\naliases: [Config"),
+        ("uninstall", "# Maintenance"),
+    ],
 )
-def test_a_topic_is_a_page_its_beginning_or_a_heading_of_the_guide(topic: str, beginning: str) -> None:
+def test_a_topic_is_a_page_by_any_of_its_names_or_a_heading(topic: str, beginning: str) -> None:
     assert about(DOCS, topic).startswith(beginning)
 
 
@@ -62,8 +69,8 @@ def test_an_unknown_topic_is_answered_with_the_topics(topic: str) -> None:
     assert len(str(refused.value).splitlines()) == 1
 
 
-GUIDE = """\
-# Guide
+REFERENCE = """\
+# Commands
 
 ## Search and find
 
@@ -91,8 +98,8 @@ Numbers.
 def pages(tmp_path: Path) -> Path:
     """A folder of pages."""
     texts = {
-        "Home": "- [[guide|G]]: what it\n  is.\n- [[query-language|Q]]: of a query.\nno [[x|y]]: z.\n",
-        "guide": GUIDE,
+        "Home": "- [[commands|C]]: what it\n  is.\n- [[query-language|Q]]: of a query.\nno [[x|y]]: z.\n",
+        "commands": REFERENCE,
         "query-language": "# Query language\n",
         "querying": "# Querying\n",
         "stop": "# Stopping\n",
@@ -108,7 +115,7 @@ def test_a_heading_ends_where_one_as_high_begins(pages: Path) -> None:
         "### `indexer start`, `stop`\n\nRuns.\n",
         "\n#### Deeper\n\nDeep.\n",
     )
-    assert guide_sections((pages / "guide.md").read_text(encoding="utf-8")) == {
+    assert reference_sections((pages / "commands.md").read_text(encoding="utf-8")) == {
         "search-and-find": f"## Search and find\n\nTwo ways.\n\n{search}\n{run}{deep}",
         "search": search,
         "start": run + deep,
@@ -118,9 +125,9 @@ def test_a_heading_ends_where_one_as_high_begins(pages: Path) -> None:
 
 
 def test_pages_are_listed_with_their_lines(pages: Path) -> None:
-    assert page_names(pages) == ["guide", "query-language", "querying", "stop"]
+    assert page_names(pages) == ["commands", "query-language", "querying", "stop"]
     assert overview(pages).splitlines()[3:] == [
-        "    guide           what it is.",
+        "    commands        what it is.",
         "    query-language  of a query.",
         "    querying",
         "    stop",
@@ -136,7 +143,7 @@ def test_pages_are_listed_with_their_lines(pages: Path) -> None:
         ("query-", ["# Query language"]),
         ("queryi", ["# Querying"]),
         ("Querying", ["# Querying"]),
-        ("gui", [line for line in GUIDE.splitlines() if line.startswith("#")]),
+        ("comm", [line for line in REFERENCE.splitlines() if line.startswith("#")]),
         ("query", []),
         ("home", []),
         ("", []),

@@ -10,9 +10,8 @@ from config_sandbox import Sandbox
 
 from vault_indexer.config import Settings
 from vault_indexer.config.documents import (
-    ADVANCED_PAGE,
     example_config,
-    keys_of_page,
+    example_keys,
     main,
     page_with_sections,
     page_with_tables,
@@ -23,8 +22,7 @@ from vault_indexer.config.values import toml_text
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "config.example.toml"
 PAGE = ROOT / "docs" / "configuration.md"
-ADVANCED = ROOT / ADVANCED_PAGE
-IN_EXAMPLE = {key.name for key in keys_of_page(PAGE)}
+IN_EXAMPLE = {key.name for key in example_keys()}
 
 
 def example_entries() -> dict[str, tuple[str, str]]:
@@ -51,14 +49,13 @@ def test_sixteen_keys_are_for_everybody_and_some_thirty_more_are_advanced() -> N
     assert len(own) <= 47
 
 
-def test_make_docs_writes_the_pages_and_the_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_make_docs_writes_the_page_and_the_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "docs").mkdir()
-    for page in (PAGE, ADVANCED):
-        without_rows = re.sub(r"(?m)^\| `(search|milvus).*\n", "", page.read_text(encoding="utf-8"))
-        (tmp_path / page.relative_to(ROOT)).write_text(without_rows, encoding="utf-8")
+    without_rows = re.sub(r"(?m)^\| `(search|milvus).*\n", "", PAGE.read_text(encoding="utf-8"))
+    (tmp_path / PAGE.relative_to(ROOT)).write_text(without_rows, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     main()
-    for file in (PAGE, ADVANCED, EXAMPLE):
+    for file in (PAGE, EXAMPLE):
         written = (tmp_path / file.relative_to(ROOT)).read_text(encoding="utf-8")
         assert written == file.read_text(encoding="utf-8"), "run `make docs`"
 
@@ -115,11 +112,11 @@ def test_every_key_has_one_row_on_the_page_in_the_block_of_its_table() -> None:
 
 
 def test_a_row_of_the_page() -> None:
-    page = page_with_tables(ADVANCED.read_text(encoding="utf-8"), keys_of_page(ADVANCED))
+    page = page_with_tables(PAGE.read_text(encoding="utf-8"), SCHEMA.values())
     assert (
         "| `watch.debounce_s` | `0.5` | seconds | a number from 0.05 to 60 | Time without further changes "
-        "before a change is indexed: editors save in several steps. A running daemon says that it has to be "
-        "restarted for this. |\n"
+        "before a change is indexed: editors save in several steps. Takes effect when the daemon "
+        "restarts. |\n"
     ) in page
     server = page.partition("<!-- begin: keys server -->")[2].partition("|")[0]
     assert server == "\n\nOnly your own configuration can set these keys.\n\n"

@@ -20,7 +20,7 @@ from vault_indexer.serve.mcp.reading import lines_of, part_of
 ROOT = Path(__file__).parents[2]
 DIGEST = hashlib.sha512(b"x").digest() * 4
 TEXTS = {
-    "English": (ROOT / "docs" / "guide.md").read_text(encoding="utf-8"),
+    "English": (ROOT / "docs" / "commands.md").read_text(encoding="utf-8"),
     "code": (ROOT / "tests" / "serve" / "serve_api.py").read_text(encoding="utf-8"),
     "German": "Die Überprüfung der Rechtschreibung wird größtenteils nachts übernommen. " * 9,
     "Russian": "Телескоп показывает кольца Сатурна, и каждый год они открываются немного больше. " * 9,

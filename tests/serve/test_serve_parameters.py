@@ -16,7 +16,7 @@ from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import extension_routes
 from vault_indexer.serve.http.routes import allowed_parameters
 
-GUIDE = Path(__file__).parents[2] / "docs" / "guide.md"
+PAGE = Path(__file__).parents[2] / "docs" / "http.md"
 REQUIRED = {"q": "telescope", "path": "Sky"}
 """A right value for each parameter that a route requires (and `path` where a view needs it)."""
 
@@ -176,7 +176,7 @@ def test_the_document_names_the_parameters_of_every_endpoint(api: Api) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_the_guide_names_the_parameters_of_every_endpoint(method: str) -> None:
+def test_the_page_names_the_parameters_of_every_endpoint(method: str) -> None:
     expected: dict[str, tuple[str, ...]] = {}
     if method == "GET":
         expected |= {"/v1/events": (), "/v1/proof": ("challenge",)}
@@ -184,15 +184,15 @@ def test_the_guide_names_the_parameters_of_every_endpoint(method: str) -> None:
         if endpoint.method == method:
             expected[endpoint.path] = tuple(one.name for one in endpoint.parameters)
     place, other = (0, 1) if method == "GET" else (1, 0)
-    rows = guide_rows(method)
+    rows = documented_rows(method)
     assert {path: row[place] for path, row in rows.items()} == expected
     assert {row[other] for row in rows.values()} == {()}
 
 
-def guide_rows(method: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Parameters and keys by path, from the guide's table."""
+def documented_rows(method: str) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Parameters and keys by path, from the page's table."""
     found = {}
-    for line in GUIDE.read_text(encoding="utf-8").splitlines():
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
         row = re.match(rf"\| `{method} (/v1/\w+)`[^|]*\|([^|]*)\|([^|]*)\|$", line)
         if row:
             names, keys = (tuple(re.findall(r"`(\w+)`", cell)) for cell in row.group(2, 3))

@@ -42,7 +42,6 @@ class Command(NamedTuple):
 
 
 def _optional_commands() -> Iterator[Command]:
-    """The commands of the optional packages that are present."""
     for extension in extensions():
         for row in extension.commands:
             yield Command(row.name, row.module, row.help, ADVANCED)
@@ -53,7 +52,7 @@ GROUPS = ("Begin", "Find", "Keep", "Run")
 
 COMMANDS: tuple[Command, ...] = (
     Command("init", "init", "Add a folder of notes and index it.", "Begin", "[DIR]"),
-    Command("help", "help", "Show the guide, or what it says on a command.", "Begin", "[TOPIC]"),
+    Command("help", "help", "Show the documentation of a command or topic.", "Begin", "[TOPIC]"),
     Command("search", "search", "Find notes by meaning, word and link.", "Find", "QUERY"),
     Command("ask", "ask", "Quote what answers a question.", "Find", "QUESTION"),
     Command("related", "related", "List the notes near a note.", "Find", "NOTE"),
@@ -95,13 +94,9 @@ class InProcessModule(Protocol):
         """The daemon named by the configuration, else the index itself."""
         ...
 
-    def target_of(self, selection: VaultSelection) -> Target:
-        """Vault, index and configuration of a command."""
-        ...
+    def target_of(self, selection: VaultSelection) -> Target: ...
 
-    def in_process(self, selection: VaultSelection) -> IndexConnection:
-        """The index itself."""
-        ...
+    def in_process(self, selection: VaultSelection) -> IndexConnection: ...
 
     def all_in_process(self, selection: VaultSelection) -> Index:
         """The indices of all vaults of the table `[vaults]`."""

@@ -22,7 +22,6 @@ from vault_indexer.config.values import toml_text
 
 EXAMPLE = Path("config.example.toml")
 PAGE = Path("docs", "configuration.md")
-ADVANCED_PAGE = Path("docs", "advanced-settings.md")
 _CHUNKING = "chunking."
 _PUBLIC = "public"
 """The block of the keys that most people need, whatever their table."""
@@ -57,7 +56,7 @@ You need no configuration file: these values are the defaults. A value can come 
 order, the first one wins: an option on the command line, an environment variable (INDEXER_SEARCH_LIMIT sets
 limit in [search]), .indexer.toml in the vault, your own configuration (on Linux
 ~/.config/vault-indexer/config.toml), the default. `indexer config show` prints what differs from the
-defaults, with its source. `indexer check` finds mistakes. docs/advanced-settings.md has the other keys.
+defaults, with its source. `indexer check` finds mistakes. docs/configuration.md has the other keys.
 
 A vault may come from someone else, so its .indexer.toml can hold only {}. Set everything else in your own
 configuration."""
@@ -69,8 +68,8 @@ _USER_STRATEGY_AND_OPTIONS = "Only your own configuration can choose this strate
 _LINEAR_PATTERN = (
     r"In a vault's file, it may not have lookaround, back-references or `\b`: what is left takes linear time."
 )
-_SECOND_LIST = "The list of a vault's file counts beside yours, and can only leave out more notes."
-_RESTART = "A running daemon says that it has to be restarted for this."
+_SECOND_LIST = "A list in a vault's file applies in addition, and can only exclude more notes."
+_RESTART = "Takes effect when the daemon restarts."
 _ONLY_ON = "A vault's file can only turn this on."
 
 _BLOCK = re.compile(r"(<!-- begin: keys ([a-z_.]+) -->\n).*?(<!-- end: keys \2 -->)", re.DOTALL)
@@ -90,10 +89,9 @@ def example_config() -> str:
     return "\n".join(_toml_lines(introduction)) + "\n"
 
 
-def keys_of_page(page: Path) -> list[Key]:
-    """The keys with a row on a page: the public ones and those of chunking, or all others."""
-    is_first = page.name == PAGE.name
-    return [key for key in SCHEMA.values() if (key.is_public or key.name.startswith(_CHUNKING)) == is_first]
+def example_keys() -> list[Key]:
+    """The keys of `config.example.toml`: the public ones and those of chunking."""
+    return [key for key in SCHEMA.values() if key.is_public or key.name.startswith(_CHUNKING)]
 
 
 def page_with_sections(page: str) -> str:
@@ -145,8 +143,7 @@ def _toml_lines(introduction: str) -> Iterator[str]:
 def _keys_by_table() -> dict[str, list[Key]]:
     """Keys of the top level under "", which comes first as TOML wants it."""
     tables: dict[str, list[Key]] = {}
-    shown = keys_of_page(PAGE)
-    for key in sorted(shown, key=lambda key: key.name.startswith(_CHUNKING)):  # the strategies are the last
+    for key in sorted(example_keys(), key=lambda key: key.name.startswith(_CHUNKING)):  # strategies last
         tables.setdefault(key.name.rpartition(".")[0], []).append(key)
     return tables
 
@@ -223,12 +220,10 @@ def _join(*sentences: str) -> str:
 
 
 def main() -> None:
-    """Write the example file and the tables of both pages, below the current folder."""
+    """Write the example file and the tables of the page, below the current folder."""
     try:
         EXAMPLE.write_text(example_config(), encoding="utf-8")
-        PAGE.write_text(page_with_sections(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-        for page in (PAGE, ADVANCED_PAGE):
-            text = page_with_tables(page.read_text(encoding="utf-8"), keys_of_page(page))
-            page.write_text(text, encoding="utf-8")
+        page = page_with_sections(PAGE.read_text(encoding="utf-8"))
+        PAGE.write_text(page_with_tables(page, SCHEMA.values()), encoding="utf-8")
     except (OSError, ValueError) as error:
         sys.exit(f"the docs of the configuration cannot be written: {error}")

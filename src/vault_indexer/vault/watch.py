@@ -57,7 +57,6 @@ def remote_file_system(folder: Path, mounts: str) -> str | None:
 
 
 def _unescape(field: str) -> str:
-    """Spaces and the like stand as three octal digits."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(code, character)
     return field

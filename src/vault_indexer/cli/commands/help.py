@@ -27,7 +27,13 @@ from vault_indexer.errors import IndexUnusableError, UsageError
 
 
 HOME = "Home"
-GUIDE = "guide"
+REFERENCE = "commands"
+_FORMER_PAGES: Mapping[str, str] = {
+    "guide": REFERENCE,
+    "advanced-settings": "configuration",
+    "uninstall": "maintenance",
+}
+"""Pages that earlier versions had, and where their text is now."""
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _FOLDERS = (_PACKAGE / "docs", _PACKAGE.parents[1] / "docs")
@@ -39,7 +45,7 @@ _HOME_LINE = re.compile(r"^- \[\[([\w-]+)\|.*?\]\]: (.+(?:\n  .+)*)", re.MULTILI
 
 def docs_folder() -> Path:
     """The folder of the pages. Raises IndexUnusableError where an installation lacks them."""
-    found = next((folder for folder in _FOLDERS if (folder / f"{GUIDE}.md").is_file()), None)
+    found = next((folder for folder in _FOLDERS if (folder / f"{REFERENCE}.md").is_file()), None)
     if found is None:
         raise IndexUnusableError(f"{_FOLDERS[0]} has no pages: this installation is not complete")
     return found
@@ -56,16 +62,17 @@ def overview(folder: Path) -> str:
     width = max(map(len, page_names(folder)))
     rows = "\n".join(f"    {name:<{width}}  {lines.get(name, '')}".rstrip() for name in page_names(folder))
     return (
-        "`indexer help TOPIC` shows what the documentation says. A topic is a command, a heading of the\n"
-        f"guide (`indexer help exit-status`), or one of these pages:\n\n{rows}\n"
+        "`indexer help TOPIC` shows the documentation of a topic. A topic is a command, a heading of the\n"
+        f"page `commands` (`indexer help exit-status`), or one of these pages:\n\n{rows}\n"
     )
 
 
 def about(folder: Path, topic: str) -> str:
-    """What the guide says of a command or below a heading, and the page of that name; each where there is
-    one. A page is also found by how its name begins, if no other begins so. Raises UsageError."""
+    """The section of the reference for a command or a heading, and the page of that name; each if it exists.
+    A page is also found by a prefix of its name that no other page has. Raises UsageError."""
     name = topic.strip().lower().removesuffix(".md")
-    section = guide_sections(_read(folder, GUIDE)).get(name)
+    name = _FORMER_PAGES.get(name, name)
+    section = reference_sections(_read(folder, REFERENCE)).get(name)
     page = _page_of(name, page_names(folder), exactly=section is not None)
     texts = [text for text in (section, _read(folder, page) if page else None) if text]
     if not texts:
@@ -73,15 +80,15 @@ def about(folder: Path, topic: str) -> str:
     return "\n".join(texts)
 
 
-def guide_sections(guide: str) -> Mapping[str, str]:
-    """Each heading of the guide with the text below it, by the commands that it names, else by its words
+def reference_sections(page: str) -> Mapping[str, str]:
+    """Each heading of the reference with the text below it, by the command that it names, else by its words
     in small letters with dashes between them."""
-    headings = list(_HEADING.finditer(guide))
+    headings = list(_HEADING.finditer(page))
     found = {}
     for number, heading in enumerate(headings):
         depth = len(heading[1])
         ends = (later.start() for later in headings[number + 1 :] if len(later[1]) <= depth)
-        text = guide[heading.start() : next(ends, len(guide))].rstrip() + "\n"
+        text = page[heading.start() : next(ends, len(page))].rstrip() + "\n"
         found.update(dict.fromkeys(_names(heading[2]), text))
     return found
 
@@ -115,11 +122,11 @@ def show_help(
         typer.Argument(
             metavar="TOPIC",
             autocompletion=complete_topic,
-            help="A command, a page or a heading of the guide; without it, the pages are listed.",
+            help="A command, a page or a heading of the page commands; without it, the pages are listed.",
         ),
     ] = "",
 ) -> None:
-    """Show the guide, or what it says on a command or a topic. "advanced" lists the other commands."""
+    """Show the documentation of a command or topic. "advanced" lists the other commands."""
     del selection  # the pages are the same for every vault
     if topic == ADVANCED.lower():
         for name, does in command_rows(ADVANCED):

@@ -1,4 +1,4 @@
-"""Every command and every option is in the guide, and the guide has no command that does not exist."""
+"""The reference has every command with every option, and no command that does not exist."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from python_source import ROOT
 
 from vault_indexer.cli.app import COMMANDS, program_of
 
-GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 
 
 class Described(Protocol):
@@ -30,13 +30,8 @@ def program(arguments: list[str]) -> Described:
 
 
 def sections() -> dict[str, str]:
-    """The commands named in the guide's headings ("## `indexer start`, `stop`, `status`" names three), each
-    with the text below its heading."""
-    found: dict[str, str] = {}
-    for heading, text in re.findall(r"^#{2,3} (`indexer .*)\n([\s\S]*?)(?=^#|\Z)", GUIDE, re.MULTILINE):
-        for name in re.findall(r"`(?:indexer )?([a-z]+)", heading):
-            found[name] = text
-    return found
+    """The commands of the page's headings, each with the text below, that of its subcommands included."""
+    return dict(re.findall(r"^### `indexer ([a-z]+).*\n([\s\S]*?)(?=^#{2,3} |\Z)", PAGE, re.MULTILINE))
 
 
 def options(command: str) -> Iterator[str]:
@@ -52,21 +47,21 @@ def undocumented(names: Iterator[str], *texts: str) -> set[str]:
     return {name for name in names if not any(re.search(rf"{name}(?![\w-])", text) for text in texts)}
 
 
-def test_the_guide_describes_exactly_the_commands_there_are() -> None:
+def test_the_page_describes_exactly_the_commands_there_are() -> None:
     assert set(sections()) == {command.name for command in COMMANDS}
 
 
 @pytest.mark.parametrize("command", [one.name for one in COMMANDS])
-def test_the_guide_describes_every_option_of_a_command(command: str) -> None:
-    shared = GUIDE.partition("## What every command takes")[2].partition("\n## ")[0]
+def test_the_page_describes_every_option_of_a_command(command: str) -> None:
+    shared = PAGE.partition("## What every command takes")[2].partition("\n## ")[0]
     assert undocumented(options(command), sections()[command], shared) == set()
 
 
-def test_the_guide_describes_the_options_of_the_program() -> None:
+def test_the_page_describes_the_options_of_the_program() -> None:
     names = (
         name for one in program([]).params if not one.hidden for name in one.opts if name.startswith("--")
     )
-    assert undocumented(names, GUIDE) == set()
+    assert undocumented(names, PAGE) == set()
 
 
 def test_an_undocumented_option_is_found() -> None:
