@@ -281,7 +281,7 @@ class IndexLoop:
         self._step_began = None
         self._publish()
         self._stall.observe(self.pending())
-        self._watcher.unreadable = self._vault_sync.unreadable
+        self._watcher.report_unreadable(self._vault_sync.unreadable)
         batch = self._watcher.next_batch(self._patience())
         self._step_began = self._clock()
         self._publish()
