@@ -84,25 +84,15 @@ class Agents(Protocol):
 class EvalService(Protocol):
     """What a suite asks of the index. `VaultService` is one, a fake of a test another."""
 
-    def search(self, request: SearchRequest) -> SearchAnswer:
-        """Ranked hits."""
-        ...
+    def search(self, request: SearchRequest) -> SearchAnswer: ...
 
-    def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]:
-        """Notes near a note."""
-        ...
+    def related(self, note: str, limit: int = 10) -> tuple[RelatedNote, ...]: ...
 
-    def links(self, note: str) -> LinksAnswer:
-        """All links of a note."""
-        ...
+    def links(self, note: str) -> LinksAnswer: ...
 
-    def status(self) -> StatusReport:
-        """The state of the index; the name of its vault."""
-        ...
+    def status(self) -> StatusReport: ...
 
-    def note_paths(self) -> list[str]:
-        """The paths of all notes of the index."""
-        ...
+    def note_paths(self) -> list[str]: ...
 
     def indexed_text(self, note: str) -> str:
         """The text of a note as it was indexed. Raises UnknownNoteError."""
@@ -117,9 +107,7 @@ class EvalService(Protocol):
 class AnswersQuestions(Protocol):
     """A service that also answers questions."""
 
-    def ask(self, request: AskRequest) -> AskAnswer:
-        """The answer to a question, with its citations."""
-        ...
+    def ask(self, request: AskRequest) -> AskAnswer: ...
 
 
 class ServiceAgents:
@@ -150,7 +138,6 @@ class ServiceAgents:
 
 
 def read_answer(agent: AgentName, data: Json) -> AgentAnswer:
-    """The answer in the JSON of an agent."""
     match agent:
         case "search":
             return _search_answer(data)

@@ -133,7 +133,6 @@ class ExpectedCitation(_Strict):
 
     @property
     def name(self) -> str:
-        """The note or page, for messages."""
         return self.url or self.path
 
 
@@ -188,7 +187,6 @@ class GoldenCase:
 
     @property
     def question(self) -> str:
-        """What is asked, in words."""
         given = self.input
         return given.question or given.query or ", ".join(f"{key}: {one}" for key, one in given.keys.items())
 

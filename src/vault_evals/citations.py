@@ -114,7 +114,6 @@ def _changed(citation: ExpectedCitation, note: NoteText) -> Located | None:
 
 
 def _at(citation: ExpectedCitation, note: NoteText, start: int, quote: str) -> ExpectedCitation:
-    """The citation with the values of this place."""
     end = start + len(quote)
     span = note.block_span(citation.block) if citation.block is not None else None
     in_block = span is not None and span[0] <= start and end <= span[1]

@@ -153,7 +153,6 @@ def _question_scores(run: RankingRun, part: str) -> Iterator[QuestionScores]:
 
 
 def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
-    """Source, name, and which questions."""
     wanted = [(at, one) for at, one in enumerate(run.questions) if not part or one.part == part]
     for source in dict.fromkeys(source_of(one) for _, one in wanted):
         own = [(at, one) for at, one in wanted if source_of(one) == source]

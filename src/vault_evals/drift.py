@@ -58,7 +58,6 @@ class DriftReport:
 
     @property
     def is_clean(self) -> bool:
-        """Whether every citation was checked and is the same."""
         return not self.drifts and not self.errors
 
 
@@ -118,7 +117,6 @@ def accept_drift(drifts: Sequence[Drift]) -> tuple[Drift, ...]:
 
 
 def drift_json(report: DriftReport) -> str:
-    """The report as one JSON object."""
     drifts = [
         {**_values(one), "now": one.now.model_dump(exclude_none=True) if one.now else None}
         for one in report.drifts
@@ -135,7 +133,6 @@ def drift_json(report: DriftReport) -> str:
 
 
 def drift_markdown(report: DriftReport) -> str:
-    """The report as Markdown."""
     return "\n".join(["# Link drift", "", *_body(report)]) + "\n"
 
 
@@ -233,7 +230,6 @@ def refresh_file(file: Path, citations: Mapping[int, ExpectedCitation]) -> None:
 
 
 def refresh(text: str, citations: Mapping[int, ExpectedCitation]) -> str:
-    """The text of a case with these citations, by position."""
     import yaml
 
     root = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -273,7 +269,6 @@ def _edits(node: yaml.MappingNode, citation: ExpectedCitation, text: str, line_b
 
 
 def _value(node: yaml.Node | None, name: str) -> yaml.Node | None:
-    """The value of a key of a mapping."""
     import yaml
 
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
@@ -281,7 +276,6 @@ def _value(node: yaml.Node | None, name: str) -> yaml.Node | None:
 
 
 def _says(node: yaml.Node, value: str | int | None) -> bool:
-    """Whether a scalar says this value already."""
     if value is None:
         return node.tag.endswith(":null")
     return str(node.value) == str(value) and not node.tag.endswith(":null")

@@ -66,8 +66,6 @@ class JudgePoolRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """The grade of a note for a question."""
-
     question: Query
     note: NoteName
     grade: Annotated[
@@ -102,8 +100,6 @@ class JudgingPool:
 
 @dataclass(frozen=True, slots=True)
 class KeptClick:
-    """The click is in the file."""
-
     file: Path
 
 
@@ -182,7 +178,6 @@ class FolderFeedbackStore:
         return evals
 
     def _cases(self) -> Path:
-        """The folder of cases that the faces write to."""
         return self._settings.folder or Path(self._service.status().index_dir) / "evals"
 
 

@@ -80,7 +80,6 @@ class _Surveyor:
     linked_headings: set[tuple[str, str]] = field(default_factory=set)
 
     def read(self, note: Note, sha256: str) -> None:
-        """Take what the note offers."""
         self.survey.sha256[note.path] = sha256
         self.names[note.path] = frozenset(
             filter(None, map(same, (note.title, PurePosixPath(note.path).stem, *note.aliases)))
@@ -269,7 +268,6 @@ def _overlaps(one: Candidate, taken: dict[str, list[Edit]]) -> bool:
 
 
 def scan_vault(target: Target) -> Scan:
-    """What an index of the target would hold."""
     files = target.config.settings.files
     return scan(target.vault, load_ignore_rules(target.vault, files), max_file_bytes=files.max_file_bytes)
 

@@ -53,7 +53,6 @@ a hundred is below the first bound, one in ten below the second."""
 
 
 def bounds_of(provider: str) -> CosineBounds:
-    """The bounds of the model of a provider."""
     return FITTED_BOUNDS.get(provider, DEFAULT_BOUNDS)
 
 
@@ -72,7 +71,6 @@ class MeaningCheck:
 
     @property
     def judge_use(self) -> JudgeUse:
-        """What the judge had to do so far."""
         return JudgeUse(self._judge.name if self._judge else "none", self._reviews, self._answers)
 
     def check(
@@ -187,9 +185,7 @@ class Judge(Protocol):
     """Decides on one answer."""
 
     @property
-    def name(self) -> str:
-        """The provider and model, for the report."""
-        ...
+    def name(self) -> str: ...
 
     def decide(self, question: str, golden: str, answer: str) -> Judgement:
         """The decision. Raises ProviderError if the model does not answer, or not as it is told to."""
@@ -204,7 +200,6 @@ class ModelJudge:
 
     @property
     def name(self) -> str:
-        """The provider and model."""
         return self.model.name
 
     def decide(self, question: str, golden: str, answer: str) -> Judgement:

@@ -93,11 +93,9 @@ class IndexedNotes:
         self._known = frozenset(self._paths)
 
     def paths(self) -> Sequence[str]:
-        """The paths of all notes of the index."""
         return self._paths
 
     def text(self, path: str) -> str | None:
-        """The text of a note as it was indexed."""
         if path not in self._known:  # a name would do for the service; a citation names a path
             return None
         try:

@@ -90,7 +90,6 @@ class _Connection(HTTPConnection):
         self._network, self._seconds = network, timeout
 
     def connect(self) -> None:
-        """As the network connects."""
         self.sock = self._network.connect(self.host, self.port, self._seconds)
 
 
@@ -111,7 +110,6 @@ class _HttpHandler(urllib.request.HTTPHandler):
         self._network = network
 
     def http_open(self, req: urllib.request.Request) -> HTTPResponse:
-        """Open with a connection of the network."""
         return self.do_open(_Connection, req, network=self._network)  # type: ignore[arg-type] # `network` is ours
 
 
@@ -121,7 +119,6 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
         self._network = network
 
     def https_open(self, req: urllib.request.Request) -> HTTPResponse:
-        """Open with a connection of the network."""
         return self.do_open(_SecureConnection, req, network=self._network)  # type: ignore[arg-type] # `network` is ours
 
 
@@ -200,7 +197,6 @@ class PageSnapshots:
         return page
 
     def has(self, url: str) -> bool:
-        """Whether there is a sound snapshot of this page."""
         try:
             self.page(url)
         except UsageError:
@@ -208,7 +204,6 @@ class PageSnapshots:
         return True
 
     def write(self, page: Page) -> Path:
-        """Keep a page; returns its file."""
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / snapshot_name(page.url)
         data = json.dumps(asdict(page), ensure_ascii=False, indent=1)
@@ -275,7 +270,6 @@ def hosts_of(urls: Iterable[str]) -> tuple[str, ...]:
 
 
 def snapshot_name(url: str) -> str:
-    """The file name of a URL's snapshot."""
     return f"{sha256_of(url)}.json"
 
 
@@ -326,11 +320,9 @@ class _VisibleText(HTMLParser):
         self._silent += tag in _SILENT
 
     def handle_endtag(self, tag: str) -> None:
-        """Its end."""
         if tag in _SILENT and self._silent:
             self._silent -= 1
 
     def handle_data(self, data: str) -> None:
-        """Text."""
         if not self._silent:
             self.parts.append(data)

@@ -115,7 +115,6 @@ def read_questions(file: Path) -> list[Question]:
 
 
 def _mistake(details: ErrorDetails) -> str:
-    """What pydantic found wrong in a line, in our words."""
     key = ".".join(str(part) for part in details["loc"])
     if not key:
         return 'wanted is {"id": TEXT, "text": TEXT, "grades": {PATH: NUMBER}}'
@@ -162,7 +161,6 @@ def _read(file: Path) -> str:
 
 
 def _as_json(question: Question) -> dict[str, object]:
-    """The fields that say something."""
     fields: dict[str, object] = asdict(question)
     return {name: value for name, value in fields.items() if value or name in ("id", "text", "grades")}
 
@@ -195,7 +193,6 @@ class Judgements:
         return own
 
     def add(self, text: str) -> str:
-        """The id of the question, which is new or known."""
         text = " ".join(text.split())
         name = next((known for known, topic in self.topics.items() if topic == text), "")
         if not name:
@@ -221,7 +218,6 @@ class Judgements:
             raise UsageError(f"{self.folder}: cannot be written: {error.strerror}") from error
 
     def qrels(self) -> str:
-        """The grades in the form of TREC."""
         return "".join(
             f"{name} 0 {quote(path, safe=_SAFE)} {grade}\n"
             for name, graded in self.grades.items()
@@ -292,17 +288,14 @@ RANKING_FOLDER = "ranking"
 
 
 def generated_file(cases: Path) -> Path:
-    """The file of generated questions."""
     return cases / RANKING_FOLDER / "generated.jsonl"
 
 
 def judged_folder(cases: Path) -> Path:
-    """The folder of judgements by hand."""
     return cases / RANKING_FOLDER / "judged"
 
 
 def clicks_folder(cases: Path) -> Path:
-    """The folder of clicks."""
     return cases / RANKING_FOLDER / "clicks"
 
 

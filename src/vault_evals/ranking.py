@@ -76,12 +76,10 @@ class _Collected:
 ShowLine = Callable[[str], None]
 
 
-def _say_nothing(_: str) -> None:
-    """Nobody wants to know."""
+def _say_nothing(_: str) -> None: ...
 
 
-def _report_nothing(_: Progress) -> None:
-    """Nobody wants to know."""
+def _report_nothing(_: Progress) -> None: ...
 
 
 def run_ranking(
@@ -198,7 +196,6 @@ class RemainingTime:
         self._since = self._said = clock()
 
     def is_built(self) -> None:
-        """An index was built since the call before."""
         self._built += 1
         self._building += self._passed()
 

@@ -56,13 +56,11 @@ class Counts:
 
     @classmethod
     def of(cls, results: Iterable[LayerResult]) -> Counts:
-        """The counts of these results."""
         found = Counter(result.verdict for result in results)
         return cls(found["pass"], found["fail"], found["skip"], found["error"])
 
     @property
     def total(self) -> int:
-        """All of them."""
         return self.passed + self.failed + self.skipped + self.errors
 
 
@@ -209,7 +207,6 @@ def _fails(verdict: CaseVerdict) -> bool:
 
 
 def json_report(report: SuiteReport) -> str:
-    """The report as one JSON object."""
     return json_text(report.as_json(), indent=2) + "\n"
 
 

@@ -136,7 +136,6 @@ class _Runner:
     skips_missing: bool
 
     def run(self, case: GoldenCase) -> LayerResult:
-        """The result of one case."""
         started = time.perf_counter()
         try:
             outcome = self._outcome(case)

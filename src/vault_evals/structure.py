@@ -74,5 +74,4 @@ def _shown(paths: Sequence[str]) -> str:
 
 
 def _same_form(path: str) -> str:
-    """File systems differ in how they compose accents."""
     return unicodedata.normalize("NFC", path)

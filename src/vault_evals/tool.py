@@ -117,7 +117,6 @@ def run_cases(target: Target, service: VaultService, request: EvalRequest) -> di
 
 
 def shown_report(report: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """The keys of a report that an agent gets."""
     return {name: report[name] for name in _REPORT_KEYS if report.get(name) is not None}
 
 

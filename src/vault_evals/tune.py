@@ -120,7 +120,6 @@ def choose(run: RankingRun, variants: Sequence[Variant], settings: Settings) -> 
 
 
 def changed_values(settings: Settings, options: Options) -> dict[str, str]:
-    """Those options that differ from the settings, as TOML."""
     changed = settings_with(settings, options, "tuning")
     return {
         key: toml_text(value_of(changed, key))

@@ -56,7 +56,6 @@ class Variant:
 
     @property
     def index_options(self) -> Options:
-        """Those that need an index of their own."""
         return {key: value for key, value in self.options.items() if not key.startswith("search.")}
 
 

@@ -32,7 +32,6 @@ def holds(text: str, phrase: str) -> bool:
 
 
 def _continues(text: str, at: int) -> bool:
-    """Whether one word runs over this position."""
     around = text[max(at - 1, 0) : at + 1]
     return 0 < at < len(text) and len(_GLUED.findall(around)) == 2
 
@@ -93,6 +92,5 @@ def _trim(text: str, span: Span) -> Span:
 
 
 def _shared(words: set[str], passage: str) -> float:
-    """The Jaccard index of two sets of words."""
     others = set(_WORD.findall(passage.casefold()))
     return len(words & others) / (len(words | others) or 1)

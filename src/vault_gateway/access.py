@@ -173,7 +173,6 @@ class CurrentUsers:
         metrics.count_rights(*self._users.counts())
 
     def by_token(self, token: str) -> GatewayUser | None:
-        """The user of a token, with the rights that hold now."""
         return self._users.by_token(token)
 
     def of(self, identity: Identity) -> GatewayUser | None:
@@ -192,11 +191,9 @@ class CurrentUsers:
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        """The ids of vaults that nobody finds."""
         return self._withdrawn
 
     def __enter__(self) -> Self:
-        """Follow the file."""
         self._follower.start()
         return self
 

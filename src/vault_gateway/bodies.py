@@ -57,8 +57,6 @@ class HitPlace(NamedTuple):
 
 
 class BodySource(Protocol):
-    """Where the bodies are from."""
-
     def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
         """The bodies of hits; `states` has those of their vaults."""
         ...
@@ -101,7 +99,6 @@ class KeptBodies:
         self._metrics = metrics
 
     def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
-        """The bodies that the keepers know."""
         asked: dict[tuple[str, str], list[HitPlace]] = {}
         for one in found:
             asked.setdefault((states[one.vault].keeper, one.vault), []).append(one)

@@ -94,7 +94,6 @@ class GatewayMetrics(RequestMetrics):
         self.ready = Gauge(f"{name}_ready", "1 if Milvus answered last, else 0.", registry=self.registry)
 
     def milvus(self, operation: str, seconds: float, *, failed: bool) -> None:
-        """One call to Milvus."""
         self._milvus.labels(operation).observe(seconds)
         if failed:
             self._failures.labels(operation).inc()
@@ -104,7 +103,6 @@ class GatewayMetrics(RequestMetrics):
         self.ready.set(1 if is_there else 0)
 
     def states(self, *, from_server: bool) -> None:
-        """The list of published vaults was needed."""
         self._states.labels("milvus" if from_server else "cache").inc()
 
     def keeper_failed(self, keeper: str) -> None:
@@ -112,17 +110,14 @@ class GatewayMetrics(RequestMetrics):
         self._keepers.labels(keeper).inc()
 
     def rights(self, *, current: bool) -> None:
-        """Whether the rights that hold are those of the file."""
         self._rights.set(1 if current else 0)
 
     def vaults(self, published: int, stale: int, unmatched_rights: int) -> None:
-        """What the list of published vaults says."""
         self._vaults.set(published)
         self._stale.set(stale)
         self._unmatched.set(unmatched_rights)
 
     def publications(self, states: Mapping[str, VaultState]) -> None:
-        """The vaults that can be found now."""
         self._publications.states = states
 
     def count_rights(self, holders: int, vaults: int) -> None:
@@ -131,7 +126,6 @@ class GatewayMetrics(RequestMetrics):
         self._named.set(vaults)
 
     def count_refused(self, reason: str) -> None:
-        """A request was answered with an error of this kind."""
         self._refusals.labels(reason).inc()
 
     def keys_failed(self) -> None:
@@ -139,15 +133,12 @@ class GatewayMetrics(RequestMetrics):
         self._keys.inc()
 
     def audit_failed(self) -> None:
-        """A line of the audit log is lost."""
         self._audit.inc()
 
     def count_share_refused(self) -> None:
-        """A request was beyond its user's share."""
         self._shares.inc()
 
     def count_hits(self, hits: int) -> None:
-        """An answer has so many hits."""
         self._hits.inc(hits)
 
 
@@ -164,7 +155,6 @@ class _PublicationCollector:
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Two gauges, with a value for each vault."""
         from prometheus_client.core import GaugeMetricFamily
 
         states = self.states

@@ -201,7 +201,6 @@ class OidcTokens:
 
 
 def is_name(value: object) -> bool:
-    """Whether a value can name a user or a group."""
     return (
         isinstance(value, str)
         and 0 < len(value) <= _NAME_CHARS

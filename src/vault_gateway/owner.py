@@ -36,7 +36,6 @@ class PublicationIdentity:
 
     @property
     def owner(self) -> str:
-        """What the server has of the key."""
         return hashlib.sha256(self.key.encode()).hexdigest()
 
 
@@ -91,7 +90,6 @@ class PublishedVault:
 
     @property
     def full_name(self) -> str:
-        """What people call it."""
         return f"{self.keeper}/{self.name}"
 
 

@@ -43,7 +43,6 @@ class NotesJob:
     note_ids: tuple[int, ...]
 
     def run(self, _worker: object) -> list[PublishedNote]:
-        """Implements Runnable."""
         with CatalogReader(self.generation.catalog) as catalog:
             return list(published_notes(catalog, self.model, self.note_ids))
 
@@ -58,7 +57,6 @@ class StatisticsJob:
     dimension: int
 
     def run(self, _worker: object) -> bytes:
-        """Implements Runnable."""
         with CatalogReader(self.generation.catalog) as catalog:
             return statistics_of(self.generation, catalog, self.model, self.dimension).to_bytes(self.vault)
 
@@ -78,9 +76,7 @@ class NoteSource(Protocol):
         """The statistics of the vault, as `VaultStatistics.to_bytes` gives them."""
         ...
 
-    def rest(self) -> None:
-        """Nothing is asked for a while."""
-        ...
+    def rest(self) -> None: ...
 
     def stop(self) -> None:
         """Let a call under way end soon. Any thread."""
@@ -107,13 +103,11 @@ class PublishingWorker:
             yield from prepared
 
     def statistics(self, vault: str, model: str, dimension: int) -> bytes:
-        """The statistics of the vault."""
         counted = self._prepare(StatisticsJob(self._generation, vault, model, dimension))
         assert isinstance(counted, bytes)
         return counted
 
     def rest(self) -> None:
-        """End the process; the next call starts another."""
         self._pool.close()
 
     def stop(self) -> None:
@@ -298,11 +292,9 @@ class CatalogPublisher:
         return replace(state, name=of.name, keeper=of.keeper, place=of.place, seen_ms=_now_ms())
 
     def shows(self, change: Change) -> bool:
-        """Whether the server answers with the change."""
         return self._publisher.shows(change.state, present=change.present, absent=change.absent)
 
     def sweep(self, state: VaultState) -> None:
-        """Remove what earlier editions have left."""
         self._publisher.sweep(state)
 
     def rest(self) -> None:
@@ -358,7 +350,6 @@ class PublishedEpoch:
         self._path = generation.folder / "published"
 
     def read(self) -> int:
-        """The epoch."""
         try:
             return int(self._path.read_text("ascii"))
         except (OSError, ValueError):

@@ -46,7 +46,6 @@ class PublishedNote:
 
     @property
     def note_id(self) -> int:
-        """The note's id in the catalog of its vault."""
         return self.stored.note_id
 
     @property
@@ -66,7 +65,6 @@ class ReceivedNote:
 
 
 def terms_of(document: KeywordDocument) -> Mapping[str, Sequence[str]]:
-    """The terms of a document by field."""
     return {name: terms for name in FIELDS if (terms := getattr(document, name))}
 
 
@@ -175,5 +173,4 @@ def _encoded(data: bytes) -> str:
 
 
 def _ordinal(key: int) -> int:
-    """The number of a chunk within its note."""
     return key & ((1 << CHUNK_KEY_BITS) - 1)

@@ -141,7 +141,6 @@ class Probes:
         self._looking: asyncio.Task[Warnings | None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a probe; hand others on."""
         is_probe = scope["type"] == "http" and scope["path"] in (HEALTH_PATH, READY_PATH)
         if not is_probe or scope["method"] not in ("GET", "HEAD"):
             await self._app(scope, receive, send)

@@ -64,7 +64,6 @@ class Recorded:
         self._write_down = write_down
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -128,7 +127,6 @@ class AuditLog:
         return cls(lines, queries=settings.queries)
 
     def write(self, record: RequestRecord) -> None:
-        """Write the line of a request that has been answered."""
         identity = record.identity
         line = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -159,7 +157,6 @@ class _Output(logging.StreamHandler[TextIO]):
         self._failed = failed
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - of logging
-        """Count the line."""
         _say_lost(self._failed)
 
 
@@ -171,7 +168,6 @@ class _PrivateFile(logging.handlers.WatchedFileHandler):
         super().__init__(path, encoding="utf-8")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - of logging
-        """Count the line."""
         _say_lost(self._failed)
 
     def emit(self, record: logging.LogRecord) -> None:

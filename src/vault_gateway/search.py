@@ -90,7 +90,6 @@ _OF_NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
 
 
 def _needs_text(condition: Condition) -> bool:
-    """Whether the text of a note decides the condition."""
     return not all(map(_is_of_row, atoms(condition.node)))
 
 
@@ -378,7 +377,6 @@ def _place_of(hit: Hit, found: Searched) -> Iterator[HitPlace]:
 
 
 def _gateway_hit(hit: Hit, state: VaultState) -> GatewayHit:
-    """The hit as users of a gateway get it."""
     own = {one.name: getattr(hit, one.name) for one in fields(Hit)}
     uri = f"obsidian://open?vault={quote(state.name, safe='')}&file={quote(hit.path, safe='')}"
     more = {"vault": state.name, "keeper": state.keeper, "published_at": state.published_at, "uri": uri}

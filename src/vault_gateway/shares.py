@@ -72,7 +72,6 @@ class UserShares:
             raise
 
     def end(self, user: str) -> None:
-        """A request that has begun has ended."""
         share = self._shares[user]
         share.turn.release()
         share.running -= 1
@@ -149,7 +148,6 @@ class GivingBack:
         self._app = app
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on."""
         place = _PLACE.get()
         if place is None:
             await self._app(scope, receive, send)

@@ -121,14 +121,10 @@ class IndexSession(Protocol):
     """Who keeps the index in step with the vault: a daemon's loop, or this process for one command."""
 
     @property
-    def vault(self) -> Path:
-        """The folder of the notes."""
-        ...
+    def vault(self) -> Path: ...
 
     @property
-    def settings(self) -> Settings:
-        """The active configuration."""
-        ...
+    def settings(self) -> Settings: ...
 
     @property
     def llm_cache(self) -> Path:
@@ -157,9 +153,7 @@ class IndexSession(Protocol):
         ...
 
     @property
-    def paused(self) -> bool:
-        """Whether the user has paused indexing."""
-        ...
+    def paused(self) -> bool: ...
 
     def pause(self, seconds: float | None) -> None:
         """Pause indexing for some seconds, or (None) until `resume`. Raises DaemonError without a daemon."""
@@ -182,9 +176,7 @@ class IndexSession(Protocol):
         suddenly lost its notes and `options.force` is false."""
         ...
 
-    def status(self) -> StatusReport:
-        """The state of index and session."""
-        ...
+    def status(self) -> StatusReport: ...
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
         """Every disagreement between vault, catalog and derived indices; `repair` removes them."""
@@ -213,7 +205,6 @@ class VaultService:
 
     @property
     def vault(self) -> Path:
-        """The folder of the notes."""
         return self._session.vault
 
     def search(
@@ -524,7 +515,6 @@ class VaultService:
         return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing)
 
     def _ready(self, is_cancelled: Callable[[], bool]) -> ReadyVaults:
-        """This vault alone."""
         vault = self.ready_vault()
         return ReadyVaults([vault], vault.reader.searcher.settings, is_cancelled)
 
@@ -537,16 +527,13 @@ class VaultService:
         return self._session.missing()
 
     def notices(self) -> tuple[str, ...]:
-        """What a user should know of the state of the index."""
         return self._session.notices()
 
     def status(self) -> StatusReport:
-        """The state of the index and of what keeps it."""
         return replace(self._session.status(), records_clicks=self.settings.records_clicks)
 
     @property
     def settings(self) -> Settings:
-        """The active configuration."""
         return self._session.settings
 
     @property
@@ -582,7 +569,6 @@ class VaultService:
         return UpgradeState(self._session.status().upgrade)
 
     def export(self) -> Iterator[str]:
-        """All that the index holds, as canonical JSON lines."""
         with self._session.reader().holder.lease() as snapshot:
             yield from export_lines(snapshot.catalog)
 
@@ -591,7 +577,6 @@ class VaultService:
         return self._session.verify(repair=repair)
 
     def close(self) -> None:
-        """Close the session."""
         self._session.close()
 
     def wait_fresh(self, deadline_s: float) -> list[str]:

@@ -31,6 +31,9 @@ NOTES = {
         "# Panels\n\nYou can make a panel foldable with a minus sign behind its name. "
         "Every panel has a name and an icon.\n"
     ),
+    "Vats.md": (
+        "---\ncellar_code: 4711\n---\nThe copper vats are rinsed on [[Days|Thursday]] with warm vinegar.\n"
+    ),
     "Filters.md": "# Filters\n\nThe parameter foldState of a filter: `panel` with type and title.\n",
 }
 
@@ -47,6 +50,12 @@ def quotes(vault: AskedVault, question: str) -> list[str]:
         for citation in sentence.citations:
             assert vault.file(citation.path)[citation.start_pos : citation.end_pos] == citation.quote
     return [sentence.text for sentence in answer.sentences]
+
+
+def test_frontmatter_is_no_header_of_a_line_with_a_bar(vault: AskedVault) -> None:
+    assert quotes(vault, "When are the copper vats rinsed?") == [
+        "The copper vats are rinsed on Thursday with warm vinegar."
+    ]
 
 
 def test_a_lead_in_brings_its_list(vault: AskedVault) -> None:

@@ -142,6 +142,9 @@ def test_a_vault_is_added_and_removed_and_nothing_else(tmp_path: Path) -> None:
     }
     with pytest.raises(UsageError, match="has work already: remove it first, or choose another name"):
         add_vault(file, NamedVault("work", tmp_path))
+    (tmp_path / "link").symlink_to(tmp_path / "h")
+    with pytest.raises(UsageError, match=f"has this folder already: home, {tmp_path}/h"):
+        add_vault(file, NamedVault("other", tmp_path / "link"))
     with pytest.raises(UsageError, match=f"no vault 'x' in .vaults. of {file}: it has work, home"):
         remove_vault(file, "x")
     remove_vault(file, "work")

@@ -126,3 +126,23 @@ def test_a_test_file_has_a_name_of_its_own() -> None:
 def test_the_demo_vault_is_part_of_the_package() -> None:
     assert len(list((PACKAGE / "demo").rglob("*.md"))) >= 20
     assert not list(Path(PACKAGE / "demo").rglob("*.py"))
+
+
+def test_what_a_package_exports_has_a_docstring() -> None:
+    """The definition itself: a function or class whose module lists it, or whose package does."""
+    exported = {
+        name
+        for part in all_modules()
+        for node in part.tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        for name in ast.literal_eval(node.value)
+    }
+    without = [
+        part.at(node, node.name)
+        for part in all_modules()
+        for node in part.tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and node.name in exported
+        and not ast.get_docstring(node)
+    ]
+    assert without == []

@@ -398,13 +398,18 @@ def test_unreadable_folders_do_not_stop_the_watch_of_the_others() -> None:
             until(watcher, tells_of("open/a.md"))
 
 
-def test_a_folder_that_can_be_read_again_is_watched_and_looked_at(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_scanned_first", [False, True])
+def test_a_folder_that_can_be_read_again_is_watched_and_looked_at(
+    tmp_path: Path, is_scanned_first: bool
+) -> None:
     write(tmp_path / "closed/a.md")
     (tmp_path / "closed").chmod(0)
     with permissions_count(), watching(tmp_path) as watcher:
-        watcher.unreadable = frozenset({"closed", "gone"})
+        watcher.report_unreadable(frozenset({"closed", "gone"}))
         write(tmp_path / "b.md")
         until(watcher, tells_of("b.md"))
+        if is_scanned_first:
+            watcher.report_unreadable(frozenset())
         (tmp_path / "closed").chmod(0o700)
         until(watcher, lambda batch: "can be read again" in batch.reason)
         write(tmp_path / "closed/a.md", "y")

@@ -49,8 +49,7 @@ class ServerSettings(Protocol):
     """What a configuration says of a server: that of a daemon and that of a gateway."""
 
     @property
-    def uri(self) -> str:
-        """Its address."""
+    def uri(self) -> str: ...
 
     @property
     def token_env(self) -> str:
@@ -69,20 +68,17 @@ class ServerSettings(Protocol):
         """The certificate of this program; "" where the server wants none."""
 
     @property
-    def key_file(self) -> str:
-        """The key of that certificate."""
+    def key_file(self) -> str: ...
 
     @property
     def server_name(self) -> str:
         """The name in its certificate; "" for that of the uri."""
 
     @property
-    def replicas(self) -> int:
-        """How many copies of a collection it holds in memory."""
+    def replicas(self) -> int: ...
 
     @property
-    def consistency(self) -> Consistency:
-        """How new an answer has to be."""
+    def consistency(self) -> Consistency: ...
 
     @property
     def timeout_s(self) -> float:

@@ -140,12 +140,10 @@ def text_literal(value: str) -> str:
 
 
 def text_in(field: str, values: Iterable[str]) -> str:
-    """The field is one of the texts."""
     return f"{field} in [{', '.join(map(text_literal, values))}]"
 
 
 def number_in(field: str, values: Iterable[int]) -> str:
-    """The field is one of the numbers."""
     return f"{field} in [{', '.join(str(int(value)) for value in values)}]"
 
 
@@ -170,5 +168,4 @@ def _in_folder(folder: str) -> str:
 
 
 def all_of(parts: Iterable[str]) -> str:
-    """The expression that all parts hold."""
     return " and ".join(f"({part})" for part in parts)

@@ -45,7 +45,6 @@ class MilvusRetriever:
         self._connection = vaults.connection
 
     def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
-        """The chunks of highest cosine with the vector."""
         return self._nearest(self._filter(scope, selection), vector, selection.limit) if vector.any() else []
 
     def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
@@ -61,7 +60,6 @@ class MilvusRetriever:
         return [*near, *self._best(expression, terms, selection.limit)]
 
     def notes_at(self, scope: VaultScope, paths: Sequence[str]) -> dict[tuple[str, str], int]:
-        """The ids of the notes at these paths, by vault and path."""
         expression = self._filter(scope, Selection(paths=tuple(paths))) if paths else ""
         if not expression:
             return {}
@@ -114,7 +112,6 @@ class MilvusRetriever:
 
 
 def _found(answer: Sequence[Iterable[Mapping[str, Any]]]) -> list[FoundChunk]:
-    """The hits of the one query."""
     hits = list(answer[0]) if answer else []
     return [_chunk(hit["entity"], hit["distance"]) for hit in hits]
 

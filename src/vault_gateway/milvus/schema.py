@@ -45,7 +45,6 @@ _PLAIN = re.compile(r"[a-z0-9]+")
 
 
 def word_of(term: str) -> str:
-    """The term as a word, another one for each term."""
     if _PLAIN.fullmatch(term):
         return "a" + term
     rest = term.removeprefix(VARIANT_MARK)
@@ -117,7 +116,6 @@ def collection_name(prefix: str, model: str) -> str:
 
 
 def vaults_name(prefix: str) -> str:
-    """The collection of the vaults."""
     return f"{prefix}_vaults_v{SCHEMA_VERSION}"
 
 
@@ -127,7 +125,6 @@ def blobs_name(prefix: str) -> str:
 
 
 def notes_name(prefix: str) -> str:
-    """The collection of the notes."""
     return f"{prefix}_notes_v{SCHEMA_VERSION}"
 
 

@@ -104,7 +104,6 @@ class VaultState:
 
     @property
     def edition(self) -> str:
-        """What marks the rows that are active."""
         return f"{self.vault}@{self.epoch}"
 
     @property
@@ -178,7 +177,6 @@ class MilvusVaults:
             self._drop_blob(now.statistics)
 
     def overwrite(self, state: VaultState) -> None:
-        """Write a vault's state, whatever is there."""
         row = asdict(state) | {"languages": " ".join(state.languages), "nothing": NOTHING}
         self.connection.write(self._table, [row])
 
@@ -213,7 +211,6 @@ class MilvusVaults:
         self.connection.write(self._notes, rows)
 
     def delete_notes(self, state: VaultState, note_ids: Iterable[int]) -> None:
-        """Remove notes of the edition that the state names."""
         left = iter(note_ids)
         while batch := list(islice(left, _DELETED_AT_ONCE)):
             parts = " or ".join(f"({_parts_of(f'{state.edition}:{note_id}')})" for note_id in batch)
@@ -274,7 +271,6 @@ class MilvusVaults:
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
 
     def _drop_blob(self, digest: str) -> None:
-        """Remove what nobody names any more."""
         if digest.isalnum():
             self.connection.call("delete", self._blobs, filter=_parts_of(digest))
 
@@ -319,13 +315,11 @@ def _first_parts(state: VaultState) -> str:
 
 
 def _count_of(text: str) -> int:
-    """How many parts a name has, as each of them says."""
     count = text.partition(":")[0]
     return int(count) if count.isdecimal() else 0
 
 
 def _note_of(part: str) -> int:
-    """The note in the key of one of its parts."""
     return int(part.split(":")[-2])
 
 

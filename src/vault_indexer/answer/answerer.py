@@ -237,7 +237,6 @@ class Answerer:
 
 
 def _narrow(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits without the text around them."""
     return [replace(hit, passage=None) for hit in hits]
 
 

@@ -122,7 +122,6 @@ def _share_held(words: Sequence[QuestionWord], terms: frozenset[str]) -> float:
 
 
 def _is_begun(word: QuestionWord, terms: frozenset[str]) -> bool:
-    """Whether one of the terms is the word with an ending."""
     begin = word.word.lower()
     least, most = len(begin), len(begin) + LONGEST_ENDING
     return least >= SHORTEST_BEGUN and any(
@@ -151,7 +150,6 @@ def _without_repeats(candidates: list[_Candidate], limit: int) -> list[_Candidat
 
 
 def _overlap(one: Sentence, other: Sentence) -> bool:
-    """Whether the two quotes have text in common."""
     return one.note is other.note and one.start < other.end and other.start < one.end
 
 
@@ -172,7 +170,7 @@ _LEAD_IN = (":", "：")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _INDENTED = re.compile(r"(?: {2,}|\t)[ \t]*\S")
 _LINE = re.compile(r"[^\n]*\n?")
-_DELIMITER_ROW = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
+_DELIMITER_ROW = re.compile(r"(?=.*\|)[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-*:?[ \t]*)*")
 _LINK = r"!?\[\[[^\]\n]*\]\]|!?\[[^\]\n]*\]\([^)\n]*\)|<?[a-z]+://\S+"
 _ONLY_LINKS = re.compile(rf"(?:(?:{_LINK})[\s.,;:|·>*_-]*)+")
 _ONLY_BOLD = re.compile(r"(?:\*\*|__)(?:\S+\s?){1,3}(?:\*\*|__)[.:]?|[*_]\S+[*_]")

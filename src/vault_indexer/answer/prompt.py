@@ -86,7 +86,6 @@ def prompt_for(question: str, passages: Sequence[PromptPassage]) -> str:
 
 
 def judge_prompt(claim: str, evidence: Sequence[str]) -> str:
-    """The prompt for the judge of one sentence."""
     return f"{_JUDGE}\nEvidence: {_line(list(evidence))}\nClaim: {_line(claim)}\n"
 
 

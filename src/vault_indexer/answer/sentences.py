@@ -63,7 +63,6 @@ class Sentence:
 
     @property
     def quote(self) -> str:
-        """The text as it stands in the note."""
         return self.note.text[self.start : self.end]
 
 
@@ -89,7 +88,6 @@ class SentenceReader:
         return found
 
     def cite(self, sentence: Sentence) -> Citation:
-        """The citation of a sentence."""
         note, start, end = sentence.note, sentence.start, sentence.end
         above = self._catalogs[note.vault].headings_above(note.row.note_id, start)
         header_path = HEADER_SEPARATOR.join(heading.text for heading in above)

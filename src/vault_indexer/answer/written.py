@@ -47,7 +47,6 @@ class ClaimStream:
         self._is_over = False
 
     def feed(self, piece: str) -> list[Claim]:
-        """The sentences that this piece completes."""
         self._text += piece
         if self._at is None and "[" in piece:
             self._begin()

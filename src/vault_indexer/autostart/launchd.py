@@ -40,15 +40,12 @@ class Launchd:
         self._agents = environment.home / "Library" / "LaunchAgents"
 
     def name_of(self, vault: Path | None) -> str:
-        """The label."""
         return slug(vault)
 
     def place(self, name: str) -> str:
-        """The property list."""
         return str(self._agents / f"{name}.plist")
 
     def definition(self, spec: ServiceSpec) -> str:
-        """The property list as XML."""
         name = self.name_of(spec.vault)
         words = (*spec.command, "--log-file", str(spec.log_file(name)))
         keys: dict[str, object] = {

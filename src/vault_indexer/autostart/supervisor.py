@@ -68,7 +68,6 @@ class ServiceSpec:
 
     @property
     def description(self) -> str:
-        """One line for people."""
         return f"vault-indexer: search of {self.vault or 'the configured vaults'}"
 
 
@@ -113,9 +112,7 @@ class Supervisor(Protocol):
         """Stop the service and remove it. Whether there was one."""
         ...
 
-    def status(self, name: str) -> ServiceStatus:
-        """The service as it is now."""
-        ...
+    def status(self, name: str) -> ServiceStatus: ...
 
     def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:
         """The program that prints the last lines of the log; empty where the log is the service's file."""
@@ -139,7 +136,6 @@ class CommandResult:
 
     @property
     def reason(self) -> str:
-        """What it said, in one line."""
         return " ".join((self.errors or self.output).split()) or f"exit status {self.status}"
 
 

@@ -137,7 +137,6 @@ class Systemd:
         )
 
     def log_command(self, name: str, lines: int, *, follow: bool) -> list[str]:
-        """The journal of the user."""
         options = ["--follow"] if follow else ["--no-pager"]
         return ["journalctl", "--user", "--unit", name, "--lines", str(lines), "--output=short-iso", *options]
 

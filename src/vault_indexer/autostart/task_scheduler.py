@@ -48,15 +48,12 @@ class TaskScheduler:
         self._user = environment.user
 
     def name_of(self, vault: Path | None) -> str:
-        """The name of the task."""
         return slug(vault)
 
     def place(self, name: str) -> str:
-        """Windows keeps tasks itself."""
         return f"task {name}"
 
     def definition(self, spec: ServiceSpec) -> str:
-        """The task as XML."""
         name = self.name_of(spec.vault)
         program, *arguments = (refuse_control_characters(word) for word in spec.command)
         arguments += ["--log-file", str(spec.log_file(name))]

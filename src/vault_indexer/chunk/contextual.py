@@ -93,11 +93,9 @@ class ContextualChunker:
 
     @property
     def strategy(self) -> str:
-        """The strategy that splits."""
         return self._inner.strategy
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note, split as without preambles."""
         chunks = self._inner.chunk(note)
         keys = self._keys(note, chunks)
         preambles = self._preambles(note, self._groups(note, chunks, keys))
@@ -212,7 +210,6 @@ class _Prompts:
         self._document = body if self._is_whole else excerpt(body, max(options.max_document_chars, 100))
 
     def prompt(self, group: _PreambleGroup) -> str:
-        """The prompt for one group."""
         own, text = self._options.user_template, excerpt(group.text, _TEXT_CHARS)
         asked = (
             own.format(document_text=self._document, chunk_text=text) if own else self._built_in(group, text)

@@ -67,7 +67,6 @@ class LimitedLlm:
 
     @property
     def name(self) -> str:
-        """The name of the model."""
         return self._llm.name
 
     def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
@@ -417,7 +416,6 @@ class LlmSwitch:
 
     @property
     def name(self) -> str:
-        """The name of the model."""
         return self._llm.name
 
     def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:

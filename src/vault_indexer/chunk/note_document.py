@@ -33,7 +33,6 @@ def chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
 
 
 def _letters_of(value: JsonValue) -> int:
-    """The letters of a property's values, without their names."""
     match value:
         case str():
             return letters(value)

@@ -60,7 +60,6 @@ class ChunkerContext:
         return self.tokenizer
 
     def chosen_tokenizer(self) -> Tokenizer:
-        """The tokenizer that the options name."""
         return tokenizer_for(self.settings.token.tokenizer, self.tokenizer)
 
     def asker(self) -> Asker:

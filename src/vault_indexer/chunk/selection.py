@@ -98,7 +98,6 @@ class ChoosingChunker:
         self.strategy: str = settings.strategy
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note; each names the strategy that made it."""
         settings = self._chooser.choice(note.path, note.frontmatter).settings
         chunker = self._chunkers.get(settings)
         if chunker is None:
@@ -106,7 +105,6 @@ class ChoosingChunker:
         return chunker.chunk(note)
 
     def diagnostics(self, note: Note) -> tuple[Diagnostic, ...]:
-        """What is wrong with the note's own choice."""
         return self._chooser.choice(note.path, note.frontmatter).diagnostics
 
 

@@ -42,7 +42,6 @@ class Command(NamedTuple):
 
 
 def _optional_commands() -> Iterator[Command]:
-    """The commands of the optional packages that are present."""
     for extension in extensions():
         for row in extension.commands:
             yield Command(row.name, row.module, row.help, ADVANCED)
@@ -95,13 +94,9 @@ class InProcessModule(Protocol):
         """The daemon named by the configuration, else the index itself."""
         ...
 
-    def target_of(self, selection: VaultSelection) -> Target:
-        """Vault, index and configuration of a command."""
-        ...
+    def target_of(self, selection: VaultSelection) -> Target: ...
 
-    def in_process(self, selection: VaultSelection) -> IndexConnection:
-        """The index itself."""
-        ...
+    def in_process(self, selection: VaultSelection) -> IndexConnection: ...
 
     def all_in_process(self, selection: VaultSelection) -> Index:
         """The indices of all vaults of the table `[vaults]`."""

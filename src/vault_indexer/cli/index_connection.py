@@ -42,5 +42,4 @@ class IndexConnection:
 
     @classmethod
     def through(cls, info: DaemonInfo) -> IndexConnection:
-        """The daemon's index."""
         return cls(DaemonClient(info), Path(info.vault))

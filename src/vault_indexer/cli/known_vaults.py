@@ -62,7 +62,6 @@ def remember_vault(vault: Path, index_dir: Path, *, is_removed: bool = False) ->
 
 
 def forget_vault(vault: Path) -> None:
-    """Remove the record of a vault."""
     with suppress(OSError):
         _record(vault).unlink()
 

@@ -28,7 +28,6 @@ _STRATEGIES = "vault_indexer.config.tables.chunking_options"
 
 
 def strategies() -> tuple[str, ...]:
-    """The names of all strategies."""
     names: tuple[str, ...] = get_args(import_module(_STRATEGIES).StrategyName)
     return names
 

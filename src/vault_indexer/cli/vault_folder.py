@@ -62,7 +62,6 @@ def is_pinned(selection: VaultSelection, environ: Mapping[str, str] = os.environ
 
 
 def enclosing_vault_here(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The vault around the current folder."""
     folder = current_folder()
     if folder is None:
         return None
@@ -80,7 +79,6 @@ def enclosing_vault(folder: Path, home: Path | None, listed: Collection[Path] = 
 
 
 def is_vault(folder: Path) -> bool:
-    """Whether the folder holds a marker."""
     # os.path: Path.exists raises for a folder that may not be entered.
     return any(os.path.exists(folder / marker) for marker in VAULT_MARKERS)  # noqa: PTH110
 
@@ -265,7 +263,6 @@ def vaults_meant(selection: VaultSelection, environ: Mapping[str, str]) -> dict[
 
 
 def names_one(selection: VaultSelection, environ: Mapping[str, str]) -> bool:
-    """Whether a vault or an index is named."""
     named = (
         selection.vault,
         environ.get("INDEXER_VAULT"),

@@ -227,6 +227,13 @@ def add_vault(file: Path, vault: NamedVault) -> None:
         raise UsageError(
             f"[vaults] of {file} has {vault.name} already: remove it first, or choose another name"
         )
+    for name, entry in entries.items():
+        folder = entry.get("path") if isinstance(entry, Mapping) else entry
+        if (
+            isinstance(folder, str)
+            and (file.parent / Path(folder).expanduser()).resolve() == vault.path.resolve()
+        ):
+            raise UsageError(f"[vaults] of {file} has this folder already: {name}, {folder}")
     value: object = str(vault.path)
     if vault.index_dir is not None:
         value = {"path": value, "index_dir": str(vault.index_dir)}

@@ -146,7 +146,6 @@ def _first_problems(parsed: Iterable[Parsed]) -> Iterator[Parsed]:
 
 
 def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, str]) -> frozenset[str]:
-    """The variables named by any key that names one for a secret."""
     keys = [key for name, key in SCHEMA.items() if name.endswith("_env")]
     names = {key.name for key in keys}
     file_values = (

@@ -19,7 +19,6 @@ VARIABLE_PREFIX = "INDEXER_"
 
 
 def variable_of(key: str) -> str:
-    """The environment variable that sets a key."""
     return VARIABLE_PREFIX + key.upper().replace(".", "_")
 
 
@@ -36,7 +35,6 @@ class Key:
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it."""
         return variable_of(self.name)
 
     @property
@@ -46,12 +44,10 @@ class Key:
 
     @property
     def is_followed(self) -> bool:
-        """Whether a running daemon follows a change."""
         return RESTART not in self.field.metadata
 
     @property
     def is_list(self) -> bool:
-        """Whether the value is a list."""
         return get_origin(self.field.annotation) is tuple
 
     @property

@@ -97,7 +97,6 @@ def keys_to_restart_for(before: Settings, after: Settings) -> list[str]:
 
 
 def value_of(settings: Settings, name: str) -> object:
-    """The value of a dotted key."""
     value: object = settings
     for part in name.split("."):
         value = getattr(value, part)

@@ -176,7 +176,6 @@ def from_options(options: Mapping[str, OptionValue]) -> Iterator[Parsed]:
 
 
 def option_name(key: str) -> str:
-    """The option that sets a key on the command line."""
     return OPTIONS.get(key) or "--" + printable(key.rpartition(".")[2]).replace("_", "-")
 
 

@@ -56,7 +56,6 @@ def check(raw: RawValue) -> tuple[object, list[ConfigProblem]]:
 
 
 def mistake(raw: RawValue, allowed: str) -> ConfigProblem:
-    """A problem with the whole value of a key."""
     return ConfigProblem(
         printable(raw.key), format_value(raw.key, raw.value, raw.is_text), allowed, raw.origin
     )

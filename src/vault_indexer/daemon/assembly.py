@@ -159,12 +159,10 @@ class Assembly:
 
     @classmethod
     def of(cls, target: Target) -> Assembly:
-        """The assembly of a command's target."""
         return cls(target.vault, target.index_dir, target.config.settings, target.reload, target.files)
 
     @property
     def index_dir(self) -> IndexDir:
-        """Where the generations are."""
         return IndexDir(self.root)
 
     @property
@@ -181,7 +179,6 @@ class Assembly:
         return make_chunker(settings, LazyEmbedder(self.load_embedder), strategy=strategy)
 
     def config_files(self) -> tuple[Path, ...]:
-        """The files that can hold configuration."""
         return self.files
 
     def with_reloaded_config(self) -> Assembly:
@@ -243,7 +240,6 @@ class Assembly:
         return Upgrade(model, self.make_pool(spec, 1))
 
     def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
-        """The same generation, read and searched by this configuration."""
         worker = self._reconfigure_workers(opened)
         searcher = opened.reader.searcher.with_settings(self.settings.search)
         fit = self._fit(opened.generation)
@@ -267,12 +263,10 @@ class Assembly:
         return worker
 
     def _pool(self, worker: WorkerSpec) -> Pool:
-        """The workers for edits."""
         slow = self.is_slow(worker.settings.embedding)
         return self.make_pool(worker, PoolPlan.of(worker.settings.index, is_slow_model=slow).workers)
 
     def open_to_read(self, generation: Generation) -> IndexReader:
-        """Open without writing."""
         settings = settings_of(self._fit(generation).manifest, self.settings)
         embedder = make_embedder(settings, stored_weights(generation))
         holder = SnapshotHolder()
@@ -364,7 +358,6 @@ class Assembly:
 
     @property
     def _predecessor(self) -> IndexDir:
-        """Where the generation is that the next one follows."""
         own = self.index_dir
         if self.shared_root is None or own.current() is not None:
             return own

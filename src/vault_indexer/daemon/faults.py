@@ -69,7 +69,6 @@ class ActiveFaults:
         return self.begin(cause, f"{what}: {lines or type(error).__name__}", degraded=unwritable)
 
     def end(self, *causes: Cause) -> None:
-        """The faults of these causes have ended."""
         with self._lock:
             for cause in causes:
                 self._active.pop(cause, None)
@@ -82,7 +81,6 @@ class ActiveFaults:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """All of them."""
         with self._lock:
             return tuple(self._active[cause].text for cause in Cause if cause in self._active)
 

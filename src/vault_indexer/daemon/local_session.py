@@ -48,12 +48,10 @@ class _SessionWithoutLoop:
 
     @property
     def vault(self) -> Path:
-        """The folder of the notes."""
         return self._assembly.vault
 
     @property
     def settings(self) -> Settings:
-        """The active configuration."""
         return self._assembly.settings
 
     @property
@@ -79,15 +77,12 @@ class _SessionWithoutLoop:
         raise self._refusal.with_traceback(None)  # else each time adds to the traces before
 
     def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
-        """Refused."""
         self._refuse()
 
     def resume(self) -> None:
-        """Refused."""
         self._refuse()
 
     def pause_upgrade(self, paused: bool) -> None:  # noqa: ARG002 - refused
-        """Refused."""
         self._refuse()
 
 
@@ -149,7 +144,6 @@ class LocalSession(_SessionWithoutLoop):
             return self._vault_sync, self._vault_sync.open_current()
 
     def reader(self) -> IndexReader:
-        """The active generation."""
         return self._current().reader
 
     def pending(self) -> int:
@@ -172,14 +166,12 @@ class LocalSession(_SessionWithoutLoop):
         return [*self._done, *current.writer.derived.healed, *filter(None, [current.advice])]
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - a scan has no deadline
-        """Look at the vault now."""
         with self._busy, self._index_errors():
             self._open().sync(EVERYTHING)
             self._complete()
         return True
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
-        """Build here and now."""
         with self._busy, self._index_errors():
             if not options.force:
                 self._open().check_losses()
@@ -194,7 +186,6 @@ class LocalSession(_SessionWithoutLoop):
         return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(vault_sync)))))
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
-        """Compare everything with everything."""
         with self._busy, self._index_errors():
             vault_sync = self._open()
             found = (*self._rebuilt, *vault_sync.verify(repair=repair))
@@ -273,11 +264,9 @@ class ReadOnlySession(_SessionWithoutLoop):
         self._opened = assembly.open_to_read(generation)
 
     def reader(self) -> IndexReader:
-        """The index as it was when this was made."""
         return self._opened
 
     def pending(self) -> int:
-        """Unknown here: who writes the index knows."""
         return 0
 
     def notices(self) -> tuple[str, ...]:
@@ -296,7 +285,6 @@ class ReadOnlySession(_SessionWithoutLoop):
         self._refuse()
 
     def status(self) -> StatusReport:
-        """The state on disk."""
         with self._opened.holder.lease() as snapshot:
             return StatusReport(
                 vault=str(self._assembly.vault),
@@ -316,5 +304,4 @@ class ReadOnlySession(_SessionWithoutLoop):
         self._refuse()
 
     def close(self) -> None:
-        """Close the snapshot."""
         self._opened.holder.publish(None)

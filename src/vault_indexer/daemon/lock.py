@@ -68,7 +68,6 @@ class IndexLock:
             return "another process"
 
     def release(self) -> None:
-        """Let others write."""
         if self._lock is not None:
             self._lock.release()
             self._lock = None

@@ -73,7 +73,6 @@ class RepeatCollapser(logging.Handler):
         self._timer: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it or count it."""
         self.summarise()
         if self._is_new(record):
             self._target.handle(record)
@@ -89,7 +88,6 @@ class RepeatCollapser(logging.Handler):
             self.release()
 
     def close(self) -> None:
-        """Write what is counted, and close the target."""
         if self._timer is not None:
             self._timer.cancel()
         self.summarise(closing=True)
@@ -150,7 +148,6 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
         self._path = path
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record, into the file that has the name now."""
         if self.stream is not None and not self._is_ours():
             with suppress(OSError):
                 self.stream.close()

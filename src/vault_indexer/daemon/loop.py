@@ -281,7 +281,7 @@ class IndexLoop:
         self._step_began = None
         self._publish()
         self._stall.observe(self.pending())
-        self._watcher.unreadable = self._vault_sync.unreadable
+        self._watcher.report_unreadable(self._vault_sync.unreadable)
         batch = self._watcher.next_batch(self._patience())
         self._step_began = self._clock()
         self._publish()
@@ -335,7 +335,6 @@ class IndexLoop:
                 self._vault_sync.current.writer.rest()
 
     def _retry_failed(self) -> None:
-        """Try again what failed and is due."""
         scope = None if self._stopping or self._index_deleted else self._dirty.take_failed()
         if scope is not None:
             self._sync(scope, self._between_notes, self._sync_few)
@@ -407,7 +406,6 @@ class IndexLoop:
         return self._pace.tick_s if due is None else min(self._pace.tick_s, max(0.0, due - self._clock()))
 
     def _index(self, batch: Batch) -> None:
-        """Bring the index in step with what the batch names."""
         if self._index_deleted:
             self._dirty.fail_taken()  # the build reads the whole vault
             return

@@ -47,7 +47,6 @@ class RequestQueue:
         self._closed = False
 
     def put(self, request: LoopRequest) -> None:
-        """Add a request, or refuse it."""
         with self._lock:
             if not self._closed:
                 self._waiting.append(request)

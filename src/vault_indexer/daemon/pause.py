@@ -25,7 +25,6 @@ class Pause:
 
     @property
     def active(self) -> bool:
-        """Whether indexing is to rest now."""
         with self._changed:
             return self._seconds_left() > 0
 
@@ -46,7 +45,6 @@ class Pause:
             self._changed.notify_all()
 
     def end(self) -> None:
-        """Go on."""
         with self._changed:
             self._active, self._end = False, None
             self._changed.notify_all()

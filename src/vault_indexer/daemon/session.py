@@ -82,12 +82,10 @@ class DaemonSession:
 
     @property
     def vault(self) -> Path:
-        """The folder of the notes."""
         return self._assembly.vault
 
     @property
     def settings(self) -> Settings:
-        """The active configuration."""
         return self._vault_sync.assembly.settings
 
     @property
@@ -106,7 +104,6 @@ class DaemonSession:
         return current.reader
 
     def pending(self) -> int:
-        """Changes heard of, being read, failed, or held."""
         return self._loop.pending()
 
     def missing(self) -> int:
@@ -115,7 +112,6 @@ class DaemonSession:
         return 0 if unread is None else max(1, unread.left)
 
     def notices(self) -> tuple[str, ...]:
-        """What a user should know."""
         situation, current = self._situation(), self._vault_sync.current
         missing = () if current is None else missing_vectors_notice(current.writer.holder)
         recent = self._recent.to_show(filter(None, (*situation.loop.happened, situation.advice)))
@@ -128,7 +124,6 @@ class DaemonSession:
 
     @property
     def paused(self) -> bool:
-        """Whether the user has paused indexing."""
         return self._loop.paused
 
     def pause(self, seconds: float | None) -> None:
@@ -136,7 +131,6 @@ class DaemonSession:
         self._loop.pause(seconds)
 
     def resume(self) -> None:
-        """Continue indexing."""
         self._loop.resume()
 
     def wait_fresh(self, deadline_s: float) -> bool:
@@ -155,7 +149,6 @@ class DaemonSession:
         return request.answer.result()
 
     def status(self) -> StatusReport:
-        """The state of index and daemon."""
         situation = self._situation()
         until = situation.paused_until
         return replace(

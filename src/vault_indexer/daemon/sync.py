@@ -340,7 +340,6 @@ class VaultSync:
             current.writer.stop()
 
     def close(self) -> None:
-        """Close what is open."""
         if self.current is not None:
             self.current.close()
             self.current = None

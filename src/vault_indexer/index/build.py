@@ -148,7 +148,6 @@ class _Builder:
         catch_up_keywords(self._generation)
 
     def write_vectors(self) -> None:
-        """The FAISS base of all chunks that have a vector."""
         self._tell("vectors")
         with CatalogReader(self._generation.catalog) as catalog:
             rebuild_vectors(self._generation, catalog, self._spec.model, self._spec.dimension)
@@ -159,7 +158,6 @@ class _Builder:
             return [row[0] for row in catalog.rows("SELECT DISTINCT strategy FROM chunks ORDER BY strategy")]
 
     def result(self) -> RebuildReport:
-        """What was done."""
         return RebuildReport(
             generation=self._generation.number,
             notes=self._notes,
@@ -242,7 +240,6 @@ class _Retries:
         self._alone: list[PrepareJob] = []
 
     def add(self, job: PrepareJob, died: Died) -> None:
-        """Decide what becomes of a job and its notes."""
         if len(job.paths) > 1:
             for at, path in enumerate(job.paths):
                 if path == died.slow_note:

@@ -27,7 +27,6 @@ class CompactionJob:
     dimension: int
 
     def run(self, _worker: object) -> None:
-        """Implements Runnable."""
         with CatalogReader(self.generation.catalog) as catalog:
             made = base_of(catalog, self.model, self.dimension)
         vectors.save_snapshot(made, self.generation.next_vectors)
@@ -40,7 +39,6 @@ class MergeJob:
     generation: Generation
 
     def run(self, _worker: object) -> None:
-        """Implements Runnable."""
         KeywordIndex.open(self.generation.keywords, check=False).merge_segments()
 
 

@@ -51,9 +51,7 @@ class Follower(Protocol):
         the next call makes up for it."""
         ...
 
-    def rebuild(self, catalog: CatalogReader) -> None:
-        """Take everything from the catalog again."""
-        ...
+    def rebuild(self, catalog: CatalogReader) -> None: ...
 
 
 class VectorFollower:
@@ -70,7 +68,6 @@ class VectorFollower:
         self.snapshot = apply_vector_changes(self.snapshot, catalog, changes, self._model)
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """Also write a new base file."""
         self.snapshot = rebuild_vectors(self._generation, catalog, self._model, self._dimension)
 
 
@@ -106,7 +103,6 @@ class KeywordFollower:
         self.index = KeywordIndex.open(self._generation.keywords)
 
     def compact(self) -> None:
-        """Rewrite the index without what was deleted."""
         self._run(KeywordCompactionJob(self._generation))
 
     def note_result(self, result: Outcome | Died) -> None:
@@ -190,7 +186,6 @@ class PendingEmbeddings:
                 del self._keys[digest]
 
     def next(self, texts: int) -> tuple[int, ...]:
-        """For each of the next distinct texts, one chunk that has it."""
         return tuple(keys[0] for keys in islice(self._keys.values(), texts))
 
     def put_last(self, keys: Iterable[int]) -> None:

@@ -190,7 +190,6 @@ class KeywordsJob:
     generation: Generation
 
     def run(self, worker: NoteWorker) -> KeywordsApplied:
-        """Implements Runnable."""
         return KeywordsApplied(worker.catch_up(self.generation)[0])
 
 
@@ -201,7 +200,6 @@ class KeywordCompactionJob:
     generation: Generation
 
     def run(self, worker: NoteWorker) -> KeywordsApplied:
-        """Implements Runnable."""
         seq, index = worker.catch_up(self.generation)
         index.compact()
         return KeywordsApplied(seq)
@@ -286,7 +284,6 @@ class NoteWorker:
         return seq, index
 
     def prepare(self, job: PrepareJob) -> Prepared:
-        """The notes of the job, as they are stored, or skipped."""
         preparer = self._ready()
         if job.quarantine:
             return [preparer.quarantine(path, job.quarantine) for path in job.paths]

@@ -39,11 +39,9 @@ class Linker:
         return ResolvedLink(link_key(target), found.path, bool(found.ambiguous))
 
     def add(self, path: str) -> None:
-        """Record that a file was added."""
         self._affected.update(self._paths.add(path))
 
     def remove(self, path: str) -> None:
-        """Record that a file was removed."""
         self._affected.update(self._paths.remove(path))
 
     def relink(self, writer: CatalogWriter) -> int:

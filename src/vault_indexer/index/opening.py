@@ -28,7 +28,6 @@ def snapshot_of(
     keywords: KeywordSnapshot,
     missing_vectors: int,
 ) -> Snapshot:
-    """Catalog and derived indices as one state."""
     graph, languages = LinkGraph(catalog), catalog.languages().in_order
     return Snapshot(generation.number, catalog, graph, held, keywords, languages, missing_vectors)
 
@@ -138,6 +137,5 @@ def rebuild_vectors(
 
 
 def base_of(catalog: CatalogReader, model: str, dimension: int) -> VectorSnapshot:
-    """All vectors of the catalog as one base."""
     rows, most = catalog.all_chunk_vectors(model), catalog.embedded_count()
     return vectors.build_snapshot(catalog.seq, dimension, rows, most)

@@ -132,12 +132,10 @@ def _says(row: FileRow | None, reason: str) -> bool:
 
 
 def is_indexed(file: ScannedFile) -> bool:
-    """Whether the file's text is to be indexed."""
     return file.decision is Decision.INDEX
 
 
 def count_notes(scan: Scan) -> int:
-    """How many files of a scan are notes to index."""
     return sum(map(is_indexed, scan.files))
 
 

@@ -62,14 +62,12 @@ class _Steps:
         self._tell(self._started)
 
     def step(self) -> None:
-        """One more is compared."""
         self._done += 1
         now = time.monotonic()
         if now >= self._next:
             self._tell(now)
 
     def end(self, next_stage: str) -> None:
-        """All are; what follows counts nothing."""
         self._stage, self._done = next_stage, self._total
         self._tell(time.monotonic())
 

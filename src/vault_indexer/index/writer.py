@@ -181,7 +181,6 @@ class IndexWriter:
         return any(key in self.derived.pending_embeddings for key in job.keys)
 
     def postpone(self, job: EmbedJob) -> None:
-        """Move the texts of a job that failed to the end."""
         self.derived.pending_embeddings.put_last(job.keys)
 
     def complete(self, on_progress: Callable[[int], None] = lambda _left: None) -> None:
@@ -267,7 +266,6 @@ class IndexWriter:
         self.derived.publish()
 
     def rest(self) -> None:
-        """End the workers; the next edit starts others."""
         self.pool.close()
 
     def stop(self) -> None:

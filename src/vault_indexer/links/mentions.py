@@ -70,7 +70,6 @@ class Name:
         return is_word and len(self.folded) >= _SHORTEST and bool(self.required)
 
     def spans(self, folded: str) -> Iterator[tuple[int, int]]:
-        """Where the name stands in a folded text."""
         for match in self._pattern.finditer(folded):
             before = folded[match.start() - 1] if match.start() else " "
             if self._begins_anywhere or not (before.isalnum() or before in "_^"):
@@ -120,7 +119,6 @@ def _required_terms(name: str) -> Iterator[frozenset[str]]:
 
 
 def _align(text: str) -> tuple[str, Callable[[int], int]]:
-    """The folded text, and from its positions to those of the text."""
     if text.isascii():
         return text.lower(), int
     changed = {char: _fold(char) for char in set(_NOT_ASCII.findall(text))}
@@ -287,7 +285,6 @@ def _candidates(
 
 
 def _holding(snapshot: Snapshot, name: Name) -> Keys:
-    """The chunks that hold every word of the name."""
     first, *others = name.required
     keys = snapshot.keywords.keys_containing(first, _FIELDS)
     for terms in others:

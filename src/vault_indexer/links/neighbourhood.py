@@ -70,7 +70,6 @@ def _next_ring(graph: LinkGraph, ring: Iterable[str], known: Mapping[str, int]) 
 
 
 def _link_edges(graph: LinkGraph, paths: Mapping[str, int]) -> tuple[GraphEdge, ...]:
-    """The links among the paths, one edge for those of two files."""
     counts: Counter[tuple[str, str]] = Counter()
     for (source, target), links in graph.links_among(paths.keys()).items():
         counts[min(source, target), max(source, target)] += links

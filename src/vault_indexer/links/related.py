@@ -47,7 +47,6 @@ class _Evidence(NamedTuple):
 
     @property
     def why(self) -> Nearness:
-        """The shares of its score."""
         weight = sum(self.shared.values())
         return Nearness(
             meaning=self.similar.cosine if self.similar else 0.0,

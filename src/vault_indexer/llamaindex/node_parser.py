@@ -93,7 +93,6 @@ class VaultNodeParser(NodeParser):
 
     @classmethod
     def class_name(cls) -> str:
-        """The name under which LlamaIndex serialises it."""
         return "VaultNodeParser"
 
     def _parse_nodes(
@@ -174,7 +173,6 @@ def _metadata(chunk: Chunk, given: Mapping[str, object], span: tuple[int, int]) 
 
 
 def _link_siblings(nodes: Sequence[TextNode], chunks: Sequence[Chunk]) -> None:
-    """Previous and next, among chunks of one level."""
     before: dict[object, TextNode] = {}
     for node, chunk in zip(nodes, chunks, strict=True):
         level = chunk.extra.get("level", 0)

@@ -17,18 +17,14 @@ from vault_indexer.model import Hit, LinksAnswer, OutgoingLink, SearchAnswer, Se
 class Searchable(Protocol):
     """What `open_vault` gives, or a VaultService."""
 
-    def search(self, query: SearchRequest, /) -> SearchAnswer:
-        """Ranked hits."""
-        ...
+    def search(self, query: SearchRequest, /) -> SearchAnswer: ...
 
 
 @runtime_checkable
 class Linked(Protocol):
     """What one vault knows beyond its hits; several vaults together do not."""
 
-    def links(self, note: str, /) -> LinksAnswer:
-        """The links of a note."""
-        ...
+    def links(self, note: str, /) -> LinksAnswer: ...
 
 
 class VaultRetriever(BaseRetriever):

@@ -300,7 +300,6 @@ class _Walk:
         self.base = start - 1
 
     def place(self, node: Node) -> int:
-        """Where a node begins."""
         return node.start_byte + self.base
 
     def take(self, nodes: Iterable[Node]) -> None:

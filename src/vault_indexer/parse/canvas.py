@@ -66,7 +66,6 @@ class _Sheet:
         self.length += len(text)
 
     def write_file(self, kind: LinkKind, card: Mapping[str, JsonValue], display: str | None) -> None:
-        """Appends the path of a file card as a link."""
         path, subpath, start = _text(card, "file"), _text(card, "subpath").removeprefix("#"), self.length
         self.write(path)
         self.limits.finds -= 1
@@ -144,7 +143,6 @@ def _is_file(card: Mapping[str, JsonValue]) -> bool:
 
 
 def _name(card: Mapping[str, JsonValue]) -> str:
-    """What an edge shows of a card at its end."""
     if _is_file(card):
         return _text(card, "file")
     words = _words(card).strip()

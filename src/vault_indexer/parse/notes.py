@@ -409,7 +409,6 @@ def stem(path: str) -> str:
 
 
 def tags_problem(tags: Sequence[str]) -> tuple[Diagnostic, ...]:
-    """The diagnostic for a note with too many tags."""
     return (Diagnostic("limit", TOO_MANY_TAGS, 1),) if len(tags) > MAX_TAGS else ()
 
 

@@ -73,7 +73,6 @@ class ReadableText:
 
     @cached_property
     def units(self) -> tuple[Span, ...]:
-        """Its sentences, list items, rows and lines of code."""
         found = sorted({self.place(border) for border in self._borders} | {0, len(self.text)})
         whole = [(self.place(start), self.place(end)) for start, end in whole_spans(self._source)]
         return tuple(_units(self.text, found, whole))
@@ -223,7 +222,6 @@ class _Markup:
         self._add_inline(leaf, end)
 
     def _add_line(self, match: re.Match[str], kind: str, stop: int) -> None:
-        """The marks at the beginning and the end of a line."""
         start = match.start()
         shown = (
             match.start("number")

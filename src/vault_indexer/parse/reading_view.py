@@ -209,7 +209,6 @@ class _Stack:
         self._frames.append(_Frame(children, tag))
 
     def close(self) -> None:
-        """End the innermost element of Markdown."""
         while self._frames[-1].tag:
             self._frames.pop()
         self._frames.pop()
@@ -250,7 +249,6 @@ class _Tree:
         return [_finish(node) for node in _blocks_of(stack.root)]
 
     def inline(self, tokens: Sequence[Token]) -> list[JsonValue]:
-        """The nodes of a line of text."""
         stack = _Stack()
         in_drawing = False
         for token in tokens:

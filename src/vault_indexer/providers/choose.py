@@ -207,7 +207,6 @@ class LazyEmbedder:
         return self._ready().embed(texts)
 
     def embed_query(self, text: str) -> Vectors:
-        """Delegates to the loaded model."""
         return self._ready().embed_query(text)
 
     def _ready(self) -> Embedder:

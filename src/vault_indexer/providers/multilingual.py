@@ -51,11 +51,9 @@ class MultilingualEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """There is one."""
         return MULTILINGUAL
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text; a blank text is all zero."""
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         owners, pieces = [], []
         for row, text in enumerate(texts):

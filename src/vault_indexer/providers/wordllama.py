@@ -62,7 +62,6 @@ class WordLlamaEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """Names the token weights too."""
         return self._model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -184,7 +183,6 @@ class WordLlamaWords:
         return found
 
     def _compute(self, asked: NDArray[np.uint16], others: NDArray[np.uint16]) -> Vectors:
-        """By their places in the table."""
         vectors = self._table[others].astype(np.float32)
         # BLAS would start threads for it, which then wait busily.
         products = np.einsum("qd,nd->qn", unit_rows(self._table[asked].astype(np.float32)), vectors)

@@ -69,30 +69,25 @@ class NameQuery:
 
     @property
     def is_possible(self) -> bool:
-        """Whether any name can answer, and the query asks for one."""
         asks = self.words or self.parts or any(map(_asks_for_names, self.conditions))
         return bool(asks) and len(self.words) <= _MOST_WORDS and all(map(_can_hold, self.conditions))
 
     def missing_words(self, path: str) -> list[str]:
-        """The words that the file's name lacks."""
         name = path.rpartition("/")[2]
         missing = [word.source for word in self.words if not word.is_in(name)]
         folded = fold_path(name)
         return missing + [part for part in self.parts if part not in folded]
 
     def is_met_by(self, path: str, mtime_ns: int) -> bool:
-        """Whether a file answers the query."""
         return not self.missing_words(path) and all(
             self.meets(node, path, mtime_ns) for node in self.conditions
         )
 
     def meets(self, node: Node, path: str, mtime_ns: int) -> bool:
-        """Whether one condition holds for a file."""
         return holds(node, partial(_leaf_holds, path, mtime_ns, self.now))
 
 
 def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
-    """What a prepared query asks of names."""
     conditions = tuple(condition.node for condition in prepared.conditions)
     within = {word for node in conditions for text in ranking_words(node) for word in text.split()}
     typed = {plain(term.word) for term in prepared.terms if term.prefix and term.end == len(prepared.text)}
@@ -140,7 +135,6 @@ def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
 
 
 def _likely(names: AttachmentNames, needed: Sequence[str], every: bool) -> Iterable[int]:
-    """The names that hold the part that the fewest seem to hold."""
     for part in needed:
         found = list(islice(names.numbers_containing(part), _PROBED))
         if len(found) < _PROBED:
@@ -216,7 +210,6 @@ def _can_hold(node: Node) -> bool:
 
 
 def _without_punctuation(word: str) -> str:
-    """A word of a question without the marks around it."""
     first = next((at for at, char in enumerate(word) if char.isalnum()), len(word))
     last = next((at for at, char in enumerate(reversed(word)) if char.isalnum()), 0)
     return word[first : len(word) - last]

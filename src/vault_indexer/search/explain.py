@@ -35,7 +35,6 @@ class ChunkRank:
 
 
 def explanation(query: str, note: NoteRow, place: ChunkRank, reasons: Sequence[str]) -> Explanation:
-    """The whole answer for one note."""
     return Explanation(
         query=query,
         path=note.path,

@@ -73,7 +73,6 @@ def _tag_hint(catalog: CatalogReader, tag: str) -> str:
 
 
 def _hint(name: str, known: Iterable[str]) -> str:
-    """What is written most like a name."""
     from rapidfuzz.fuzz import ratio
     from rapidfuzz.process import extractOne
 

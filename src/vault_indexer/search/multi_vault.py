@@ -76,7 +76,6 @@ class AnswerLimits:
 
     @classmethod
     def of(cls, request: SearchRequest, settings: SearchSettings) -> AnswerLimits:
-        """Those of the request; what it leaves open, the settings say."""
         return cls(
             request.limit or settings.limit,
             1 if request.by_note else settings.max_chunks_per_note,
@@ -204,7 +203,6 @@ def _beside_best(shown: Sequence[Place]) -> list[Place]:
 
 
 def _relevance_of_rows(group: _Group, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
-    """The relevance of rows of all vaults of a group."""
     vaults = table.vault.tolist()
     found: dict[int, float] = {}
     for number, query in enumerate(group):
@@ -252,7 +250,6 @@ def _build(
 
 
 def _builder(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> HitBuilder:
-    """What makes hits of the chunks of one vault."""
     words = {term.word: term.compounds for term in prepared.terms}
     wanted = dict.fromkeys(text for one in prepared.conditions for text in ranking_words(one.node))
     phrases = [text_pattern(text) for text in wanted]

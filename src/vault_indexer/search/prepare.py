@@ -84,7 +84,6 @@ class PreparedQuery:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The state of the vault that is searched."""
         return self.vault.snapshot
 
     def passing(self, keys: Keys) -> Mask:
@@ -93,7 +92,6 @@ class PreparedQuery:
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The conditions as written."""
         return tuple(condition.source for condition in self.conditions)
 
     def notices_of_filters(self, *, found: bool) -> tuple[str, ...]:

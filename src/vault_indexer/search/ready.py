@@ -158,7 +158,6 @@ def load_caches(opened: IndexReader) -> None:
 
 
 def _words_worth(snapshot: Snapshot) -> int:
-    """How many words are worth the time."""
     chunks = max(1, len(snapshot.keywords))
     return max(_FEWEST_WORDS, min(COMMON_WORDS, COMMON_WORDS * _CHUNKS // chunks))
 

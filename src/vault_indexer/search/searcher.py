@@ -40,17 +40,14 @@ class Searcher:
         self._settings = settings
 
     def with_settings(self, settings: SearchSettings) -> Searcher:
-        """A searcher with the same model and other settings."""
         return Searcher(self._embedder, settings)
 
     @property
     def embedder(self) -> Embedder:
-        """The model of the index."""
         return self._embedder
 
     @property
     def settings(self) -> SearchSettings:
-        """How it ranks and shows."""
         return self._settings
 
     @property

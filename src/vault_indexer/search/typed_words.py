@@ -121,7 +121,6 @@ def _node_of(word: str) -> Node:
 
 
 def _needs(word: str) -> Iterator[Node]:
-    """Words that the index has for every note with the word."""
     if number := _parts_of_number(word):
         whole, decimals = number
         tails = dict.fromkeys((whole, *(whole[-size:] for size in (3,) if len(whole) > size)))

@@ -30,7 +30,6 @@ class WordStatistics:
 
     @cached_property
     def documents(self) -> int:
-        """The number of chunks."""
         return sum(map(_documents, self._snapshots))
 
     @cached_property
@@ -70,7 +69,6 @@ class WordStatistics:
         return max(map(self.document_frequency, terms), default=0)
 
     def knows(self, term: QueryTerm) -> bool:
-        """Whether any chunk holds the word in any form."""
         return any(
             one.keywords.knows(term, FIELD_WEIGHTS)
             or (one.statistics and any(map(one.statistics.vocabulary.frequency, term.forms)))
@@ -98,7 +96,6 @@ class WordStatistics:
 
 
 def _documents(snapshot: Snapshot) -> int:
-    """How many chunks its vault has."""
     return snapshot.statistics.documents if snapshot.statistics else len(snapshot.keywords)
 
 
@@ -109,7 +106,6 @@ def _frequency(snapshot: Snapshot, term: str) -> int:
 
 
 def _languages(snapshot: Snapshot) -> CountedLanguages:
-    """Those of its vault's notes."""
     return snapshot.statistics.languages if snapshot.statistics else snapshot.catalog.languages()
 
 

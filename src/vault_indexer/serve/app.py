@@ -138,7 +138,6 @@ def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonState) -
 
 
 def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
-    """The state of each vault that can be asked, by its name."""
     found = {}
     for name in vaults.names:
         with suppress(VaultIndexerError):
@@ -305,7 +304,6 @@ def _prove(options: ServerOptions, arguments: Mapping[str, Value]) -> JSONRespon
 
 
 def _figures(metrics: DaemonMetrics, _: Request) -> Response:
-    """Figures for Prometheus."""
     from starlette.responses import Response
 
     try:

@@ -312,12 +312,10 @@ class Announcements:
                     write_daemon(index_dir, info)
 
     def remove(self, index_dir: Path) -> None:
-        """Take one back."""
         with self._lock:
             self._by_folder.pop(index_dir, None)
         remove_daemon(index_dir, os.getpid())
 
     def close(self) -> None:
-        """Take all back."""
         for index_dir in list(self._by_folder):
             self.remove(index_dir)

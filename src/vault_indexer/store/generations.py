@@ -50,12 +50,10 @@ class Generation:
 
     @property
     def catalog(self) -> Path:
-        """The SQLite database."""
         return self.folder / "catalog.db"
 
     @property
     def vectors(self) -> Path:
-        """The FAISS base file."""
         return self.folder / "vectors.faiss"
 
     @property
@@ -65,12 +63,10 @@ class Generation:
 
     @property
     def keywords(self) -> Path:
-        """The folder of the Whoosh index."""
         return self.folder / "keywords"
 
     @property
     def manifest(self) -> Path:
-        """What the generation was built with."""
         return self.folder / "manifest.toml"
 
     def write_manifest(self, text: str) -> None:
@@ -155,7 +151,6 @@ class IndexDir:
         return Generation(building.number, folder)
 
     def publish(self, generation: Generation) -> None:
-        """Make a generation the active one."""
         name = f"{generation.number:04d}"
         write_atomically(self.root / "CURRENT", f"{name} {_crc(name)}\n".encode())
 
@@ -217,7 +212,6 @@ def _met_full_disk(root: Path, error: BaseException | None) -> bool:
 
 
 def disk_full(root: Path, needed_bytes: int | None = None) -> DiskFullError:
-    """The error for a full disk, with the figures of this moment."""
     needed = edit_bytes(root) if needed_bytes is None else needed_bytes
     free = free_bytes(root)
     what = "the disk is full" if free < needed else "the disk, or your quota on it, is full"

@@ -222,7 +222,6 @@ class LinkGraph:
         return [Arrival(*row) for row in self._catalog.rows(sql, (path, path))]
 
     def linkable(self) -> list[str]:
-        """The paths that a link can lead to."""
         # A skipped file whose inode is known stands in the vault: only its content is not indexed.
         sql = "SELECT path FROM files WHERE state != 'skipped' OR inode != 0"
         return [row[0] for row in self._catalog.rows(sql)]

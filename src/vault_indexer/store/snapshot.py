@@ -42,7 +42,6 @@ class VaultStatistics:
 
     @cached_property
     def languages(self) -> CountedLanguages:
-        """The languages of the notes, and their shares."""
         return CountedLanguages({name: count for name, count in self.notes_by_language.items() if name}, 0)
 
     def to_bytes(self, vault: str) -> bytes:

@@ -62,7 +62,6 @@ class LruCache(Generic[Key, Value]):
         return found
 
     def put(self, key: Key, value: Value) -> Value:
-        """Keep the value, in the place of a former one, and return it."""
         with self._lock:
             self._forget(key)
             self._add(key, value)
@@ -76,13 +75,11 @@ class LruCache(Generic[Key, Value]):
             return all(key in self._values for key in fresh)
 
     def drop(self, unwanted: Callable[[Value], bool]) -> None:
-        """Forget all values that are unwanted."""
         with self._lock:
             for key in [key for key, value in self._values.items() if unwanted(value)]:
                 self._forget(key)
 
     def clear(self) -> None:
-        """Forget everything."""
         with self._lock:
             self._values.clear()
             self.used = 0

@@ -32,7 +32,6 @@ def clean(text: str, blank: str = " ") -> str:
 
 
 def clean_lines(text: str) -> str:
-    """The text with each of its lines clean; line feeds stay."""
     return "\n".join(clean(line) for line in text.split("\n"))
 
 

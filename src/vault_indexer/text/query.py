@@ -98,7 +98,6 @@ def is_hyphenated(word: str) -> bool:
 
 
 def hyphenated_parts(word: str) -> list[str]:
-    """The words of a hyphenated word, single letters as well."""
     return word.split("-")
 
 
@@ -205,7 +204,6 @@ def _with_marks(exact: str, folded: str, language: str) -> TermClass:
 
 
 def _variants(stems: Iterable[str], exact: str) -> tuple[tuple[str, float], ...]:
-    """Marked variants, and words that are the stem."""
     variants = [VARIANT_MARK + one for one in stems] + [one for one in stems if one != exact]
     return tuple((one, VARIANT_WEIGHT) for one in variants)
 

@@ -1,4 +1,4 @@
-"""Where the sentences of a text stand.
+"""Splits text into sentences.
 
 A rule-based splitter in one pass: no model, no language to declare, time linear in the text. It knows
 full stops that end nothing (abbreviations, initials, decimals, list numbers, German ordinals), quotes
@@ -42,6 +42,8 @@ _OPENS_WHOLE = re.compile(r"[`\[<*~=_]")
 
 _WORD_BEFORE = re.compile(r"(?:^|[\s(\[{\"'“‘«*_>#|/])([^\s(\[{\"'“‘«*_>#|/]*)$")
 _LONGEST_ABBREVIATION = 12
+_LONGEST_PART = 3
+"""The longest part of an abbreviation of several: `v. Chr.`, `f. eks.`"""
 _NEXT = re.compile(r"\s*+[\"'“”‘’«»‹›(\[{*_`¿¡]*+(?P<first>\w)?(?P<rest>\w*+)")
 
 _LEAST_RUN = 12
@@ -56,7 +58,8 @@ _CLAUSE_END = re.compile(rf"(?<={_RUN})[ \t\n]++(?!{_MARK})(?={_RUN})")
 _ALWAYS = """
 mr mrs ms dr prof rev hon sr sra srta dª jr gen col lt sgt capt cmdr adm gov sen rep pres mme mlle dipl
 ing exmo exma e.g eg i.e ie vs viz al z.b d.h u.a o.ä bzw ggf evtl inkl exkl p.ex p.ej i.a s.o s.u m.e cf vgl
-ca approx op cit ibid ltd corp bros blvd ave mt st messrs ph.d dhr mevr drs bijv o.a d.w.z sig sigg dott avv
+ca approx op cit ibid ltd corp bros blvd ave mt st messrs ph.d dhr mevr drs bijv o.a d.w.z
+m.in i.d.r z.t v.a u.u u.ä o.g v.chr n.chr sig sigg dott avv
 p.es np tzn mgr inż ul т.е т.к т.н напр им проф акад ул bl.a t.ex f.eks d.v.s např tzv mudr örn vb esim stk
 น ดร ศ ผศ รศ นพ พญ จ อ ต ถ กม ซม มม กก ດຣ ກມ ກກ ຊມ
 """
@@ -71,6 +74,10 @@ _MONTHS = "januar februar märz april mai juni juli august september oktober nov
 _ABBREVIATIONS = frozenset(_ALWAYS.split())
 _NUMBER_ABBREVIATIONS = frozenset(_BEFORE_NUMBER.split())
 _GERMAN_MONTHS = frozenset(_MONTHS.split())
+_DOTTED = sorted((each for each in _ABBREVIATIONS if "." in each), key=len, reverse=True)
+_SPACED_PARTS = (re.escape(each).replace(r"\.", r"\.\s") for each in _DOTTED)
+_SPACED_ABBREVIATION = re.compile(rf"(?<!\w)(?:{'|'.join(_SPACED_PARTS)})\.", re.IGNORECASE)
+"""`z. B.`, `i. d. R.`: the same abbreviations with a space after each stop."""
 
 
 def whole_spans(text: str) -> list[Span]:
@@ -143,6 +150,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
         return not _is_numbering(text, match.start() - len(word), first, following)
     if len(word) == 1 and word.isalpha() and word.isupper():
         return False
+    if len(word) <= _LONGEST_PART and _is_in_spaced_abbreviation(text, match.start()):
+        return False
     folded = word.lower()
     if folded in _NUMBER_ABBREVIATIONS:
         return first is None or not first.isdecimal()
@@ -152,6 +161,13 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
 def _word_before(text: str, stop: int) -> str:
     found = _WORD_BEFORE.search(text[max(0, stop - _LONGEST_ABBREVIATION) : stop])
     return found[1] if found else ""
+
+
+def _is_in_spaced_abbreviation(text: str, stop: int) -> bool:
+    window = _SPACED_ABBREVIATION.finditer(
+        text, max(0, stop - _LONGEST_ABBREVIATION), stop + _LONGEST_ABBREVIATION
+    )
+    return any(match.start() < stop < match.end() for match in window)
 
 
 def _is_numbering(text: str, start: int, first: str | None, following: re.Match[str] | None) -> bool:

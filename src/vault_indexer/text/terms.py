@@ -48,15 +48,12 @@ class QueryTerm:
 
     @property
     def forms(self) -> frozenset[str]:
-        """All index terms that stand for it."""
         return frozenset(form for one in self.classes for form in one.terms)
 
     @property
     def compounds(self) -> tuple[str, ...]:
-        """The other words that stand for it: compounds with it."""
         return tuple(one.exact for one in self.classes[1:] if one.exact != self.classes[0].exact)
 
     @classmethod
     def plain(cls, term: str, weight: float = 1.0) -> QueryTerm:
-        """The word that is exactly one index term."""
         return cls(term, (TermClass(term),), weight, 0, len(term))

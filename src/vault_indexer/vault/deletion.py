@@ -96,7 +96,6 @@ class DeleteHold:
 
     @property
     def paths(self) -> frozenset[str]:
-        """All that are held."""
         return frozenset(self._due)
 
     def hold(self, path: str) -> None:
@@ -104,7 +103,6 @@ class DeleteHold:
         self._due.setdefault(path, self._clock() + self._hold_s)
 
     def drop(self, path: str) -> None:
-        """The path is there again."""
         self._due.pop(path, None)
 
     def next_due(self) -> float | None:

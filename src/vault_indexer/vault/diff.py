@@ -13,9 +13,7 @@ class KnownFile(Protocol):
     """What the catalog remembers of a file."""
 
     @property
-    def path(self) -> str:
-        """Vault path."""
-        ...
+    def path(self) -> str: ...
 
     @property
     def size(self) -> int:
@@ -33,9 +31,7 @@ class KnownFile(Protocol):
         ...
 
     @property
-    def inode(self) -> int:
-        """The file system's number of the file."""
-        ...
+    def inode(self) -> int: ...
 
 
 File = TypeVar("File", bound=KnownFile)

@@ -52,7 +52,6 @@ class FailedEdits:
 
     @property
     def paths(self) -> frozenset[str]:
-        """All of them."""
         return frozenset[str]().union(*self._groups)
 
     def fail(self, scope: Collection[str], seconds: float = 0.0) -> None:
@@ -96,7 +95,6 @@ class FailedEdits:
 
     @property
     def _isolated(self) -> frozenset[str]:
-        """The paths that are known to fail by themselves."""
         alone = (group for group, wait in self._groups.items() if wait.at_fault and len(group) == 1)
         return frozenset[str]().union(*alone)
 
@@ -166,7 +164,6 @@ class Quarantine:
         return path
 
     def record_try(self, path: str) -> None:
-        """The note was read again."""
         if path in self._waits:
             self._waits[path].tried = True
         self._count()
@@ -202,7 +199,6 @@ class Reading:
 
     @property
     def size(self) -> int:
-        """How many changes it stands for."""
         return max(1, len(self.scope) if self.left is None else self.left)
 
 
@@ -309,7 +305,6 @@ class DirtySet:
             return self._waiting.due()
 
     def take(self, now: float) -> Batch | None:
-        """The batch that is due."""
         with self.news:
             batch = self._waiting.take(now) or self._waiting.take_early(now)
             if batch is not None:
@@ -390,7 +385,6 @@ class DirtySet:
 
     @property
     def _missing(self) -> frozenset[str]:
-        """What has vanished and is in the index."""
         return self._held.paths | self._deleting
 
     def wake(self) -> None:
@@ -405,7 +399,6 @@ class DirtySet:
                 self._held.hold(path)
 
     def drop_held(self, paths: Iterable[str]) -> None:
-        """These are there again, or are being deleted."""
         with self.news:
             for path in paths:
                 self._held.drop(path)
@@ -416,7 +409,6 @@ class DirtySet:
             return self._held.next_due()
 
     def take_held(self) -> frozenset[str]:
-        """The deletions that are due."""
         with self.news:
             due = frozenset(self._held.take_due())
             self._deleting |= due

@@ -39,7 +39,6 @@ class RootIdentity:
 
     @classmethod
     def of(cls, status: os.stat_result) -> RootIdentity:
-        """The identity in what the system call answered."""
         return cls(status.st_dev, status.st_ino)
 
 

@@ -95,7 +95,6 @@ class ObsidianFilters:
             raise ExclusionError([_problem(OBSIDIAN_APP_FILE, _FILTERS_KEY, "", str(error))]) from error
 
     def matches(self, path: str) -> bool:
-        """Whether Obsidian excludes this file."""
         return bool(self.matching_filter(path))
 
     def matching_filter(self, path: str) -> str:

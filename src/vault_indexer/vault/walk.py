@@ -38,9 +38,7 @@ class Entry(Protocol):
     """The part of os.DirEntry that a scan uses."""
 
     @property
-    def name(self) -> str:
-        """As the listing spells it."""
-        ...
+    def name(self) -> str: ...
 
     def is_symlink(self) -> bool: ...
 
@@ -56,9 +54,7 @@ class VaultFiles(Protocol):
         """What is at a path, links not followed."""
         ...
 
-    def scandir(self, path: str) -> AbstractContextManager[Iterator[Entry]]:
-        """What is in a folder."""
-        ...
+    def scandir(self, path: str) -> AbstractContextManager[Iterator[Entry]]: ...
 
 
 if sys.platform == "win32":
@@ -274,7 +270,6 @@ class _Walker:
         self.unreadable: dict[str, str] = {}
 
     def spelling_of(self, path: str) -> str:
-        """The path as the listings of its folders spell it."""
         return self._spelling.of(str(self._vault), path) if path else ""
 
     def _identity(self, place: str) -> tuple[int, int]:

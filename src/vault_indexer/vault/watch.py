@@ -57,7 +57,6 @@ def remote_file_system(folder: Path, mounts: str) -> str | None:
 
 
 def _unescape(field: str) -> str:
-    """Spaces and the like stand as three octal digits."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(code, character)
     return field
@@ -134,12 +133,17 @@ class VaultWatcher:
         self._root: RootIdentity | None = None
         self._running = False
         self._poll_reason = ""
-        self.unreadable: frozenset[str] = frozenset()
-        """The folders that a scan could not read; the thread that calls `next_batch` sets it."""
+        self._unreadable: frozenset[str] = frozenset()
+        self._closed: frozenset[str] = frozenset()
         self._readable_again: frozenset[str] = frozenset()
         self._scan_s = 0.0
         self._checked = self._looked = self._tried = 0.0
         self._offset = 0.0
+
+    def report_unreadable(self, folders: frozenset[str]) -> None:
+        """The folders that the last scan could not read. The thread that calls `next_batch` reports them."""
+        self._unreadable = folders
+        self._closed |= folders
 
     @property
     def mode(self) -> WatchMode:
@@ -256,9 +260,10 @@ class VaultWatcher:
     def _check_unreadable(self, now: float) -> None:
         """A folder that can be read again is watched and looked at, once: no event says so, and what changed
         in it meanwhile was not seen."""
-        before = self._readable_again & self.unreadable
-        again = {folder for folder in self.unreadable - before if is_readable(self._vault / folder)}
-        self._readable_again = before | again
+        readable = {folder for folder in self._closed if is_readable(self._vault / folder)}
+        again = readable - self._readable_again
+        self._closed = self._unreadable
+        self._readable_again = self._unreadable & readable
         if again:
             self._open_source(now)
             self._inbox.scan_all("a folder can be read again")

@@ -31,22 +31,16 @@ class VaultRuntime(Protocol):
     """A vault that a server answers for, whether or not it can be asked now."""
 
     @property
-    def name(self) -> str:
-        """What it is called in addresses and queries."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def path(self) -> Path:
-        """The folder of the notes, as configured."""
-        ...
+    def path(self) -> Path: ...
 
     def service(self) -> VaultService:
         """Its use cases. Raises VaultIndexerError that says why it cannot be asked now."""
         ...
 
-    def summary(self) -> VaultSummary:
-        """Its state, for the list of all vaults."""
-        ...
+    def summary(self) -> VaultSummary: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +52,9 @@ class OpenVault:
     opened: VaultService
 
     def service(self) -> VaultService:
-        """Its use cases."""
         return self.opened
 
     def summary(self) -> VaultSummary:
-        """Its state."""
         return summary_of(self.name, self.opened.status())
 
 
@@ -79,7 +71,6 @@ class ClosedVault:
         raise self.problem
 
     def summary(self) -> VaultSummary:
-        """Its state."""
         return VaultSummary(self.name, str(self.path), state_of(self.problem), 0, 0, str(self.problem))
 
 

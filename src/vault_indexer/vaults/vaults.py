@@ -150,7 +150,6 @@ class Vaults:
 
     @property
     def are_several(self) -> bool:
-        """Whether a request has to say which it means."""
         return len(self._kept.holders) != 1
 
     @property
@@ -228,7 +227,6 @@ class Vaults:
         return replace(report, detail="; ".join(filter(None, (report.detail, problem))))
 
     def summaries(self) -> tuple[VaultSummary, ...]:
-        """The state of each."""
         return tuple(one.summary() for one in self.holders())
 
 

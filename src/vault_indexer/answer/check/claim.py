@@ -63,7 +63,6 @@ class Finding:
 
     @classmethod
     def dropped(cls, reason: str) -> Finding:
-        """A claim that failed."""
         return cls("dropped", reason)
 
 

@@ -112,7 +112,6 @@ def unknown_code(sentence: str, evidence: str) -> list[str]:
 
 
 def capitalised_words(sentence: str, language: str) -> Iterator[str]:
-    """The words of a sentence that are written as names are."""
     idle = function_words(language) | function_words("en")
     before = ""
     for match in _WORD.finditer(sentence):
@@ -214,7 +213,6 @@ def _has_contrary_part(here: str, there: str, opposites: Mapping[str, frozenset[
 
 
 def _stems(text: str, language: str) -> dict[str, str]:
-    """The words of a text by their stems."""
     return {one.stem: one.normal for one in tokens(text, language)}
 
 
@@ -279,12 +277,10 @@ class Statement:
 
 
 def _without(text: str, dates: Iterable[DateMention]) -> str:
-    """The text with blanks for these dates of it."""
     return blank(text, ((one.start, one.end) for one in dates))
 
 
 def _without_dates(text: str, language: str) -> str:
-    """The text with blanks for its dates."""
     return _without(text, find_dates(text, language))
 
 

@@ -78,7 +78,6 @@ class Phrases:
 
     @classmethod
     def read(cls, listed: Iterable[str], language: str, *, is_inflected: bool) -> Phrases:
-        """From words and phrases as they are written."""
         if language in UNSPACED_LANGUAGES:
             return cls(frozenset(), frozenset(), any_of(listed))
         normal = [normalize(one) for one in listed]
@@ -126,15 +125,12 @@ class Lexicon:
     minus: tuple[str, ...]
 
     def find(self, name: WordClass, text: str) -> list[tuple[int, int]]:
-        """The spans of the text that are words of the class."""
         return self.classes[name].find(text, self.language)
 
     def words(self, name: WordClass, text: str) -> list[str]:
-        """The words of the class that stand in the text, folded."""
         return [fold(normalize(text[start:end])) for start, end in self.find(name, text)]
 
     def without(self, name: WordClass, text: str) -> str:
-        """The text with a blank for each word of the class."""
         return blank(text, self.find(name, text))
 
 
@@ -171,7 +167,6 @@ def lexicon(language: str) -> Lexicon:
 
 @cache
 def languages() -> tuple[str, ...]:
-    """The languages that there is a file for."""
     names = (file.name for file in files(_PACKAGE).iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 

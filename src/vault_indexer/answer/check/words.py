@@ -148,6 +148,5 @@ def share_held(text: str, known: Collection[str], language: str) -> float:
 
 
 def overlap(text: str, other: str, language: str) -> int:
-    """How many content words of a text the other one holds."""
     known = content_words(other, language)
     return sum(is_held(one, known, language) for one in content_words(text, language))

@@ -104,7 +104,6 @@ class BlockSplitter:
             yield from self.words(inner_start, inner_end)
 
     def words(self, start: int, end: int) -> Iterator[Span]:
-        """The words of a span, in parts where they are too long."""
         for word_start, word_end in tile(words(self.text, start, end), start, end):
             if self._fits(word_start, word_end):
                 yield word_start, word_end

@@ -34,7 +34,6 @@ class Markers:
     common: frozenset[str]
 
     def continues(self, paragraph: str) -> bool:
-        """Whether a paragraph opens as the continuation of another."""
         return bool(_opening(self.continuation, paragraph))
 
     def conclusion_of(self, paragraph: str) -> str:

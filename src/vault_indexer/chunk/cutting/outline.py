@@ -57,7 +57,6 @@ class Outline:
         return None if section.parent is None else self._sections[section.parent]
 
     def section_starts(self, start: int, end: int) -> list[int]:
-        """Where the sections begin that begin in the span."""
         return self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def section_start(self, pos: int) -> int:

@@ -24,9 +24,7 @@ class Ruler(Protocol):
         """How much begins before `pos`."""
         ...
 
-    def size(self, start: int, end: int) -> int:
-        """How much a chunk of this span would hold."""
-        ...
+    def size(self, start: int, end: int) -> int: ...
 
     def reach(self, start: int, size: int) -> int:
         """The furthest position so that start to there holds no more than `size`."""
@@ -52,7 +50,6 @@ class Characters:
         self._text = text
 
     def at(self, pos: int) -> int:
-        """The position itself."""
         return pos
 
     def size(self, start: int, end: int) -> int:
@@ -73,7 +70,6 @@ class Characters:
         return hard_splits(self._text, start, end, limit)
 
     def room(self, limit: int) -> int:
-        """The limit: a character is one wherever it stands."""
         return limit
 
 
@@ -118,7 +114,6 @@ class Marks:
         return spans
 
     def room(self, limit: int) -> int:
-        """The limit: a word is one wherever it stands."""
         return limit
 
     def _after(self, start: int, end: int) -> int:
@@ -141,7 +136,6 @@ class Tokens(Marks):
         return self.at(end) - self.at(start)
 
     def count(self, text: str) -> int:
-        """Tokens of a text by itself, as the tokenizer gives them."""
         return len(self._tokenizer.offsets(text))
 
     def room(self, limit: int) -> int:

@@ -38,7 +38,6 @@ def trim(text: str, start: int, end: int) -> Span:
 
 
 def lines(text: str, start: int, end: int) -> Iterator[Span]:
-    """The lines of a span, each with its line break."""
     return (match.span() for match in _LINE.finditer(text, start, end))
 
 

@@ -126,7 +126,6 @@ class Paragraph:
 
     @property
     def has_heading(self) -> bool:
-        """Whether a heading stands above it."""
         return self.text_start > self.start
 
 

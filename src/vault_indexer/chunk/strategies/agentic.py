@@ -116,7 +116,6 @@ class AgenticChunker:
         )
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         budget = _Budget(self._options.max_api_calls, self._options.max_api_calls)
         if self._options.mode == "summarize":
             spans = [(chunk.start_pos, chunk.end_pos) for chunk in self._boundary.chunk(note)]

@@ -48,7 +48,6 @@ class BoundaryChunker:
         self._patterns = [TextPattern(pattern) for pattern in options.patterns]
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         options = self._options
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
         spans = self._pieces(note, ruler, self._units(note))

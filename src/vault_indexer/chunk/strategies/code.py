@@ -72,7 +72,6 @@ class CodeChunker:
         self._reader = CodeReader()
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         options = self._options
         outline, blocks = Outline(note), blocks_of(note)
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
@@ -184,7 +183,6 @@ class CodeChunker:
 
 
 def _facts(text: str, draft: Draft, source: _Source) -> dict[str, JsonValue]:
-    """What a chunk says of the code in it."""
     facts: dict[str, JsonValue] = {"language": source.language}
     if source.is_guessed and source.language:
         facts["language_guessed"] = True

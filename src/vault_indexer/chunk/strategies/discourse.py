@@ -91,7 +91,6 @@ class DiscourseChunker:
         return int(self._options.max_chars * (1 + self._options.continuation_overflow))
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         language = self.language(note)
         markers = self._markers.get(language)
         drafts = self._fallback(note, language) if markers is None else self._drafts(note, markers)

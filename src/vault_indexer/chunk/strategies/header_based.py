@@ -36,7 +36,6 @@ class HeaderBasedChunker:
         self._options = options
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         options = self._options
         outline, ruler = Outline(note), Characters(note.text)
         block_splitter = BlockSplitter(note.text, ruler, options.max_chunk_chars)

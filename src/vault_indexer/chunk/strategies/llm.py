@@ -223,7 +223,6 @@ class _Borders:
         self._fallen.update((self._pieces[index].start, why) for index in shown)
 
     def drafts(self) -> list[Draft]:
-        """The chunks as they are now."""
         spans = pairwise([*self._starts, len(self._text)])
         extras: list[dict[str, JsonValue]] = [{} for _ in self._starts]
         for piece in reversed(self._pieces):  # of merged chunks the first one's word counts

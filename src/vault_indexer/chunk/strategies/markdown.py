@@ -43,7 +43,6 @@ class MarkdownChunker:
         self._loose = frozenset(kind for kind, respect in respected.items() if not respect)
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         options = self._options
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
         outline, blocks = Outline(note), blocks_of(note)

@@ -36,7 +36,6 @@ class ParagraphChunker:
         self._tokenizer = tokenizer
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         return assemble(note, STRATEGY, self.drafts(note), Outline(note))
 
     def drafts(self, note: Note) -> list[Draft]:

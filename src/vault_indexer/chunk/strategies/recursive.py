@@ -36,7 +36,6 @@ class RecursiveChunker:
         self._tokenizer = tokenizer
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note."""
         text, ruler = note.text, ruler_for(note.text, self._options.size_unit, self._tokenizer)
         splitter = BlockSplitter(text, ruler, ruler.room(self._options.chunk_size))
         start, end = trim(text, note.body_start, len(text))

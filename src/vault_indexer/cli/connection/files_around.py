@@ -45,7 +45,6 @@ class Around:
 
     @property
     def wanted(self) -> bool:
-        """Whether any of it was asked for."""
         return bool(self.depth or self.dot or self.graphml or self.links_only)
 
 
@@ -83,7 +82,6 @@ def dot_lines(graph: NoteGraphJson) -> Iterator[str]:
 
 
 def graphml_lines(graph: NoteGraphJson) -> Iterator[str]:
-    """The graph as GraphML (graphml.graphdrawing.org)."""
     keys = (("title", "node", "string"), ("kind", "edge", "string"), ("weight", "edge", "double"))
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'

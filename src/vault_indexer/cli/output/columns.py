@@ -99,7 +99,6 @@ def cut_text(line: Text, width: int, shown: tuple[int, int]) -> Text:
 
 
 def cell_width(shown: str) -> int:
-    """The columns that a text takes on a terminal."""
     from rich.cells import cell_len
 
     return cell_len(shown)

@@ -44,7 +44,6 @@ class GrepLines:
 
     @property
     def wanted(self) -> bool:
-        """Whether one of the three was asked for."""
         return self.files or self.paths or self.lines
 
     def check(self, output: Output) -> None:
@@ -55,7 +54,6 @@ class GrepLines:
             raise UsageError("--null ends the lines of --files, --paths or --lines: add one of them")
 
     def print(self, vault: Path, places: Iterable[NotePlace]) -> None:
-        """Print each place of one vault."""
         self.print_each((vault, place) for place in places)
 
     def print_each(self, places: Iterable[tuple[Path, NotePlace]]) -> None:

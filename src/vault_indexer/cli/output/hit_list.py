@@ -49,7 +49,6 @@ class FoldersOfHits:
     by_name: Mapping[str, Path] = field(default_factory=dict)
 
     def of(self, hit: HitJson | CitationJson) -> Path:
-        """The folder of the vault of a hit or citation."""
         return self.by_name.get(hit.get("vault", ""), self.only)
 
 
@@ -108,7 +107,6 @@ def missing_words(words: Sequence[str]) -> str:
 
 
 def sentence(notice: str) -> str:
-    """A notice as a sentence of its own."""
     return f"{notice[:1].upper()}{notice[1:]}"
 
 
@@ -265,7 +263,6 @@ def _is_form_of_any(word: str, wanted: Iterable[str]) -> bool:
 
 
 def _snippet(hit: HitJson) -> Text:
-    """The snippet with its matched words set off."""
     from rich.text import Text
 
     snippet = hit["snippet"]

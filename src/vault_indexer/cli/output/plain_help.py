@@ -19,10 +19,7 @@ _GLOBAL_OPTIONS = "Options of every command (--vault, --json, ...): indexer --he
 
 
 class PlainCommand(TyperCommand):
-    """A command with a plain help."""
-
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write usage: the help begins with it, and so does an error."""
         arguments = [one for one in self.params if one.param_type_name == "argument"]
         _write_usage(ctx, formatter, ["[OPTIONS]", *map(_argument_name, arguments)])
 
@@ -44,7 +41,6 @@ class PlainGroup(TyperGroup):
     """A command with commands of its own, each on a line of its help."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write usage, what the group is for, and its commands."""
         _write_usage(ctx, formatter, ["COMMAND"])
         _write_text(formatter, self.help or "")
         shown = [(name, one) for name, one in self.commands.items() if not one.hidden]

@@ -78,7 +78,6 @@ class Bar:
         self._progress.stop()
 
     def show(self, progress: ProgressJson) -> None:
-        """Draw the progress."""
         stage, total, rate = stage_in_words(progress["stage"]), max(progress["total"], 1), _rate(progress)
         if self._task is None:
             self._task = self._progress.add_task(stage, total=total, completed=progress["notes"], rate=rate)
@@ -131,7 +130,6 @@ def _line(progress: ProgressJson) -> str:
 
 
 def stage_in_words(stage: str) -> str:
-    """What a stage of a build or a check does, as a person says it."""
     return _STAGES.get(stage, stage)
 
 
@@ -158,5 +156,4 @@ def duration(seconds: float) -> str:
 
 
 def note_rate(notes: int, seconds: float) -> str:
-    """How many notes a second, in words."""
     return f"{quantity(round(notes / seconds), 'note')}/s"

@@ -30,12 +30,10 @@ class TerminalStream:
         return getattr(self.styled, name)
 
     def write(self, text: str) -> int:
-        """Write the text, clean."""
         self.styled.write(clean_lines(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
-        """Write the lines, clean."""
         for line in lines:
             self.write(line)
 
@@ -59,12 +57,10 @@ def print_json(data: object) -> None:
 
 
 def print_json_line(data: object) -> None:
-    """One of many objects, each on a line of its own."""
     styled(sys.stdout).write(json_text(data) + "\n")
 
 
 def note(line: str) -> None:
-    """A line on standard error."""
     sys.stderr.write(f"{clean(line)}\n")
 
 
@@ -90,14 +86,12 @@ def out() -> Console:
 
 
 def err() -> Console:
-    """Standard error."""
     from rich.console import Console
 
     return Console(file=styled(sys.stderr), highlight=False, markup=False)
 
 
 def text(*parts: tuple[str, str]) -> Text:
-    """A line made of (content, style) pairs."""
     from rich.text import Text
 
     return Text.assemble(*((clean(content), style) for content, style in parts))

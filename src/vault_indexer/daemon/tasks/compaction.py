@@ -50,7 +50,6 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
         self._retry = Retry(_RETRY_S, _RETRY_S, clock)
 
     def use_limits(self, limits: ProcessLimits) -> None:
-        """The next process has these."""
         self._pool.become(WorkerPool(1, self._start, limits))
 
     def next_work(self, current: OpenGeneration) -> NextWork:
@@ -59,7 +58,6 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
         return _Compaction(self._pool, current.writer.derived)
 
     def accept(self, current: OpenGeneration, _job: CompactionJob, result: VectorSnapshot) -> None:
-        """Switch to the base that is there."""
         current.writer.derived.adopt_base(result)
 
     def fail(self, _current: OpenGeneration, _job: CompactionJob, reason: str) -> None:
@@ -76,7 +74,6 @@ class _Compaction(Work[CompactionJob, Failed | None]):
         self._loading: _Loading | None = None
 
     def result(self) -> tuple[object, object] | None:
-        """The job with the base as it was loaded."""
         if self._loading is None:
             done = super().result()
             if done is None or done[1] is not None:
@@ -123,7 +120,6 @@ class MergeTask(UpkeepTask[MergeJob, None]):
         self._restless_since: float | None = None
 
     def use_limits(self, limits: ProcessLimits) -> None:
-        """The next process has these."""
         self._pool.become(WorkerPool(1, JobWorker, limits))
 
     def observe(self, *, is_idle: bool) -> None:
@@ -144,7 +140,6 @@ class MergeTask(UpkeepTask[MergeJob, None]):
         return Work(self._pool, MergeJob(current.generation))
 
     def accept(self, current: OpenGeneration, _job: MergeJob, _result: None) -> None:
-        """Publish what was merged."""
         current.writer.derived.publish()
 
     def fail(self, _current: OpenGeneration, _job: MergeJob, reason: str) -> None:

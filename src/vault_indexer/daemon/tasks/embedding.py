@@ -66,7 +66,6 @@ class PortionTask(UpkeepTask[EmbedJob, Embedded]):
         self.fault = ""
 
     def fail(self, current: OpenGeneration, job: EmbedJob, reason: str) -> None:
-        """Try half of it later."""
         self.fault = f"{self.what}, will retry: {reason}"
         log.warning("%s", self.fault)
         self.size = max(1, len(job.keys) // 2)

@@ -174,7 +174,6 @@ class RebuildTask:
         return self._builder is not None or self._waits_for_slot
 
     def request(self, request: BuildRequest) -> None:
-        """Have the next generation built."""
         self._waiting.append(request)
 
     def answer_after_repair(self, request: CheckRequest, problems: Problems) -> None:
@@ -219,7 +218,6 @@ class RebuildTask:
         return RebuildResult(reasons, report=built[1])
 
     def answer(self, result: RebuildResult) -> None:
-        """Answer the requests that the build was for."""
         ended, self._started = self._started, []
         repaired, self._repairs = self._repairs, []
         error = result.error or UnavailableError("the build has no result")

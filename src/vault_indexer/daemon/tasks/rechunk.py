@@ -40,7 +40,6 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
 
     @property
     def fault(self) -> str:
-        """How many notes are split without their model."""
         if not self._waiting:
             return ""
         notes = quantity(len(self._waiting), "note")
@@ -56,7 +55,6 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
         return spare_work(current, PrepareJob((path,), at_once=0))
 
     def accept(self, current: OpenGeneration, job: PrepareJob, result: Prepared) -> None:
-        """Index the note whose answers are there."""
         if any(SPLIT_WITHOUT_MODEL in note.file.reason for note in result):
             self.fail(current, job, "")
             return
@@ -65,7 +63,6 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
         self._retry.reset()
 
     def fail(self, _current: OpenGeneration, job: PrepareJob, _reason: str) -> None:
-        """Ask again later."""
         self._record_question(job)
         if self._retry.is_due:
             self._retry.wait_again()
@@ -116,16 +113,13 @@ class QuarantineRetry(UpkeepTask[PrepareJob, Prepared]):
         self._vault_sync = vault_sync
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Read a note whose time has come."""
         path = self._vault_sync.dirty.aside.next_due()
         return None if path is None else spare_work(current, PrepareJob((path,), at_once=0))
 
     def accept(self, _current: OpenGeneration, job: PrepareJob, _result: Prepared) -> None:
-        """Index the note that could be read."""
         log.info("%s was skipped, and is read again", job.paths[0])
         self._vault_sync.reread(job.paths[0])
         self._vault_sync.dirty.aside.record_try(job.paths[0])
 
     def fail(self, _current: OpenGeneration, job: PrepareJob, _reason: str) -> None:
-        """Leave it in quarantine."""
         self._vault_sync.dirty.aside.record_try(job.paths[0])

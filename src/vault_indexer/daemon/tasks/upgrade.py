@@ -58,7 +58,6 @@ class UpgradeRules:
 
     @classmethod
     def of(cls, settings: EmbeddingSettings) -> UpgradeRules:
-        """Those of a configuration."""
         return cls(settings.max_upgrade_hours * 3600, settings.upgrade_on_battery)
 
 

@@ -87,12 +87,10 @@ class Upkeep:
 
     @property
     def doing(self) -> UpkeepTask[Any, Any] | None:
-        """The task whose work is under way."""
         return None if self._begun is None else self._begun.task
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Those of the tasks."""
         return tuple(task.fault for task in self._tasks if task.fault)
 
     def step(self, *, is_idle: bool) -> None:
@@ -111,7 +109,6 @@ class Upkeep:
             self._begin(current)
 
     def end(self) -> None:
-        """Abandon what is under way: its process ends."""
         if self._begun is not None:
             self._begun.work.pool.close()
             self._leave(self._begun.task)

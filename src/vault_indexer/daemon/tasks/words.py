@@ -25,7 +25,6 @@ class WordsTask:
 
     @property
     def busy(self) -> bool:
-        """Whether words are being read."""
         return self._thread is not None and self._thread.is_alive()
 
     def step(self, *, is_idle: bool) -> None:

@@ -27,7 +27,6 @@ class Inspection:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def answer(self) -> InspectedNote:
-        """What a user sees of it."""
         note = self.note
         return InspectedNote(
             path=note.path,

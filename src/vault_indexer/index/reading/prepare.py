@@ -82,7 +82,6 @@ class UnmeteredEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model of the embedder."""
         return self._embedder.model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -236,7 +235,6 @@ def _prepared_note(
 
 
 def _word_numbers(chunks: Sequence[Chunk], words: WordVectors) -> list[bytes]:
-    """What the catalog keeps of the chunks' words."""
     return [pack_words(words.numbers(chunk.embedding_text)) for chunk in chunks]
 
 

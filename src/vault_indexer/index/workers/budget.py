@@ -48,7 +48,6 @@ class NoteBudget:
     memory_bytes: int = 0
 
     def is_too_long(self, seconds: float) -> bool:
-        """Whether a note takes more processor time than it may."""
         return 0 < self.seconds < seconds
 
     def excess(self, seconds: float, memory_bytes: int) -> str:
@@ -104,8 +103,7 @@ def _seconds(text: str) -> float:
     return seconds + 86_400 * int(days or 0)
 
 
-def _ignore_mark(_mark: Mark) -> None:
-    """Nobody has set a budget."""
+def _ignore_mark(_mark: Mark) -> None: ...
 
 
 class NoteMeter:
@@ -120,7 +118,6 @@ class NoteMeter:
 
     @contextmanager
     def reading(self, note: str) -> Iterator[None]:
-        """A note is being read."""
         self._note = note
         self._set(self._own_usage())
         try:
@@ -130,7 +127,6 @@ class NoteMeter:
 
     @contextmanager
     def outside(self) -> Iterator[None]:
-        """Something else is done meanwhile."""
         base = self._base
         if base is None:
             yield

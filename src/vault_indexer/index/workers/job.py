@@ -48,7 +48,6 @@ class Died:
 
     @property
     def reason(self) -> str:
-        """One line."""
         return self.excess or self.end or "the worker process ended"
 
 

@@ -83,7 +83,6 @@ class Slots:
             self.release(pool)
 
     def forget(self, pool: object) -> None:
-        """The pool has ended its workers itself."""
         with self._changed:
             self._alive.pop(pool, None)
 
@@ -99,9 +98,7 @@ JobIn = TypeVar("JobIn", contravariant=True)
 class Worker(Protocol[JobIn, Result]):
     """What runs in the worker process."""
 
-    def handle(self, job: JobIn) -> Result:
-        """Do one job."""
-        ...
+    def handle(self, job: JobIn) -> Result: ...
 
 
 @runtime_checkable
@@ -237,11 +234,9 @@ class WorkerPool(Generic[Job, Result]):
 
     @property
     def has_workers(self) -> bool:
-        """Whether any process is alive."""
         return bool(self._idle or self._busy)
 
     def close(self) -> None:
-        """End all workers now, whatever they do."""
         self._slots.forget(self)
         self._end_workers()
 

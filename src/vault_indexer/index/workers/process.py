@@ -47,7 +47,6 @@ class ChildProcess:
 
     @property
     def pid(self) -> int:
-        """The system's number of the process."""
         return self._popen.pid
 
     def is_alive(self) -> bool:

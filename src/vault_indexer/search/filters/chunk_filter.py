@@ -214,7 +214,6 @@ class ChunkFilter:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are notes to check."""
         return bool(self._open.any())
 
     def passing(self, keys: Keys, enough: int | None = None) -> Mask:
@@ -240,7 +239,6 @@ class ChunkFilter:
             self._check(waiting)
 
     def leaves_any(self) -> bool:
-        """Whether any chunk is left."""
         sure = self._left & ~self._open[self._owner]
         return bool(sure.any()) or bool(self.passing(np.flip(self.keys), 1).any())
 

@@ -52,7 +52,6 @@ class NameReader:
         self._names: dict[Scope, _Names] = {}
 
     def notes_with(self, scope: Scope, inside: Node) -> Ids:
-        """Notes whose path or file name contains the words."""
         if len(list(atoms(inside))) <= _FEW_LEAVES:
             return self._among_likely(scope, inside)
         if scope not in self._names:
@@ -71,7 +70,6 @@ class NameReader:
         return frozenset(found)
 
     def _rows(self, scope: Scope, likely: str, values: list[str]) -> list[tuple[int, str, str]]:
-        """Notes with their names, as they are and folded."""
         rows = self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values)
         self._budget.spend(costs.PATH * len(rows))
         own = ((note_id, path.rpartition("/")[2] if scope is Scope.FILE else path) for note_id, path in rows)
@@ -104,7 +102,6 @@ class _Names:
         self._budget = budget
 
     def mask_containing(self, wanted: Text) -> Mask:
-        """Which names contain it."""
         if wanted not in self._known:
             self._known[wanted] = self._look_for(wanted)
         return self._known[wanted]

@@ -37,7 +37,6 @@ class NoteText:
 
     @property
     def body_start(self) -> int:
-        """Where the frontmatter ends."""
         return body_start(self.text)
 
     @property
@@ -66,7 +65,6 @@ class Pieces:
         return sum(self.ends) - sum(self.starts)
 
     def at(self, position: int) -> int | None:
-        """The number of the piece that holds a position."""
         number = bisect_right(self.starts, position) - 1
         return number if number >= 0 and position < self.ends[number] else None
 
@@ -164,7 +162,6 @@ class Structure:
     tasks: Mapping[int, list[Task]] | None = None
 
     def note(self, note_id: int, text: str) -> NoteText:
-        """A note's text with its structure."""
         return NoteText(
             text,
             (self.headings or {}).get(note_id, ()),

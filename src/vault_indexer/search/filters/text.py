@@ -76,7 +76,6 @@ class MetadataReader:
         self._read: dict[int, tuple[str, bool]] = {}
 
     def forget(self) -> None:
-        """Forget what was read."""
         self._read = {}
 
     def notes_with(self, pattern: Pattern, notes: Ids) -> Ids:

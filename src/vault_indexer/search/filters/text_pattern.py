@@ -126,7 +126,6 @@ class TextPattern:
         return self.quick is not None and searched.lowered is not None
 
     def is_in(self, text: str | SearchedText) -> bool:
-        """Whether it occurs anywhere."""
         return next(self.spans(text), None) is not None
 
     def spans(

@@ -41,7 +41,6 @@ class ShownPart:
 
     @cached_property
     def searched(self) -> SearchedText:
-        """The text that is shown, for patterns to look through."""
         return SearchedText(self.readable.text)
 
     def shown(self, start: int, end: int) -> Span:
@@ -52,7 +51,6 @@ class ShownPart:
         )
 
     def source(self, span: Span) -> Span:
-        """Where a part of the shown text is in the source."""
         return self.start + self.readable.source(span[0]), self.start + self.readable.source(span[1] - 1) + 1
 
 
@@ -69,7 +67,6 @@ class NoteSource(SearchedText):
 
     @cached_property
     def text_start(self) -> int:
-        """Where the text that is shown begins."""
         return NoteText(self.text).text_start
 
     def part_at(self, position: int) -> tuple[ShownPart, bool]:
@@ -93,7 +90,6 @@ class NoteSource(SearchedText):
 
     @cached_property
     def _borders(self) -> list[int]:
-        """Where the parts begin."""
         text, start = self.text, self.text_start
         if self._is_code:
             return [start]
@@ -227,7 +223,6 @@ class PatternSearch:
         self._occurs: dict[Pattern, dict[int, bool]] = {}
 
     def forget(self) -> None:
-        """Forget which notes hold a pattern."""
         self._occurs = {}
 
     def occurrence(self, pattern: Pattern) -> MayHold:

@@ -398,7 +398,6 @@ class HitBuilder:
         return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in found]
 
     def _header_path(self, row: ChunkRow, headings: Sequence[ChunkHeading], offset: int) -> str:
-        """The headings that hold at a place of the chunk's body."""
         if not any(0 < heading.start <= offset for heading in headings):
             return row.chunk.header_path
         above = self._catalog.headings_above(row.note_id, row.chunk.start_pos + offset)

@@ -324,7 +324,6 @@ def in_vault(node: Node, vault: str) -> Node:
 
 
 def column_of(node: Node) -> int:
-    """Where a node stands in the query."""
     return column_of(node.parts[0]) if isinstance(node, (All, Either)) else node.column
 
 

@@ -36,7 +36,6 @@ class RegexMatcher:
         return found.span() if found else None
 
     def is_in(self, text: str) -> bool:
-        """Whether it matches anywhere."""
         return self.find(encode(text)) is not None
 
 

@@ -107,17 +107,14 @@ class Candidates:
 
     @property
     def note(self) -> Ints:
-        """The note of each row, among those of all vaults."""
         return self.key >> CHUNK_KEY_BITS
 
     @property
     def local_key(self) -> Keys:
-        """The key of each row in the catalog of its vault."""
         return self.key & _KEYS
 
     @property
     def vault(self) -> Ints:
-        """The number of the vault of each row."""
         return self.key >> _KEY_BITS
 
     def rows_at(self, keys: Keys) -> Ints:
@@ -132,7 +129,6 @@ class Candidates:
         return np.array([row_of[key] for key in keys.tolist()], np.int64)
 
     def rows_of_vault(self, number: int) -> Ints:
-        """The rows of one vault, by key."""
         rows = np.flatnonzero(self.vault == number)
         return rows[self.key[rows].argsort()]
 
@@ -170,5 +166,4 @@ def global_keys(vault: int, keys: Keys) -> Keys:
 
 
 def local_notes(notes: Ints) -> Ints:
-    """The ids of notes in their catalogs."""
     return notes & (_KEYS >> CHUNK_KEY_BITS)

@@ -173,7 +173,6 @@ class RepeatedRank:
         }
 
     def _retrieve(self, table: Candidates, request: RankRequest) -> None:
-        """The candidates by meaning, by word and by link."""
         weights = request.settings.weights
         rrf_k = request.settings.rrf_k
         key = (table.depth, rrf_k, weights.vector, weights.keyword, bool(weights.graph))
@@ -208,7 +207,6 @@ def _switches(table: Candidates, request: RankRequest) -> _Switches:
 
 
 def _evidence_of(table: Candidates, rows: NDArray[np.int64], request: RankRequest) -> Candidates:
-    """A table of these rows alone, with what the stages look up."""
     found = Candidates(table.depth)
     found.rows_at(table.key[rows])
     for name in _FOUND:
@@ -237,5 +235,4 @@ def _joined(one: Candidates, other: Candidates) -> Candidates:
 
 
 def _nothing(table: Candidates, request: RankRequest) -> None:
-    """It is known already."""
     del table, request

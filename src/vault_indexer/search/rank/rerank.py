@@ -93,7 +93,6 @@ def _by_meaning(table: Candidates, request: RankRequest) -> Evidence | None:
 
 
 def _by_links(table: Candidates, request: RankRequest) -> Evidence | None:
-    """How far links to the note say what the query says."""
     if not table.link_rank.any():
         return None
     return Evidence(request.settings.weights.graph, _positive(table.link))

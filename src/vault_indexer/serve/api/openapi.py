@@ -54,7 +54,6 @@ class ApiDocument:
         self._describe(path, "GET", operation, {"200": response}, is_public=is_public)
 
     def json(self) -> Json:
-        """The document."""
         return {
             "openapi": _VERSION,
             "info": self._info,

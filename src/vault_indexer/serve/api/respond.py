@@ -148,7 +148,6 @@ class ExtensionRoute(NamedTuple):
 
 @functools.cache
 def extension_routes() -> tuple[ExtensionRoute, ...]:
-    """Those of the packages that are present."""
     return tuple(route for routes in offered("routes") for route in routes)
 
 

@@ -120,7 +120,6 @@ class Connection(H11Protocol):
         self._departure = self.loop.call_later(_UNREAD_S, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client reads again."""
         super().resume_writing()
         _cancel(self._departure)
 
@@ -181,7 +180,6 @@ class Acceptor:
         self._said: dict[str, float] = {}
 
     async def run(self) -> None:
-        """Accept for ever."""
         self._listener.setblocking(False)
         loop = asyncio.get_running_loop()
         while True:

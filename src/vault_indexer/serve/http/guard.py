@@ -229,7 +229,6 @@ class Guard:
         self._long_places = _Places(MAX_LONG_LIVED, rules.wait_s)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer the request, or have it answered."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
@@ -327,7 +326,6 @@ class _Places:
         return True
 
     def release(self) -> None:
-        """The next in the queue takes the place."""
         self._free.release()
 
 
@@ -413,12 +411,10 @@ def _for_origin(send: Send, origin: str) -> Send:
 
 
 def json_headers(body: bytes) -> list[tuple[bytes, bytes]]:
-    """The headers that tell what and how long a body of JSON is."""
     return [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
 
 
 async def refuse(send: Send, refused: Refusal) -> None:
-    """Send the answer."""
     body = b""
     headers = [(name.encode(), value.encode()) for name, value in refused.headers]
     if refused.status != 204:

@@ -104,8 +104,6 @@ class DaemonMetrics:
         return self._requests.exposition()
 
     def watch(self, app: App) -> App:
-        """The application, with its answers counted."""
-
         async def watched(scope: Message, receive: Receive, send: Send) -> None:
             requests = self._requests
             await (app if requests is None else requests.watch(app))(scope, receive, send)
@@ -124,7 +122,6 @@ class _IndexCollector:
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """The gauges, each with a value for each vault."""
         from prometheus_client.core import GaugeMetricFamily
 
         reports = self._statuses()

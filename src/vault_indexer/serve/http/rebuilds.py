@@ -66,7 +66,6 @@ class Rebuilds:
         return self.state()
 
     def state(self) -> RebuildRun:
-        """How far it is, or how it ended."""
         with self._lock:
             ended = self._report is not None or self._error is not None
             running = self._thread is not None and not ended

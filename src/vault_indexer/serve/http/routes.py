@@ -124,7 +124,6 @@ def internal_error() -> JSONResponse:
 
 
 def failure(status: int, error: ErrorReport) -> JSONResponse:
-    """The response with an error."""
     from starlette.responses import JSONResponse
 
     return JSONResponse(encode(Failure(error)), status_code=status)
@@ -158,7 +157,6 @@ class EndpointRoutes:
         self._rest = rest
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer the request."""
         route = self._routes.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
         await (route or self._rest)(scope, receive, send)
 
@@ -181,7 +179,6 @@ class EndpointRoute:
         self._in_thread = run_in_threadpool
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer the request."""
         try:
             values = self._values(scope["query_string"], b"" if self._in_query else await _body(receive))
         except WrongRequestError as wrong:
@@ -210,7 +207,6 @@ class EndpointRoute:
 
 
 def _object(body: bytes) -> Mapping[str, object]:
-    """The JSON object of a body."""
     from pydantic_core import from_json
 
     if not body:
@@ -225,6 +221,5 @@ def _object(body: bytes) -> Mapping[str, object]:
 
 
 async def _body(receive: Receive) -> bytes:
-    """The body. The guard has read it, within its bounds."""
     message = await receive()
     return cast("bytes", message.get("body", b""))

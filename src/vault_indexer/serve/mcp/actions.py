@@ -28,7 +28,6 @@ class ExtensionTool(NamedTuple):
 
 @functools.cache
 def extension_tools() -> tuple[ExtensionTool, ...]:
-    """Those of the packages that are present."""
     return tuple(tool for tools in offered("tools") for tool in tools)
 
 

@@ -90,7 +90,6 @@ class VaultTools:
         self._show: Callable[[Sequence[ToolView]], None] = lambda _: None
 
     def make_manager(self) -> StreamableHTTPSessionManager:
-        """The server of these vaults."""
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         context = self._context()
         self._shown = context.vault_names
@@ -107,7 +106,6 @@ class VaultTools:
         return made
 
     def follow(self) -> None:
-        """Name the vaults that are kept now."""
         context = self._context()
         if context.vault_names != self._shown:
             self._shown = context.vault_names
@@ -132,15 +130,13 @@ class RowTools:
         self._timeout_s = timeout_s
 
     def make_manager(self) -> StreamableHTTPSessionManager:
-        """The server with a tool for each row."""
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         made: StreamableHTTPSessionManager = server.make_manager(
             server.server_of_rows(self._rows, self._instructions, self._timeout_s)
         )
         return made
 
-    def follow(self) -> None:
-        """They stay as they are."""
+    def follow(self) -> None: ...
 
 
 class _NotStartedError(Exception):

@@ -75,7 +75,6 @@ class Bridge:
         self._idle = threading.Condition()
 
     def run(self, lines: Iterable[bytes]) -> None:
-        """Answer line after line."""
         threading.Thread(target=self._daemon.warm_up, daemon=True).start()
         for line in lines:
             if line.strip():

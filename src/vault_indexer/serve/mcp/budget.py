@@ -71,7 +71,6 @@ def _likely_tokens_of_piece(piece: str) -> int:
 
 
 def as_text(value: JsonValue) -> str:
-    """The JSON text that a result holds."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

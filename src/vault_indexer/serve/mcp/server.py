@@ -175,7 +175,6 @@ def server_with(tools: Sequence[VaultTool], context: ToolContext, timeout_s: flo
 
 
 def server_of_rows(rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> MCPServer[Any]:
-    """A server with a tool for each row, and nothing else."""
     return _bare_server([VaultTool.of(RowCalls.of(row, timeout_s)) for row in rows], instructions)
 
 
@@ -257,8 +256,6 @@ class VaultTool(Tool):
 
     @classmethod
     def of(cls, calls: ToolCalls | RowCalls) -> VaultTool:
-        """The tool of a view."""
-
         def unused() -> None:
             """The SDK wants a function."""
 
@@ -313,12 +310,10 @@ class RowCalls:
 
     @classmethod
     def of(cls, row: ToolRow, timeout_s: float) -> RowCalls:
-        """The calls of a row's tool."""
         return cls(ToolView(endpoint=row.endpoint, row=row.endpoint), row, timeout_s)
 
     @property
     def metadata(self) -> FuncMetadata:
-        """What the SDK wants of a function."""
         return FuncMetadata(arg_model=ArgModelBase, output_schema=None)
 
     async def result(self, arguments: Mapping[str, Any], _: Context[Any, Any]) -> Result:
@@ -339,7 +334,6 @@ class ToolCalls:
 
     @property
     def metadata(self) -> FuncMetadata:
-        """What the SDK wants of a function."""
         return FuncMetadata(arg_model=ArgModelBase, output_schema=output_schema(self.view))
 
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:

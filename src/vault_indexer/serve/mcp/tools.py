@@ -82,7 +82,6 @@ class ToolContext:
 
     @property
     def vault_names(self) -> tuple[str, ...]:
-        """What the vaults are called that it answers for."""
         return self.answers.vaults.names
 
     def on(self, vault: str, is_cancelled: Callable[[], bool]) -> ToolContext:
@@ -103,7 +102,6 @@ class ToolRow:
 
 
 def input_schema(view: ToolView) -> Schema:
-    """The schema of a tool's arguments."""
     parameters = view.endpoint.parameters
     required = [one.name for one in parameters if one.required]
     return {

@@ -78,7 +78,6 @@ class ToolView:
 
     @property
     def name(self) -> str:
-        """The name of the tool."""
         return self.endpoint.name
 
 
@@ -91,7 +90,6 @@ def _limit(default: int) -> Parameter:
 
 
 def _view(row: Endpoint[Any], name: str, text: str, parameters: Sequence[Parameter]) -> Endpoint[Any]:
-    """The endpoint as an agent sees it."""
     return replace(row, name=name, help=text, own_parameters=tuple(parameters))
 
 

@@ -109,7 +109,6 @@ class CatalogCache:
         self.languages: CountedLanguages | None = None
 
     def clear(self) -> None:
-        """Forget everything."""
         self.texts.clear()
         self.outlines.clear()
         self.chunks.clear()

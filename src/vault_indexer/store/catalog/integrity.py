@@ -51,7 +51,6 @@ class PageSums:
 
 
 def sums_path(catalog: Path) -> Path:
-    """Where the checksums of a catalog are."""
     return catalog.with_suffix(".sums")
 
 

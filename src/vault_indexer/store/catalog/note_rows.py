@@ -50,7 +50,6 @@ class NoteTableRows:
 
     @property
     def strategies(self) -> frozenset[str]:
-        """The strategies that split the note."""
         return frozenset(str(chunk[_STRATEGY]) for chunk in self.chunks)
 
 
@@ -148,11 +147,9 @@ class Changes:
 
     @property
     def touches_text(self) -> bool:
-        """Whether chunks came or went."""
         return bool(self.added or self.removed)
 
     def note(self, key: int, operation: int) -> None:
-        """Add the next row of the log."""
         if operation == EMBEDDED:
             self.embedded.add(key)
         elif operation == ADDED:

@@ -137,7 +137,6 @@ class CatalogReader:
         self.close()
 
     def close(self) -> None:
-        """End the transaction and close the connection."""
         with self._lock:
             self._db.close()
 
@@ -246,7 +245,6 @@ class CatalogReader:
         return [found[path] for path in sorted(found)]
 
     def file_count(self) -> int:
-        """How many files of the vault are known."""
         return int(self._one("SELECT count(*) FROM files")[0])
 
     def skipped_files(self) -> tuple[SkippedFile, ...]:
@@ -320,13 +318,10 @@ class CatalogReader:
         return names
 
     def note(self, path: str) -> NoteRow | None:
-        """The note at a vault path."""
         found = self.rows(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE path = ?", (path,))
         return NoteRow(*found[0]) if found else None
 
     def notes(self, note_ids: Iterable[int]) -> dict[int, NoteRow]:
-        """Notes by id; unknown ids are left out."""
-
         def read(missing: list[int]) -> dict[int, NoteRow]:
             found = self.rows_in(f"SELECT {_NOTE_COLUMNS} FROM notes WHERE note_id IN (%s)", missing)
             return {row[0]: NoteRow(*row) for row in found}
@@ -385,7 +380,6 @@ class CatalogReader:
         return texts
 
     def chunks(self, keys: Iterable[int]) -> dict[int, ChunkRow]:
-        """Chunks by key, with their bodies; unknown keys are left out."""
         return self._cache.chunks.get_all(keys, self._read_chunks)
 
     def _read_chunks(self, keys: list[int]) -> dict[int, ChunkRow]:
@@ -604,7 +598,6 @@ class CatalogReader:
         return [_link_row(row) for row in self.rows(f"{_LINKS} WHERE n.path = ? ORDER BY l.ord", (path,))]
 
     def blob(self, name: str) -> bytes | None:
-        """A named value of the generation."""
         found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
         return bytes(found[0][0]) if found else None
 

@@ -288,7 +288,6 @@ class CatalogWriter:
         self._db.execute("UPDATE files SET digest = '', mtime_ns = 0 WHERE path = ?", (path,))
 
     def remove_file(self, path: str) -> None:
-        """Forget a file, and the note in it."""
         self.remove_note(path)
         gone = self._db.execute("DELETE FROM files WHERE path = ? AND state != 'note'", (path,)).rowcount
         self._linked_changed |= bool(gone)
@@ -362,7 +361,6 @@ class CatalogWriter:
 
     @property
     def log_is_long(self) -> bool:
-        """Whether it is time for a checkpoint."""
         log = self.path.with_name(self.path.name + "-wal")
         return log.exists() and log.stat().st_size > _LONG_LOG_BYTES
 

@@ -255,7 +255,6 @@ class KeywordIndex:
 
     @property
     def segment_count(self) -> int:
-        """How many segments a search goes through."""
         return len(self._segments)
 
     def snapshot(self) -> KeywordSnapshot:
@@ -271,7 +270,6 @@ class KeywordIndex:
             return self._load_current()
 
     def keys(self) -> set[int]:
-        """Keys of all live documents."""
         return set(self._snapshot.keys.tolist())
 
     def verify(self) -> None:

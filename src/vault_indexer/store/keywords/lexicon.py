@@ -51,9 +51,7 @@ class WordSource(Protocol):
         """Terms as written that begin so, with their frequencies."""
         ...
 
-    def frequent_words(self, limit: int) -> dict[str, int]:
-        """The most frequent terms as written."""
-        ...
+    def frequent_words(self, limit: int) -> dict[str, int]: ...
 
 
 class Lexicon:

@@ -25,24 +25,16 @@ class Segment(Protocol):
     """A part of a keyword index: documents by number, and what each of them holds."""
 
     @property
-    def name(self) -> str:
-        """Tells the segments of an index apart."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def size(self) -> int:
-        """How many documents it has, deleted ones too."""
-        ...
+    def size(self) -> int: ...
 
     @property
-    def field_totals(self) -> Mapping[str, int]:
-        """The number of tokens in each field."""
-        ...
+    def field_totals(self) -> Mapping[str, int]: ...
 
     @property
-    def keys(self) -> Keys:
-        """Chunk keys by document number."""
-        ...
+    def keys(self) -> Keys: ...
 
     @property
     def longest_words(self) -> Mapping[str, Ints]:
@@ -91,7 +83,6 @@ class Sparse(NamedTuple):
         return _or_zeros(_values_at(self.positions, self.values, wanted), len(wanted))
 
     def holds(self, wanted: NDArray[np.integer]) -> Mask:
-        """Whether there is a value at the wanted positions."""
         return self.at(wanted) > 0
 
     def ready_to_add(self, size: int) -> Sparse | Dense:
@@ -125,12 +116,10 @@ class Dense(NamedTuple):
         return 0.0
 
     def at(self, wanted: NDArray[np.integer]) -> Floats32:
-        """The values at the wanted positions."""
         found: Floats32 = self.values[wanted]
         return found
 
     def holds(self, wanted: NDArray[np.integer]) -> Mask:
-        """Whether there is a value at the wanted positions."""
         held: Mask = self.values[wanted] > 0
         return held
 
@@ -222,7 +211,6 @@ def _length_of_common_start(some: Sequence[str], others: Sequence[str]) -> int:
 
 
 def _before(end: int, found: Occurrences | None) -> list[Occurrences]:
-    """What stands before a position."""
     if found is None:
         return []
     count = int(found.positions.searchsorted(end))

@@ -190,7 +190,6 @@ class RoundedScores(NamedTuple):
         return self.step * factor
 
     def holds(self, positions: NDArray[np.integer]) -> Mask:
-        """Whether the documents there have a score."""
         held: Mask = self.codes[positions] > 0
         return held
 
@@ -263,15 +262,12 @@ class WordScores:
         return scores
 
     def holds(self, classes: Classes, positions: NDArray[np.integer]) -> Mask:
-        """Whether the (live) documents at the positions hold the word."""
         return self._of(classes).holds(positions)
 
     def knows(self, classes: Classes) -> bool:
-        """Whether any live document holds the word."""
         return not self._of(classes).is_empty
 
     def load(self, classes: Classes) -> None:
-        """Have the word ready for the next question."""
         self._of(classes)
 
     def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
@@ -342,7 +338,6 @@ class WordScores:
             yield self._score(self._pool(each), each.field, each.boost)
 
     def _fields_of(self, one: TermClass) -> Iterator[_FieldOfClass]:
-        """The fields that count, each with what it holds of a class."""
         exact = self._postings.of(one.exact)
         variants = [(self._postings.of(term), weight) for term, weight in one.variants]
         for field, boost in self._boosts(one):
@@ -375,7 +370,6 @@ class WordScores:
         return Sparse(found.positions[live], scores[live])
 
     def _norms(self, field: int, positions: NDArray[np.integer]) -> Floats32:
-        """What the lengths of a field count at the positions."""
         if field not in self._lengths:
             name = FIELDS[field]
             codes = np.concatenate([segment.data.length_codes(name) for segment in self._segments])

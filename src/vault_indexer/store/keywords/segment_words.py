@@ -136,7 +136,6 @@ class SegmentWords:
 
     @cached_property
     def _folded(self) -> JoinedTexts[bytes]:
-        """All terms without accents."""
         return JoinedTexts([fold(term).encode() for term in self._every_term()], _LINE_BREAK)
 
     @cached_property

@@ -51,7 +51,6 @@ class KeyOrder:
         return self._ordered[0]
 
     def holds(self, keys: Keys) -> Mask:
-        """Which of the keys are live."""
         ordered = self.keys
         if not len(ordered):
             return np.zeros(len(keys), bool)
@@ -107,7 +106,6 @@ class TermMatch:
 
     @property
     def score(self) -> float:
-        """The word's whole share."""
         return sum(score for _, score in self.fields)
 
 
@@ -173,7 +171,6 @@ class KeywordSnapshot:
         return self._order.keys
 
     def holds(self, keys: Keys) -> Mask:
-        """Which of the keys have a live document."""
         return self._order.holds(keys)
 
     def search(

@@ -136,7 +136,6 @@ class TermTable:
         return self._entries(records, ends)
 
     def _with_prefix(self, field: str, prefix: str) -> Positions:
-        """The records of the field's terms that begin so."""
         key = self._fields[field] + prefix.encode()
         first = bisect_left(range(self._count), key, key=self._key)
         last = bisect_left(range(self._count), key + AFTER_ALL, lo=first, key=self._key)
@@ -154,7 +153,6 @@ class TermTable:
         return Entries(terms, ends.tolist(), np.asarray(frequencies).tolist())
 
     def frequency(self, entry: int) -> int:
-        """The document frequency in an entry."""
         return int(_SIZE.unpack_from(self._buffer, entry + _FREQUENCY_AT)[0])
 
     @cached_property
@@ -248,7 +246,6 @@ class SegmentData:
                 yield field, term, self._decode(entry)
 
     def frequencies(self, field: str) -> dict[str, int]:
-        """All terms of the field with their document frequencies."""
         terms, frequencies = self._table.all_of(field)
         return dict(zip(map(bytes.decode, terms), frequencies, strict=True))
 
@@ -305,7 +302,6 @@ class SegmentData:
 
     @cached_property
     def keys(self) -> Keys:
-        """Chunk keys by document number."""
         return self._column(f".{KEY_COLUMN}.col", np.dtype(">i8")).astype(np.int64)
 
     @cached_property
@@ -441,7 +437,6 @@ class SegmentBuilder:
         self._flush_if_full()
 
     def finish(self) -> list[W3Segment]:
-        """Writes what is left and returns all segments."""
         if self._keys:
             self._flush()
         segments, self._segments = self._segments, []

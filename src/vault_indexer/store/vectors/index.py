@@ -111,7 +111,6 @@ def _pieces(array: NDArray[np.generic]) -> Iterator[memoryview]:
 
 
 def _fill(array: NDArray[np.generic], file: BinaryIO, crc: int) -> int:
-    """Fill the array from the file. Returns the checksum so far."""
     for piece in _pieces(array):
         if file.readinto(piece) != len(piece):  # type: ignore[attr-defined]
             raise ValueError("it ends too early")
@@ -161,7 +160,6 @@ class VectorSnapshot:
 
     @property
     def size(self) -> int:
-        """How many vectors are searched."""
         return len(self.keys) - int(self.dead.sum()) + len(self.delta_keys)
 
     @property
@@ -170,7 +168,6 @@ class VectorSnapshot:
         return np.concatenate([self.keys[~self.dead], self.delta_keys])
 
     def live_keys(self) -> set[int]:
-        """The same as a set, for few."""
         return set(self.live.tolist())
 
     def search(self, query: Matrix, k: int, allowed: Keys | None = None) -> tuple[Keys, Matrix]:
@@ -305,7 +302,6 @@ class VectorSnapshot:
         )
 
     def _rows_of(self, keys: Keys) -> Keys:
-        """The rows of the base that have one of the keys."""
         rows = self.keys.searchsorted(keys)
         rows[rows == len(self.keys)] = 0
         return rows[self.keys[rows] == keys] if len(self.keys) else rows[:0]
@@ -408,7 +404,6 @@ def _batches(rows: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, byte
 
 
 def _unpack(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[Keys, Halves]:
-    """Keys and vectors of those rows that have a direction."""
     keys = np.fromiter((key for key, _ in rows), np.int64, len(rows))
     matrix = np.frombuffer(b"".join(vector for _, vector in rows), np.float16).reshape(len(rows), dimension)
     useful = (matrix.view(np.uint16) & _MAGNITUDE).any(axis=1)

@@ -148,7 +148,6 @@ def _scannable(points: Matrix, of_row: Bytes) -> Any:
 
 
 def _moments(vectors: Any) -> tuple[Matrix, Matrix]:
-    """Mean and standard deviation of each dimension."""
     sums = np.zeros((2, vectors.d))
     for _, exact in vectors_in_batches(vectors):
         sums += exact.sum(axis=0, dtype=np.float64), np.square(exact).sum(axis=0, dtype=np.float64)
