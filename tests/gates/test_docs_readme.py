@@ -95,4 +95,5 @@ def test_the_picture_of_the_readme_shows_what_the_search_prints_today() -> None:
     texts = [text.replace("&#160;", " ").strip() for text in re.findall(r">([^<>]+)</text>", drawn)]
     notes = [text for text in texts if text.endswith(".md")]
     assert len(notes) == 3
-    assert notes == [line.split("  ")[0] for line in printed.splitlines() if ".md  " in line]
+    found = [line.split("  ")[0] for line in printed.splitlines() if ".md  " in line]
+    assert notes == found[:3]  # the picture is drawn with -n 3

@@ -193,7 +193,7 @@ def documented_rows(method: str) -> dict[str, tuple[tuple[str, ...], tuple[str, 
     """Parameters and keys by path, from the page's table."""
     found = {}
     for line in PAGE.read_text(encoding="utf-8").splitlines():
-        row = re.match(rf"\| `{method} (/v1/\w+)`[^|]*\|([^|]*)\|([^|]*)\|$", line)
+        row = re.match(rf"\| `{method} (/(?:v1|evals)/\w+)`[^|]*\|([^|]*)\|([^|]*)\|$", line)
         if row:
             names, keys = (tuple(re.findall(r"`(\w+)`", cell)) for cell in row.group(2, 3))
             found[row.group(1)] = (names, keys)
