@@ -114,7 +114,8 @@ def test_the_settings_bound_quotes_and_passages(notes: AskedVault) -> None:
 def test_a_question_on_nothing_here_is_declined(notes: AskedVault) -> None:
     answer = notes.ask("Which quarterback won the Superbowl against Denver?")
     assert (answer.kind, answer.verdict) == ("declined", "none")
-    assert (answer.sentences, answer.passages) == ((), ())
+    assert answer.sentences == ()
+    assert answer.passages  # the nearest, as such
     assert {"quarterback", "Superbowl", "Denver"} <= set(answer.missing_words)
     assert not {"which", "the"} & {word.lower() for word in answer.missing_words}
 

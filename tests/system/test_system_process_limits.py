@@ -137,15 +137,15 @@ def test_the_collector_is_as_it_was_after_the_block(was_on: bool) -> None:
 
 ARENAS = """
 import ctypes, sys
-from vault_indexer.system import allocator, c_library
+from vault_indexer.system import memory
 
 asked = []
-real = c_library.c_function
+real = memory.c_function
 def told(name):
     return (lambda *values: asked.append((name, *values)))
-allocator.c_function = told
-allocator.limit_malloc_arenas()
-allocator.trim_heap()
+memory.c_function = told
+memory.limit_malloc_arenas()
+memory.trim_heap()
 print(asked)
 """
 
