@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox
+from cli_sandbox import PLAIN_MODEL, Sandbox
 from markdown_pages import shell_blocks
 from shown_text import hidden
 
@@ -47,7 +47,6 @@ ELSEWHERE = {
 """What a command begins with that this test does not run, and what it needs."""
 
 STATUS_1 = (
-    "indexer search unwell kitten",
     "indexer search xyzzy",
     "indexer search -n 3 something",
 )
@@ -111,7 +110,8 @@ def home(tmp_path: Path) -> Sandbox:
     (tmp_path / "manifest.json").symlink_to(ROOT / "manifest.json")
     config = str(tmp_path / ".config")
     return Sandbox(
-        tmp_path, {"HOME": str(tmp_path), "XDG_CONFIG_HOME": config, "BROWSER": "true", "PAGER": "cat"}
+        tmp_path,
+        PLAIN_MODEL | {"HOME": str(tmp_path), "XDG_CONFIG_HOME": config, "BROWSER": "true", "PAGER": "cat"},
     )
 
 
