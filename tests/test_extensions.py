@@ -76,7 +76,6 @@ def test_the_core_names_its_optional_packages() -> None:
     [
         (("eval", "run", "--live"), "vault_evals"),
         (("gateway",), "vault_gateway"),
-        (("unpublish",), "vault_gateway"),
     ],
 )
 def test_without_a_package_its_command_is_one_line(arguments: tuple[str, ...], package: str) -> None:

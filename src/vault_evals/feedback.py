@@ -66,6 +66,8 @@ class JudgePoolRequest:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
+    """The grade of a note for a question."""
+
     question: Query
     note: NoteName
     grade: Annotated[
@@ -100,6 +102,8 @@ class JudgingPool:
 
 @dataclass(frozen=True, slots=True)
 class KeptClick:
+    """The click is in the file."""
+
     file: Path
 
 

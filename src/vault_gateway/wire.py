@@ -121,6 +121,8 @@ NotePath = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class GatewaySearchRequest:
+    """One search of a gateway."""
+
     query: Query
     limit: Annotated[int, Says(help="Notes at most; 0: 10.", minimum=0, maximum=MAX_LIMIT)] = 0
     by_note: By = False
@@ -134,6 +136,8 @@ class GatewaySearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class GatewayNoteRequest:
+    """One note of a gateway."""
+
     note: NotePath
     vault: OneVault = ""
 

@@ -102,10 +102,10 @@ def test_a_bad_note_is_named_and_indexed_once_it_is_mended(where: Place, service
     (where.vault / "Bad.md").write_bytes(b"caf\xe9 with holmium\n")
     wait_for(lambda: any(skipped.path == "Bad.md" for skipped in service.status().skipped))
     reasons = {skipped.path: skipped.reason for skipped in service.status().skipped}
-    assert reasons["Bad.md"].startswith("not UTF-8"), "the path is not said twice"
+    assert reasons["Bad.md"].startswith("line 1: some bytes are not UTF-8"), "the path is not said twice"
     where.write("Bad.md", "café with holmium\n")
     wait_for(lambda: "Bad.md" in holding(service, "holmium"))
-    assert not service.status().skipped
+    wait_for(lambda: not service.status().skipped)
 
 
 def test_a_second_daemon_says_who_holds_the_index(where: Place, service: VaultService) -> None:

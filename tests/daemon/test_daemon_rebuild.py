@@ -91,7 +91,7 @@ def test_an_unrelated_key_rebuilds_nothing(where: Place) -> None:
     where.configure("[search]\nlimit = 3\n[index]\nworkers = 1\n")
     with opened(where) as service:
         assert service.status().generation == 1
-        assert len(hits(service, "sourdough")) <= 3
+        assert len({hit.path for hit in hits(service, "sourdough")}) <= 3
 
 
 @pytest.mark.parametrize(

@@ -67,12 +67,14 @@ def test_the_hidden_text_is_not_found_and_the_source_does_not_count(
 ) -> None:
     """Words of the hidden sentence find its note in the open vault alone; excluded, it is found nowhere."""
     link = next(one for one in generated if one.kind == "link")
-    garden, words = {"Garden.md": 1}, "hungry pumpkin beds"
+    garden, words = link.grades, link.text
     asked = [
         Question("open", words, garden),
         Question("hidden", words, garden, "link", edits=link.edits, sha256=link.sha256),
         Question("seen", "paint the shed", garden, "link", edits=link.edits, sha256=link.sha256),
-        Question("excluded", "paint the shed", garden, "link", excluded=("Garden.md",), sha256=link.sha256),
+        Question(
+            "excluded", "paint the shed", garden, "link", excluded=tuple(link.grades), sha256=link.sha256
+        ),
     ]
     run = run_ranking(target, asked, parse_variants(["keyword"]))
     found = {one.id: scores.mrr for one, scores in zip(run.questions, run.scores["keyword"], strict=True)}
@@ -85,12 +87,12 @@ def test_questions_of_a_person_and_generated_ones_are_never_pooled(run: RankingR
     assert set(whole) == {"judged", "generated"}
     assert whole["judged"] == len(PERSONS)
     assert sum(whole.values()) == len(run.questions)
-    assert {one.name for one in report.slices if one.source == "generated"} >= {"link", "sentence", "heading"}
+    assert {one.name for one in report.slices if one.source == "generated"} >= {"link", "heading"}
 
 
 def test_a_changed_note_makes_a_question_stale_not_failed(tmp_path: Path, generated: list[Question]) -> None:
     target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
-    changed = next(one for one in generated if one.kind == "sentence")
+    changed = next(one for one in generated if one.kind == "link")
     other = next(one for one in generated if one.kind == "heading" and one.target != changed.target)
     file = target.vault / changed.target
     file.write_text(file.read_text() + "\nOne line more.\n")

@@ -96,11 +96,9 @@ def test_a_search_of_all_notes_as_they_come_back_is_that_of_the_vault(
     assert [hit.relevance for hit in found.hits] == pytest.approx(
         [hit.relevance for hit in expected.hits], abs=1e-3
     )
-    assert (found.verdict, found.corrections, found.missing_words) == (
-        expected.verdict,
-        expected.corrections,
-        expected.missing_words,
-    )
+    assert (found.verdict, found.corrections) == (expected.verdict, expected.corrections)
+    # Of a part of the notes nothing is said of words that only a look into the texts could find.
+    assert set(found.missing_words) <= set(expected.missing_words)
 
 
 def test_of_a_part_of_the_notes_the_rest_still_says_how_rare_words_are(

@@ -117,7 +117,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
 """The arguments of each command, by its name. `--cases` is added to those of `eval`."""
 
 NAMES_NOTHING = {
-    *("open", "rebuild", "start", "init", "embed", "pause", "resume", "completion"),
+    *("open", "start", "init", "embed", "pause", "resume", "completion"),
     *(
         "vault add",
         "vault list",

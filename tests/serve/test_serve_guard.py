@@ -338,7 +338,7 @@ def test_the_server_proves_that_it_knows_the_token(api: Api) -> None:
     challenge = "0123456789abcdef"
     found = api.ask(f"/v1/proof?challenge={challenge}", headers={"Authorization": ""})
     expected = hmac.digest(api.token.encode(), f"{api.port}:{challenge}".encode(), "sha256").hex()
-    assert found.json == {"proof": expected}
+    assert found.json == {"proof": expected, "pid": found.json["pid"]}
     assert api.ask("/v1/proof?challenge=short", headers={"Authorization": ""}).status == 422
     foreign = {"Authorization": "", "Origin": "http://evil.example"}
     assert api.ask(f"/v1/proof?challenge={challenge}", headers=foreign).status == 403

@@ -108,7 +108,7 @@ def test_mistakes_are_told_in_one_line(long_notes: Api) -> None:
 def test_the_pages_of_hits_are_the_ranking(long_notes: Api) -> None:
     found = [
         hit["start_line"]
-        for page in pages(long_notes, "search", q="knead dough", limit=30)
+        for page in pages(long_notes, "search", q="knead dough", limit=30, by="chunk")
         for hit in page["results"]
     ]
     whole = long_notes.ask("/v1/search?q=knead%20dough&limit=200").json["results"]
@@ -285,8 +285,8 @@ def test_a_query_has_two_names_everywhere(api: Api, name: str) -> None:
     assert isinstance(over_http, list)
     assert over_http[0]["path"] == "Sky.md"
     assert api.post("/v1/ask", json.dumps({name: "rings of Saturn"}).encode()).status == 200
-    for path in ("graph?", "complete?", "explain?path=Sky&", "judge?"):
-        assert api.ask(f"/v1/{path}{name}=telescope").status == 200
+    for path in ("v1/graph?", "v1/complete?", "v1/explain?path=Sky&", "evals/judge?"):
+        assert api.ask(f"/{path}{name}=telescope").status == 200
 
 
 def test_a_first_page_of_a_long_note_names_the_headings_that_the_others_begin_with(long_notes: Api) -> None:

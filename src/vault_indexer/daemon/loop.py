@@ -13,7 +13,8 @@ from vault_indexer.config import keys_to_restart_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.faults import STALLED_S, ActiveFaults, Cause, StallWatch
-from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
+from vault_indexer.daemon.index_guard import IndexFolderGuard
+from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop_request import (
     STOPPED,
     BuildRequest,
