@@ -65,16 +65,14 @@ def test_every_measure_is_at_most_1(run: RankingRun) -> None:
 def test_the_hidden_text_is_not_found_and_the_source_does_not_count(
     target: Target, generated: list[Question]
 ) -> None:
-    """Words of the hidden sentence find its note in the open vault alone; excluded, it is found nowhere."""
+    """The hidden text of a link finds the note that has it in the open vault alone; excluded, it is found nowhere."""
     link = next(one for one in generated if one.kind == "link")
-    garden, words = link.grades, link.text
+    garden, words = {"Garden.md": 1}, link.text
     asked = [
         Question("open", words, garden),
         Question("hidden", words, garden, "link", edits=link.edits, sha256=link.sha256),
         Question("seen", "paint the shed", garden, "link", edits=link.edits, sha256=link.sha256),
-        Question(
-            "excluded", "paint the shed", garden, "link", excluded=tuple(link.grades), sha256=link.sha256
-        ),
+        Question("excluded", "paint the shed", garden, "link", excluded=("Garden.md",), sha256=link.sha256),
     ]
     run = run_ranking(target, asked, parse_variants(["keyword"]))
     found = {one.id: scores.mrr for one, scores in zip(run.questions, run.scores["keyword"], strict=True)}
