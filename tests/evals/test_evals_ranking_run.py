@@ -65,7 +65,7 @@ def test_every_measure_is_at_most_1(run: RankingRun) -> None:
 def test_the_hidden_text_is_not_found_and_the_source_does_not_count(
     target: Target, generated: list[Question]
 ) -> None:
-    """The hidden text of a link finds the note that has it in the open vault alone; excluded, it is found nowhere."""
+    """The hidden text of a link finds its note in the open vault alone; excluded, it is found nowhere."""
     link = next(one for one in generated if one.kind == "link")
     garden, words = {"Garden.md": 1}, link.text
     asked = [
