@@ -318,7 +318,7 @@ def test_back_leads_to_where_the_list_was_left(site: Site) -> None:
     visit = site.visit(viewport={"width": 900, "height": 300})
     page = visit.page
     visit.show("search", q="flour and water")
-    last = page.locator(".hit-title").last
+    last = page.locator(".hit-title:visible").last
     expect(last).to_be_visible()
     last.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
@@ -326,7 +326,7 @@ def test_back_leads_to_where_the_list_was_left(site: Site) -> None:
     last.click()
     expect(page.locator("h1.note-title")).to_be_visible()
     page.go_back()
-    expect(page.locator(".hit-title").last).to_be_in_viewport()
+    expect(page.locator(".hit-title:visible").last).to_be_in_viewport()
     page.context.close()
 
 
