@@ -31,7 +31,10 @@ from vault_indexer.errors import ProviderError
 from vault_indexer.providers.packages import package_folder
 
 if TYPE_CHECKING:
+    import tokenizers
     from numpy.typing import NDArray
+
+    TokenIds = NDArray[np.int32]
 
 
 # The tokens of the wordllama model, read fast: the tokenizer sees each distinct word once.
@@ -41,12 +44,6 @@ if TYPE_CHECKING:
 # tokens are those of its words, one after the other. Words repeat: a dictionary answers for nearly all of
 # them, several times as fast as the tokenizer. A test checks the claim against the vocabulary.
 
-
-if TYPE_CHECKING:
-    import tokenizers
-    from numpy.typing import NDArray
-
-    TokenIds = NDArray[np.int32]
 
 VOCABULARY_SIZE = 32_000
 

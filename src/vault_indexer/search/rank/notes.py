@@ -55,7 +55,12 @@ def _sum_up(chunks: list[tuple[float, int]]) -> tuple[int, float]:
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from vault_indexer.ports import Vectors, WordVectors
+
     Ints = NDArray[np.int64]
+    Floats = NDArray[np.float32]
+    Keys = NDArray[np.int64]
+    Mask = NDArray[np.bool_]
 
 NOTE_MEANING = 2.0
 """The weight of the whole note's meaning, relative to that of the chunk."""
@@ -85,15 +90,6 @@ def weigh_notes(table: Candidates, request: RankRequest) -> None:
 
 # Cover: how much of a query each chunk says, by the words that it holds, or by words like them.
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.ports import Vectors, WordVectors
-
-    Floats = NDArray[np.float32]
-    Keys = NDArray[np.int64]
-    Mask = NDArray[np.bool_]
 
 HELD = 1.0
 """What the part of the query's words that a chunk holds counts beside its BM25F score. As much as the score

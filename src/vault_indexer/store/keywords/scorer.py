@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 
     from vault_indexer.arrays import Bytes, Floats32, Keys, Mask
 
+    Positions = NDArray[np.intp]
+
 
 # BM25F as Whoosh's scorer computes it, over arrays instead of one posting at a time.
 #
-# For a term t in field f of document d: idf(f, t) * tf * (k1 + 1) / (tf + k1 * ((1 - b_f) + b_f * len(d,
-# f) / avglen(f))) * boost_f idf(f, t) = ln(N / (df + 1)) + 1 summed over fields. N, df and avglen count
-# deleted documents until a merge drops them, and lengths are stored in Whoosh's 256 steps, so the scores
-# are Whoosh's own (`whoosh.scoring.BM25F`).
+# For a term t in field f of document d:
+#     idf(f, t) * tf * (k1 + 1) / (tf + k1 * ((1 - b_f) + b_f * len(d, f) / avglen(f))) * boost_f
+#     idf(f, t) = ln(N / (df + 1)) + 1
+# summed over fields. N, df and avglen count deleted documents until a merge drops them, and lengths are
+# stored in Whoosh's 256 steps, so the scores are Whoosh's own (`whoosh.scoring.BM25F`).
 
 
 _HALVINGS = 5
@@ -135,13 +138,6 @@ def limit_for(limit: int, documents: int) -> int:
 # further below the k-th best sum is not among the k best. The few that are left are looked up exactly.
 # For 843,000 chunks this is an eighth of what exact scores and their positions take.
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Bytes, Floats32, Mask
-
-    Positions = NDArray[np.intp]
 
 _STEPS = 254
 """The best score has this number of steps; rounded up that is a byte, whatever the division loses."""

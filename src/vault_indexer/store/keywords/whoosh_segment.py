@@ -42,8 +42,17 @@ from vault_indexer.text.tokens import LONGEST_TERM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from whoosh.codec.whoosh3 import W3PerDocWriter, W3Segment
+    from whoosh.filedb.filestore import FileStorage
 
-    from vault_indexer.arrays import Positions
+    from vault_indexer.arrays import Mask, Positions
+
+    Bytes = NDArray[np.uint8]
+    Counts = NDArray[np.uint8] | NDArray[np.uint32]
+    Ints = NDArray[np.int32]
+    Keys = NDArray[np.int64]
+    Segment = W3Segment
+    """A finished segment, for packages that pass it on and do not know the engine."""
 
 
 # The term table of a segment: Whoosh's ordered hash file, read in place.
@@ -185,15 +194,6 @@ class TermTable:
 # memory. A segment's file never changes, so here every read is a slice of one map: thread-safe, and still
 # valid for a reader that holds it after a later commit has removed the file.
 
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from whoosh.codec.whoosh3 import W3Segment
-
-    Bytes = NDArray[np.uint8]
-    Counts = NDArray[np.uint8] | NDArray[np.uint32]
-    Ints = NDArray[np.int32]
-    Keys = NDArray[np.int64]
 
 _DIRECTORY = struct.Struct("!qi")
 _EXTENT = struct.Struct("!Qi")
@@ -364,17 +364,6 @@ def _words_in(fields: Iterable[Entries]) -> dict[str, int]:
                 counts[term] = frequency
     return counts
 
-
-if TYPE_CHECKING:
-    from whoosh.codec.whoosh3 import W3PerDocWriter, W3Segment
-    from whoosh.filedb.filestore import FileStorage
-
-    from vault_indexer.arrays import Mask
-
-    Segment = W3Segment
-    """A finished segment, for packages that pass it on and do not know the engine."""
-
-    from vault_indexer.store.keywords.whoosh_segment import SegmentData
 
 MAX_DOCUMENTS = 32_768
 """Documents of one segment: bounds the memory of a build and the pause of a merge. A rule of thumb."""

@@ -25,9 +25,13 @@ from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spre
 from vault_indexer.system import atomic_file, back_by_huge_pages, batches
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from vault_indexer.arrays import Halves, Keys, Matrix
+
+    Room = Callable[[int, int], Halves]
 
 
 # The file of a base: keys and vectors, each as it lies in memory, under one checksum.
@@ -38,15 +42,6 @@ if TYPE_CHECKING:
 # It is written and read in pieces, straight from and into the arrays, so that neither needs a second
 # copy.
 
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from vault_indexer.arrays import Halves, Keys
-
-    Room = Callable[[int, int], Halves]
 
 _MAGIC = b"vault-indexer vectors 2 "
 _CRC_DIGITS = 8
