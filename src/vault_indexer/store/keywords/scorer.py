@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 #
 # For a term t in field f of document d:
 #     idf(f, t) * tf * (k1 + 1) / (tf + k1 * ((1 - b_f) + b_f * len(d, f) / avglen(f))) * boost_f
-#     idf(f, t) = ln(N / (df + 1)) + 1
+# where idf(f, t) is ln(N / (df + 1)) + 1,
 # summed over fields. N, df and avglen count deleted documents until a merge drops them, and lengths are
 # stored in Whoosh's 256 steps, so the scores are Whoosh's own (`whoosh.scoring.BM25F`).
 
