@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 
 # BM25F as Whoosh's scorer computes it, over arrays instead of one posting at a time.
 #
-# For a term t in field f of document d:
-#     idf(f, t) * tf * (k1 + 1) / (tf + k1 * ((1 - b_f) + b_f * len(d, f) / avglen(f))) * boost_f
-# where idf(f, t) is ln(N / (df + 1)) + 1,
+# The score of a term t in field f of document d, with idf(f, t) as ln(N / (df + 1)) + 1, is
+# idf(f, t) x tf x (k1 + 1) / (tf + k1 x ((1 - b_f) + b_f x len(d, f) / avglen(f))) x boost_f,
 # summed over fields. N, df and avglen count deleted documents until a merge drops them, and lengths are
 # stored in Whoosh's 256 steps, so the scores are Whoosh's own (`whoosh.scoring.BM25F`).
 
