@@ -185,7 +185,7 @@ def test_a_check_finds_what_cannot_run(tmp_path: Path) -> None:
 
 def test_a_stray_variable_is_a_warning(indexed: Sandbox) -> None:
     stray = Sandbox(indexed.root, {"INDEXER_SEARCH_LIMT": "3"})
-    for command in (("search", "telescope"), ("config", "check")):
+    for command in (("search", "telescope"), ("config", "show")):
         ran = stray.indexer(*command)
         assert ran.code == 0, ran.err
         assert ran.complains(
