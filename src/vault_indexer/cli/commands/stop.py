@@ -101,9 +101,10 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
-    """Ask a daemon that `read_daemon` has found to end, then wait until it has removed its announcement in this
-    folder: its last act, where the folder is not that of one of its vaults. Raises DaemonError where it does not
-    end."""
+    """Ask a daemon found by `read_daemon` to end, then wait until its announcement in this folder is gone.
+
+    Its removal is the last act, unless the folder is one of several vaults. Raises DaemonError on a timeout.
+    """
     with suppress(ProcessLookupError):
         ask_to_end(info.pid)
     until = time.monotonic() + _WAIT_S
