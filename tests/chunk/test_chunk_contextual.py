@@ -286,7 +286,10 @@ def test_the_whole_note_is_in_the_prompt_where_it_fits_and_comes_first(model: Sc
     shared = whole[0].partition("Where the text stands")[0]
     assert all(prompt.startswith(shared) for prompt in whole) and "It gets scab." in shared
     contextual(model, max_document_chars=10).chunk(NOTE)
-    assert not any("The whole note" in prompt for prompt in prompts(model)[4:])
+    long = prompts(model)[4:]
+    assert not any("The whole note" in prompt for prompt in long)
+    shared = long[0].partition("Where the text stands")[0]
+    assert all(prompt.startswith(shared) for prompt in long) and "Excerpt of the note:\n" in shared
 
 
 def told(prompt: str) -> list[str]:
@@ -331,7 +334,7 @@ def test_what_a_prompt_names_is_shortened(model: ScriptedModel) -> None:
     says(model, *"abc")
     contextual(model, granularity="section", max_document_chars=0).chunk(note)
     lines = prompts(model)[2].splitlines()
-    assert len(lines[0]) == len("Note: ") + 200
+    assert len(next(line for line in lines if line.startswith("Note: "))) == len("Note: ") + 200
     assert [len(part) for part in told(prompts(model)[2])][:2] == [800, 300]
     assert len(lines[lines.index("The text:") + 1]) == 3000
 

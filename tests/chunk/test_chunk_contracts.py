@@ -259,3 +259,11 @@ def test_names_of_other_systems_are_understood(name: str, ours: str) -> None:
     assert ChunkingSettings.model_validate({"strategy": name}).strategy == ours
     rules = [{"paths": ["*.md"], "strategy": name}]
     assert ChunkingSettings.model_validate({"strategy": "none", "rules": rules})
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_no_chunk_of_code_is_signs_alone(least: int) -> None:
+    code = "```js\nfunction a() { return 1 };\n\nclass B { x() { return 2; } };\n;\n```\n"
+    chunks = cut("code", f"# A\n\n{code}", min_chunk_size=least, max_chunk_size=60)
+    assert len(chunks) > 2
+    assert all(any(map(str.isalnum, chunk.body)) for chunk in chunks)

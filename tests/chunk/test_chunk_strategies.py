@@ -468,7 +468,6 @@ def test_chunks_of_code_say_what_they_begin_with() -> None:
         ("class", "Greeter"),
         ("function", "Greeter.__init__"),
         ("function", "Greeter.greet"),
-        ("module", None),  # the fence that closes
         (None, None),
     ]
     lines = PYTHON.split("\n")

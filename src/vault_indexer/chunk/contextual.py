@@ -28,7 +28,7 @@ from vault_indexer.model import Chunk, JsonValue, Note, join_context
 from vault_indexer.ports import Chunker
 
 TASK = "contextual"
-PROMPT_VERSION = 2
+PROMPT_VERSION = 3
 GROUP = "vault_indexer.groupers"
 """Entry points of this group may be named in `chunking.contextual.group_by`."""
 
@@ -39,6 +39,10 @@ _TEXT_CHARS = 3_000
 
 # What is the same for all chunks of a note comes first: providers cache the beginning of a prompt.
 _PROMPT = """\
+Say in one sentence of at most 40 words, in the language of the text below, what this text is about within
+the note, so that it can be found on its own: name what it refers to but does not name itself. Answer with the
+sentence alone.
+
 Note: {title}
 Its headings: {headings}
 {document}
@@ -47,11 +51,7 @@ Where the text stands: {place}
 What comes before it: {before}
 
 The text:
-{text}
-
-Say in one sentence of at most 40 words, in the language of the text, what this text is about within the note,
-so that it can be found on its own: name what it refers to but does not name itself. Answer with the sentence
-alone."""
+{text}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +222,7 @@ class _Prompts:
         return _PROMPT.format(
             title=excerpt(note.title, 200),
             headings=self._headings or "none",
-            document=f"The whole note:\n{self._document}" if self._is_whole else "",
+            document=f"{'The whole' if self._is_whole else 'Excerpt of the'} note:\n{self._document}",
             place=excerpt(self._outline.header_path(start), 300) or "before the first heading",
             before="see above" if self._is_whole else " ".join(before.split()) or "nothing",
             text=text,

@@ -122,7 +122,11 @@ def check_compatibility(generation: Generation, settings: Settings) -> Compatibi
     """
     try:
         built = Manifest.from_toml(generation.read_manifest())
-    except (ManifestError, OSError, UnicodeDecodeError) as error:
+    except ManifestError as error:
+        return Compatibility(_wanted(settings), (str(error),))
+    except OSError as error:
+        return Compatibility(_wanted(settings), (f"manifest.toml: {error.strerror}",))
+    except UnicodeDecodeError as error:
         return Compatibility(_wanted(settings), (f"manifest.toml: {error}",))
     wanted = _wanted(settings_for_index(settings, built.embedding_model))
     chosen = chunking_config(settings, strategies_in(built.chunking_config))

@@ -94,17 +94,21 @@ class CodeChunker:
     def _units(
         self, note: Note, outline: Outline, blocks: list[Element], sources: list[_Source]
     ) -> list[Unit]:
-        """Stretches between sections, blocks of code, and definitions within those."""
+        """Stretches between sections, blocks of code, and definitions within those. A stretch of signs alone,
+        as the `;` behind a definition, belongs to the one before."""
         borders = {block.start for block in blocks if block.kind is ElementKind.HEADING}
         for source in sources:
             borders.update((source.start, source.end, *source.borders))
         text = note.text
-        spans = (trim(text, *span) for span in pairwise(sorted({note.body_start, len(text), *borders})))
-        return [
-            Unit(start, end, section.level if (section := outline.section(start)) else 0)
-            for start, end in spans
-            if end > start
-        ]
+        units: list[Unit] = []
+        for span in pairwise(sorted({note.body_start, len(text), *borders})):
+            start, end = trim(text, *span)
+            if units and not any(map(str.isalnum, text[start:end])):
+                units[-1] = replace(units[-1], end=max(end, units[-1].end))
+            elif end > start:
+                section = outline.section(start)
+                units.append(Unit(start, end, section.level if section else 0))
+        return units
 
     def _source(self, text: str, ruler: Ruler, block: Element, *, fenced: bool) -> _Source:
         start, end = _content(text, block) if fenced else (block.start, block.end)
