@@ -267,7 +267,7 @@ class InterruptedImport(MetaPathFinder):
 def test_ctrl_c_while_a_command_is_loaded_ends_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "vault_indexer.cli.commands.export"
+    module = "vault_indexer.cli.commands.inspect"
     monkeypatch.setattr("sys.excepthook", sys.excepthook)
     monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr("sys.meta_path", [InterruptedImport(module), *sys.meta_path])

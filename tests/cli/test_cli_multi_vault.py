@@ -8,7 +8,7 @@ import pytest
 from answering_daemon import AnsweringDaemon, Reply, answering_daemon
 from command_here import CommandHere
 
-from vault_indexer.cli.connection.in_process import AllInProcess
+from vault_indexer.cli.connection.in_process import DirectDispatcher
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import (
@@ -98,7 +98,7 @@ def test_without_a_table_there_are_no_vaults_to_search(here: CommandHere) -> Non
 
 
 def test_what_is_about_one_vault_is_not_asked_of_several(tmp_path: Path) -> None:
-    both = AllInProcess([NamedVault(name, tmp_path / name) for name in "ab"], None)
+    both = DirectDispatcher(None, [NamedVault(name, tmp_path / name) for name in "ab"], None, remember=False)
     with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):
         both.ask(STATUS)
     with pytest.raises(UsageError, match=r"^Which vault\? Add --vault a or --vault b\.$"):

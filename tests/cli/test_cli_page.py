@@ -87,7 +87,7 @@ def test_dot_and_graphml_are_what_other_programs_read(served: Sandbox) -> None:
 
 
 def test_a_name_is_quoted_in_both_formats() -> None:
-    from vault_indexer.cli.connection.files_around import dot_lines, graphml_lines
+    from vault_indexer.cli.commands.links import dot_lines, graphml_lines
     from vault_indexer.serve.api.generated.shapes import NoteGraphJson
 
     name = 'a"b\\c<&>\n\x01.md'

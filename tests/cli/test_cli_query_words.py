@@ -10,7 +10,7 @@ from cli_sandbox import Sandbox
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_indexer.cli.output.query_words import query_last, query_text
+from vault_indexer.cli.output.plain_help import query_last, query_text
 from vault_indexer.contract.marks import MAX_QUERY_BYTES
 from vault_indexer.errors import UsageError
 

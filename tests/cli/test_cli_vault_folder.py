@@ -12,8 +12,7 @@ from cli_sandbox import Sandbox, make
 from test_cli_imports import LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.vault_folder import user_config_file
-from vault_indexer.config import user_config_file as loaded_config_file
+from vault_indexer.system import user_config_file
 
 pytestmark = pytest.mark.long
 
@@ -136,13 +135,6 @@ def test_a_vault_may_not_name_the_default_vault(sandbox: Sandbox) -> None:
     ran = sandbox.run("config", "show", cwd=sandbox.vault)
     assert ran.code == 2
     assert ran.complains("vault = ", "cannot set this", str(user_config_file(sandbox.environ)))
-
-
-@pytest.mark.parametrize(
-    "environ", [{}, {"XDG_CONFIG_HOME": "/somewhere"}, {"XDG_CONFIG_HOME": "not/absolute"}]
-)
-def test_the_users_configuration_is_looked_for_in_one_place(environ: dict[str, str]) -> None:
-    assert user_config_file(environ) == loaded_config_file(environ)
 
 
 @pytest.mark.parametrize(

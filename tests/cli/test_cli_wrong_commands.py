@@ -13,7 +13,7 @@ from cli_sandbox import NOTES, PLAIN_MODEL, Sandbox
 from waiting import PROCESS_S, wait_until
 
 from vault_indexer.cli.commands.search import editor_command
-from vault_indexer.cli.output.query_words import query_last
+from vault_indexer.cli.output.plain_help import query_last
 from vault_indexer.errors import UsageError
 
 

@@ -6,7 +6,6 @@ A vault whose index folder or configuration was named for one command alone has 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,11 +15,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import platformdirs
-
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
-from vault_indexer.system import canonical_folder, folder_slug, read_own, write_atomically
+from vault_indexer.system import folder_digest, folder_slug, read_own, state_folder, write_atomically
 
 _CURRENT = "CURRENT"
 """The file that every index folder has once a build is complete."""
@@ -93,12 +90,11 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _records() -> Path:
-    return platformdirs.user_state_path("vault-indexer") / "vaults"
+    return state_folder() / "vaults"
 
 
 def _record(vault: Path) -> Path:
-    digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
-    return _records() / f"{digest}.json"
+    return _records() / f"{folder_digest(vault)}.json"
 
 
 def _read(path: Path) -> KnownVault | None:

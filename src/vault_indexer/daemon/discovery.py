@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import html
 import json
 import os
 import socket
@@ -24,13 +23,12 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import platformdirs
-
 from vault_indexer.errors import DaemonError, IndexUnusableError
 from vault_indexer.system import (
-    canonical_folder,
+    folder_digest,
     owner_fault,
     read_own,
+    state_folder,
     write_atomically,
     write_fault,
 )
@@ -89,6 +87,8 @@ def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
 def write_open_file(index_dir: Path, address: str) -> Path:
     """A page that leads a browser to the address, readable by its owner alone: the command line of a browser,
     which others may read, then holds no token. The daemon removes it at its end. Raises OSError."""
+    import html  # 2 ms that a search does not need
+
     path = index_dir / OPEN_FILE
     write_atomically(path, _LEADS_ON.format(address=html.escape(address)).encode())
     return path
@@ -211,12 +211,11 @@ def shared_daemon_dir(config_file: Path | None) -> Path:
 
 
 def _daemons() -> Path:
-    return platformdirs.user_state_path("vault-indexer") / "daemons"
+    return state_folder() / "daemons"
 
 
 def _index_pointer(vault: Path) -> Path:
-    digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
-    return _daemons() / digest
+    return _daemons() / folder_digest(vault)
 
 
 def _parse(path: Path) -> DaemonInfo | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode, urlsplit
@@ -58,7 +57,7 @@ class DaemonClient:
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
         """Start a rebuild, or join the one that is running, and watch it until it ends."""
-        self._request(REBUILD, {"wait": False, **asdict(options)}, _TIMEOUT_S)
+        self._request(REBUILD, {"wait": False, **options._asdict()}, _TIMEOUT_S)
         while True:
             state = self.ask(REBUILD_STATE)
             if state["error"]:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from vault_indexer.cli.commands.config import CheckedConfig, checked_config
-from vault_indexer.cli.connection.connect import with_connection
-from vault_indexer.cli.index_connection import IndexConnection
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.known_vaults import KnownVault, left_over_indices
 from vault_indexer.cli.output.columns import from_home, print_row
 from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
@@ -108,27 +107,25 @@ def _check_one(selection: VaultSelection, *, repair: bool) -> _Report:
         lines = [Line(_BAD, "configuration", str(one)) for one in config.problems]
         return _Report(lines, {"configuration": problems})
 
-    def ask(connection: IndexConnection) -> _Report:
-        if connection.index_dir is None:  # else they are printed where this process reads the configuration
-            print_warnings(config.warnings)
-        status = connection.index.ask(STATUS)
-        is_lost = status["state"] == _LOST  # then a repair would delete what the index has
-        verified = connection.index.ask(VERIFY, repair=repair and not is_lost)
-        if repair and not is_lost:
-            status = connection.index.ask(STATUS)
-        health = connection.index.ask(HEALTH)
-        lines = [
-            _config_line(config),
-            *([_lost_line(status)] if is_lost else _index_lines(verified, status, repair=repair)),
-            *_note_lines(status, health),
-        ]
-        if health["orphans"]:
-            lines.append(_orphan_line(connection.index.ask(ORPHANS, limit=_NAMED)))
-        lines.append(_chunk_line(health))
-        data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
-        return _Report(lines, data)
-
-    return with_connection(selection, ask)
+    connection = Connection(selection)
+    if connection.index_dir is None:  # else they are printed where this process reads the configuration
+        print_warnings(config.warnings)
+    status = connection.ask(STATUS)
+    is_lost = status["state"] == _LOST  # then a repair would delete what the index has
+    verified = connection.ask(VERIFY, repair=repair and not is_lost)
+    if repair and not is_lost:
+        status = connection.ask(STATUS)
+    health = connection.ask(HEALTH)
+    lines = [
+        _config_line(config),
+        *([_lost_line(status)] if is_lost else _index_lines(verified, status, repair=repair)),
+        *_note_lines(status, health),
+    ]
+    if health["orphans"]:
+        lines.append(_orphan_line(connection.ask(ORPHANS, limit=_NAMED)))
+    lines.append(_chunk_line(health))
+    data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
+    return _Report(lines, data)
 
 
 def _config_line(config: CheckedConfig) -> Line:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from vault_indexer.serve.api.generated.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
+
+FolderOf = Callable[["HitJson | CitationJson"], Path]
+"""Gives the folder in which the path of a hit begins: that of its vault."""
 
 _MARK = "bold yellow"
 _WORD = re.compile(r"\w+")
@@ -39,17 +41,6 @@ _LINK_WEIGHT = 0.2
 _EVIDENCE = ("name", "title", "words", "meaning", "links", "changed since")
 _LINE_DIGITS = 4
 _INDENT = _LINE_DIGITS + 2
-
-
-@dataclass(frozen=True, slots=True)
-class FoldersOfHits:
-    """In which folder a hit's path begins: that of its vault, where it names one, else the only one."""
-
-    only: Path
-    by_name: Mapping[str, Path] = field(default_factory=dict)
-
-    def of(self, hit: HitJson | CitationJson) -> Path:
-        return self.by_name.get(hit.get("vault", ""), self.only)
 
 
 class ShownHits(NamedTuple):
@@ -123,7 +114,7 @@ def print_less_likely() -> None:
     out().print(text(("Less likely:", "bold")))
 
 
-def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
+def print_notes(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
     """The notes of the hits in their order, each with its evidence and its places, on standard output."""
     console = out()
     for found in _by_note(hits):
@@ -131,19 +122,19 @@ def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
         words = ", ".join(word for word in _EVIDENCE if word in evidence)
         first = found[0]
         ends = ", ".join(filter(None, (words, copies_of(first))))
-        print_ends(console, _path(first), path_style(folders.of(first), first["path"]), ends)
+        print_ends(console, _path(first), path_style(folder_of(first), first["path"]), ends)
         for hit in sorted(found, key=lambda hit: hit["line"]):
             _print_place(console, hit)
 
 
-def print_places(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
+def print_places(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
     """Each hit by itself, best first, on one line."""
     console = out()
     for hit in hits:
         end = f":{hit['line']}" if has_text(hit) else ""
         path = shorten_path(f"{_path(hit)}{end}", console.width // 2)
         copies = f" ({found})" if (found := copies_of(hit)) else ""
-        line = text((path, path_style(folders.of(hit), hit["path"])), (f"{copies}  ", "dim"))
+        line = text((path, path_style(folder_of(hit), hit["path"])), (f"{copies}  ", "dim"))
         line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
         line.rstrip()
         console.print(line, no_wrap=True)
