@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import typer
 
@@ -62,8 +61,7 @@ Live = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Fetch from the hosts that the cases name without asking.")]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFolders:
+class CaseFolders(NamedTuple):
     """Which cases, and the pages they cite."""
 
     cases: Annotated[
@@ -75,8 +73,7 @@ class CaseFolders:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeChoice:
+class JudgeChoice(NamedTuple):
     """Which language model decides, and where it is."""
 
     judge: Annotated[

@@ -24,11 +24,6 @@ def test_quotes_with_their_places(indexed: Sandbox) -> None:
     ]
 
 
-def test_a_place_has_its_block(indexed: Sandbox) -> None:
-    ran = indexed.indexer("ask", "Until when do I knead the dough?")
-    assert "      Kitchen/Bread.md:11  ^rest" in ran.out.splitlines()
-
-
 def test_json_has_each_sentence_with_its_citations(indexed: Sandbox) -> None:
     ran = indexed.indexer("ask", "--json", "-n", "3", "What does the telescope show on a clear night?")
     assert ran.code == 0, ran.err
@@ -53,30 +48,6 @@ def test_a_question_without_an_answer_is_declined(indexed: Sandbox) -> None:
     assert ".md  " in ran.out
     told = indexed.indexer("ask", "--json", "Which quarterback won the Superbowl against Denver?")
     assert (told.code, told.data["kind"]) == (1, "declined")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (("",), ("query",)),
-        (("x" * 5000,), ("4096",)),
-        (("bread before:soon",), ("column", "soon")),
-        (("--limit", "500", "bread"), ("limit", "500")),
-        (("--frehs", "bread"), ("--frehs",)),
-        ((), ("QUESTION",)),
-    ],
-)
-def test_bad_input_gives_one_clear_line(
-    indexed: Sandbox, arguments: tuple[str, ...], parts: tuple[str, ...]
-) -> None:
-    ran = indexed.indexer("ask", *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.complains(*parts)
-
-
-def test_filters_work_in_a_question(indexed: Sandbox) -> None:
-    ran = indexed.indexer("ask", "--json", "What does the telescope show on a clear night? -path:Sky")
-    assert all("Sky/" not in str(one) for one in (ran.data["sentences"], ran.data["passages"]))
 
 
 def test_a_model_that_is_not_set_up_is_one_clear_line(copied: Sandbox) -> None:

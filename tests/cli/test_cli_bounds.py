@@ -23,11 +23,6 @@ def test_a_query_of_4096_bytes_is_answered(served: Sandbox, letter: str) -> None
     assert "bytes" not in ran.err
 
 
-def test_a_query_of_4096_bytes_is_answered_without_a_daemon(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", of_bytes(EMOJI, 4096))
-    assert ran.code in (0, 1), ran.err
-
-
 @pytest.mark.parametrize(
     ("letter", "size"),
     [

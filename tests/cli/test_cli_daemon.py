@@ -72,32 +72,6 @@ def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sand
 
 
 @pytest.mark.long
-def test_the_vault_alone_leads_to_the_daemon(sandbox: Sandbox) -> None:
-    assert sandbox.run("rebuild", "--vault", str(sandbox.vault)).code == 0
-    started = sandbox.run("start", "--vault", str(sandbox.vault), "--wait", str(PROCESS_S))
-    assert started.code == 0, started.err
-    try:
-        found = sandbox.run("status", "--vault", str(sandbox.vault), "--json")
-        assert json.loads(found.out)["daemon"]["running"] is True
-        ran = sandbox.run("search", "telescope", "--vault", str(sandbox.vault), "--fresh")
-        assert ran.code == 0, ran.err
-    finally:
-        assert sandbox.run("stop", "--vault", str(sandbox.vault)).code == 0
-    after = sandbox.run("status", "--vault", str(sandbox.vault), "--json")
-    assert json.loads(after.out)["daemon"]["running"] is False
-
-
-@pytest.mark.long
-def test_only_one_daemon_an_index(served: Sandbox) -> None:
-    second = served.indexer("serve")
-    assert second.code == 3
-    assert second.complains(str(served.daemon_file()["pid"]))
-    again = served.indexer("start")
-    assert again.code == 0
-    assert "running already" in again.err
-
-
-@pytest.mark.long
 def test_rebuild_and_check_through_the_daemon(served: Sandbox) -> None:
     before = json.loads(served.indexer("status", "--json").out)["generation"]
     report = served.indexer("rebuild", "--json")
@@ -112,40 +86,3 @@ def test_rebuild_and_check_through_the_daemon(served: Sandbox) -> None:
 def test_the_token_is_private(served: Sandbox) -> None:
     assert stat.S_IMODE((served.index_dir / "daemon.json").stat().st_mode) == 0o600
     assert len(str(served.daemon_file()["token"])) >= 32
-
-
-def test_stop_without_a_daemon(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("stop")
-    assert ran.code == 0
-    assert ran.err == "No daemon is running.\n"
-
-
-@pytest.mark.long
-def test_a_file_left_by_a_dead_daemon_counts_as_none(sandbox: Sandbox) -> None:
-    process = serving(sandbox)
-    process.kill()
-    process.communicate()
-    assert (sandbox.index_dir / "daemon.json").exists()
-    ran = sandbox.indexer("search", "telescope", "--json")
-    assert ran.code == 0, ran.err
-    assert ran.err == "" or "daemon" not in ran.err
-
-
-@pytest.mark.long
-def test_a_pid_taken_by_someone_else_is_not_asked_nor_stopped(sandbox: Sandbox) -> None:
-    assert sandbox.indexer("rebuild").code == 0
-    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    try:
-        left = {
-            "pid": other.pid,
-            "url": "http://127.0.0.1:9",
-            "token": "t" * 40,
-            "vault": str(sandbox.vault),
-            "started": "2026-01-01T00:00:00Z",
-        }
-        (sandbox.index_dir / "daemon.json").write_text(json.dumps(left))
-        assert sandbox.indexer("search", "telescope").code == 0
-        assert sandbox.indexer("stop").err == "No daemon is running.\n"
-        assert other.poll() is None
-    finally:
-        other.communicate(b"\n")

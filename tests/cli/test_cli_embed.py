@@ -32,9 +32,3 @@ def test_only_a_daemon_can_be_paused(indexed: Sandbox, option: str) -> None:
     ran = indexed.indexer("embed", option)
     assert ran.code == 3
     assert ran.complains("no daemon")
-
-
-def test_one_thing_is_asked_at_a_time(indexed: Sandbox) -> None:
-    ran = indexed.indexer("embed", "--now", "--pause")
-    assert ran.code == 2
-    assert ran.complains("--now, --pause and --resume: give one of them")

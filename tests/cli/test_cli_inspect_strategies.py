@@ -103,13 +103,6 @@ def test_inspect_without_a_strategy_follows_the_rules(cut: Sandbox, stored: dict
     assert inspected == {name: stored[name] for name in inspected}
 
 
-def test_token_needs_no_index(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("inspect", "Welcome", "--strategy", "token", "--json")
-    assert ran.code == 0, ran.err
-    assert [chunk[3] for chunk in chunks_of(ran.out)] == ["token"]
-    assert not sandbox.index_dir.exists()
-
-
 @pytest.mark.parametrize(
     ("strategy", "code", "says"),
     [("llm", 3, "llm.provider"), ("custom", 2, "chunking.custom.function"), ("worl", 2, "word, token")],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 
 import pytest
 from cli_sandbox import Sandbox
@@ -37,38 +36,6 @@ def test_a_word_with_a_dash_is_part_of_the_query(
     ran = indexed.run("search", *place, *arguments)
     assert ran.code in (0, 1), ran.err
     assert ran.data["query"] == query
-
-
-@pytest.mark.long
-def test_a_query_that_is_one_excluded_word_leaves_its_notes_out(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", "-telescope", "--json")
-    assert ran.code == 0, ran.err
-    paths = {hit["path"] for hit in json.loads(ran.out)["results"]}
-    assert "Kitchen/Bread.md" in paths
-    assert "Sky/Night sky.md" not in paths
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("arguments", [("bread", "--limti", "3"), ("--limti=3", "-bread")])
-def test_a_mistyped_long_option_is_an_error_with_a_suggestion(
-    arguments: tuple[str, ...], indexed: Sandbox
-) -> None:
-    ran = indexed.indexer("search", *arguments)
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.complains("--limti", "--limit")
-
-
-@pytest.mark.long
-def test_an_option_without_its_value_is_an_error(indexed: Sandbox) -> None:
-    ran = indexed.run("search", "-bread", "--limit")
-    assert (ran.code, ran.complains("--limit", "requires an argument")) == (2, True), ran.err
-
-
-@pytest.mark.long
-def test_an_explanation_takes_such_a_query_too(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", "flour", "-telescope", "--explain", "Bread", "--json")
-    assert ran.code == 0, ran.err
-    assert ran.data["query"] == "flour -telescope"
 
 
 @given(st.lists(st.sampled_from(["-work", "bread", "-", "-n 7", "--limit 2", "--fresh", "-n3"])))

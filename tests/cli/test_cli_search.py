@@ -36,20 +36,6 @@ def test_search_json_is_the_contract(indexed: Sandbox) -> None:
     assert text[hits[0]["start_pos"] : hits[0]["end_pos"]] in hits[0]["content"]
 
 
-def test_search_for_a_person_names_place_and_words(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", "rings", "of", "Saturn")
-    assert ran.code == 0
-    assert ran.out.startswith("Sky/Night sky.md  words, meaning")
-    assert "\n   3  The telescope shows the rings of Saturn" in ran.out
-    assert "\x1b" not in ran.out
-
-
-def test_explain_says_why(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", "telescope", "--explain", "Night sky")
-    assert (ran.code, ran.out.splitlines()[0]) == (0, "Sky/Night sky.md   place 1 of 3")
-    assert '  words   "telescope"' in ran.out.splitlines()
-
-
 def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed: Sandbox) -> None:
     corrected = json.loads(indexed.indexer("search", "telescpoe", "--json").out)
     assert corrected["corrections"] == [{"from": "telescpoe", "to": "telescope"}]
@@ -106,24 +92,6 @@ def test_a_note_written_since_is_found(sandbox: Sandbox) -> None:
     assert hits[0]["path"] == "Sky/Comet.md"
 
 
-@pytest.mark.long
-def test_control_characters_of_a_note_do_not_reach_the_terminal(sandbox: Sandbox) -> None:
-    sandbox.write("Evil.md", "# Evil\n\nA zeppelin \x1b[31mflies\x07 here.\n")
-    ran = sandbox.indexer("search", "zeppelin")
-    assert "zeppelin" in ran.out
-    assert "\x1b" not in ran.out
-    assert "\x07" not in ran.out
-
-
-def test_nothing_found_is_the_answer_no(sandbox: Sandbox) -> None:
-    for path in list(sandbox.vault.rglob("*.md")):
-        path.unlink()
-    ran = sandbox.indexer("search", "telescope")
-    assert ran.code == 1
-    assert ran.out == ""
-    assert ran.complains('"telescope"')
-
-
 def test_related_and_links(indexed: Sandbox) -> None:
     near = indexed.indexer("related", "Night sky", "--json")
     assert near.code == 0, near.err
@@ -149,17 +117,6 @@ def test_backlinks_keep_the_contract_and_tell_more(indexed: Sandbox) -> None:
     assert welcome["target_chunk_id"] is None
 
 
-def test_links_of_a_note_are_printed_in_columns(indexed: Sandbox) -> None:
-    lines = indexed.indexer("links", "Night sky").out.splitlines()
-    assert lines == [
-        "Sky/Night sky.md",
-        "links to: 1",
-        "      5  Kitchen/Bread.md#Kneading  line 9",
-        "linked from: 1",
-        "      3  Welcome.md  Start with [[Bread]] or read about the [[Night sky]].",
-    ]
-
-
 def test_unresolved_links_and_orphans_of_the_vault(indexed: Sandbox) -> None:
     unresolved = json.loads(indexed.indexer("links", "--unresolved", "--json").out)
     place = {"path": "Welcome.md", "line": 5, "kind": "wikilink"}
@@ -178,33 +135,9 @@ def test_unresolved_links_and_orphans_of_the_vault(indexed: Sandbox) -> None:
     assert indexed.indexer("links", "--orphans").out == "notes without links: 0\n"
 
 
-def test_mentions_of_a_note(indexed: Sandbox) -> None:
-    ran = indexed.indexer("links", "--mentions", "Night sky", "--json")
-    assert (ran.code, json.loads(ran.out)["names"]) == (1, ["Night sky"])
-    assert "without linking it" in indexed.indexer("links", "Night sky", "--mentions").err
-
-
-def test_links_wants_a_note_or_the_vault_and_one_view(indexed: Sandbox) -> None:
-    for arguments, said in (
-        ((), "Name a note"),
-        (("Bread", "--orphans"), "leave out 'Bread'"),
-        (("--orphans", "--unresolved"), "one at a time"),
-        (("--mentions",), "Name a note"),
-    ):
-        ran = indexed.indexer("links", *arguments)
-        assert (ran.code, ran.complains(said)) == (2, True), arguments
-
-
 def test_related_says_why(indexed: Sandbox) -> None:
     near = json.loads(indexed.indexer("related", "Night sky", "--json").out)["results"][0]
     assert near["links"] == ["linked from"]
     assert near["shared"] == ["Kitchen/Bread.md"]
     assert near["why"]["link"] > 0
     assert "linked from, cosine" in indexed.indexer("related", "Night sky").out
-
-
-def test_a_note_that_is_not_there_is_wrong_usage(indexed: Sandbox) -> None:
-    for command in ("related", "links"):
-        ran = indexed.indexer(command, "Nowhere")
-        assert ran.code == 2
-        assert ran.complains("no such note", "Nowhere")

@@ -10,26 +10,9 @@ from pathlib import Path
 
 import pytest
 from answering_daemon import answering_daemon
-from cli_sandbox import Sandbox
 from command_here import TerminalText
 
 from vault_indexer.cli.connection.daemon_command import HINT_FILE, hint_at_start
-
-CODE = """
-import sys
-from pathlib import Path
-from vault_indexer.cli.connection.daemon_command import hint_at_start
-for folder in ("gone", ".", "."):
-    hint_at_start(Path(folder))
-    print(folder, flush=True)
-"""
-
-
-def test_no_hint_is_given_where_it_cannot_be_remembered(sandbox: Sandbox) -> None:
-    hint = "Searches are faster while the daemon runs (indexer start)."
-    shown = sandbox.terminal(code=CODE).out
-    assert shown.splitlines() == ["gone", hint, ".", "."]
-
 
 HINT = "Searches are faster while the daemon runs (indexer start).\n"
 

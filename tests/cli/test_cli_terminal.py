@@ -45,39 +45,11 @@ def test_links_and_related_cut_nothing_at_eighty_columns(sandbox: Sandbox) -> No
     assert len([line for line in piped.splitlines() if LONG_PATH in line and "cosine" in line]) == 1
 
 
-def test_there_are_columns_where_there_is_room(served: Sandbox) -> None:
-    lines = shown(served.terminal("links", "Night sky", columns=120).out).splitlines()
-    assert lines == [
-        "Sky/Night sky.md",
-        "links to: 1",
-        "      5  Kitchen/Bread.md#Kneading  line 9",
-        "linked from: 1",
-        "      3  Welcome.md  Start with [[Bread]] or read about the [[Night sky]].",
-    ]
-
-
 def test_a_path_is_a_hyperlink_at_a_terminal_alone(served: Sandbox) -> None:
     file = (served.vault / "Sky/Night sky.md").as_uri()
     for command in (("search", "telescope"), ("related", "Welcome"), ("links", "Welcome")):
         assert file in LINKS.findall(served.terminal(*command).out), command
         assert "\x1b" not in served.indexer(*command).out
-
-
-def test_a_note_of_obsidian_opens_in_obsidian(sandbox: Sandbox) -> None:
-    (sandbox.vault / ".obsidian").mkdir()
-    links = LINKS.findall(sandbox.terminal("links", "Night sky").out)
-    assert f"obsidian://open?path={str(sandbox.vault).replace('/', '%2F')}%2FWelcome.md" in links
-
-
-def test_the_text_around_a_hit_is_indented_and_marked(served: Sandbox) -> None:
-    command = ("search", "kneading doughs", "--expand", "section", "--limit", "1")
-    piped = served.indexer(*command).out.splitlines()
-    assert piped[0].startswith("Kitchen/Bread.md  ")
-    assert "      ## Kneading" in piped
-    assert all(re.match(r" {3}| *\d+  ", line) for line in piped[1:] if line)
-    marked = re.findall(r"\x1b\[1;33m(\w+)\x1b\[0m", served.terminal(*command).out)
-    assert {"Kneading", "Knead", "dough"} <= set(marked)
-    assert "rest" not in marked
 
 
 def test_a_search_without_a_daemon_hints_at_start_once_a_day(sandbox: Sandbox) -> None:

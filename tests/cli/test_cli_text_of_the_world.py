@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 from cli_sandbox import Sandbox
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
-from rich.console import Console
 
 from vault_indexer.cli.output.columns import print_rows
-from vault_indexer.cli.output.terminal import text
+from vault_indexer.cli.output.terminal import out, text
 from vault_indexer.cli.parameters import complain
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.text.control_characters import clean
@@ -63,11 +60,12 @@ def test_whatever_the_text_the_terminal_gets_no_command(whatever: str) -> None:
 
 
 @pytest.mark.parametrize("word", WORDS)
-def test_the_column_after_a_word_of_any_script_is_aligned(word: str) -> None:
-    written = io.StringIO()
+def test_the_column_after_a_word_of_any_script_is_aligned(
+    capsys: pytest.CaptureFixture[str], word: str
+) -> None:
     rows = [[text((cell, "")), text(("next", ""))] for cell in (word, "a long plain cell")]
-    print_rows(Console(file=written, width=200), rows, head=1)
-    first, second = written.getvalue().splitlines()
+    print_rows(out(), rows, head=1)
+    first, second = capsys.readouterr().out.splitlines()
     assert cell_len(first.partition("next")[0]) == cell_len(second.partition("next")[0]) == 19
 
 

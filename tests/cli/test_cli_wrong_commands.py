@@ -10,61 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import NOTES, PLAIN_MODEL, Sandbox
-from waiting import PROCESS_S, wait_until
-
-from vault_indexer.cli.commands.search import editor_command
-from vault_indexer.cli.output.plain_help import query_last
-from vault_indexer.errors import UsageError
-
-
-@pytest.mark.parametrize("letter", ["i", "v", "q", "r"])
-def test_a_single_letter_is_no_word_of_a_query(letter: str) -> None:
-    for arguments in (["canvas", f"-{letter}"], [f"-{letter}", "canvas"]):
-        with pytest.raises(UsageError, match=f"no option -{letter}.*-- -{letter}$"):
-            query_last(arguments, {"-n": 1})
-    assert query_last(["canvas", "--", f"-{letter}"], {}) == ["--", "canvas", f"-{letter}"]
-    assert query_last(["canvas", f"-{letter}x"], {}) == ["--", "canvas", f"-{letter}x"]
-
-
-def test_an_option_of_grep_is_an_error(served: Sandbox) -> None:
-    ran = served.indexer("search", "telescope", "-i")
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.complains("there is no option -i", "-- -i")
-
-
-def test_files_prints_each_path_once(served: Sandbox) -> None:
-    served.write(
-        "Sky/Many.md", "# Many\n\n" + "\n\n".join(f"## Zeppelin {n}\n\n{'gas ' * 200}" for n in "abc")
-    )
-    # On a machine with other work a search with --fresh may answer before the note is in, and says so.
-    wait_until(lambda: served.indexer("search", "zeppelin", "--fresh").code == 0)
-    paths = served.indexer("search", "zeppelin", "--limit", "3", "-l").out.splitlines()
-    assert len(set(paths)) == len(paths)
-    assert paths[0].endswith("Sky/Many.md")
-    assert served.indexer("search", "zeppelin", "--limit", "3", "--files", "-0").out.split("\0")[-1] == ""
-
-
-def test_paths_of_notes_have_no_line(served: Sandbox) -> None:
-    ran = served.indexer("search", "telescope", "--by", "note", "--paths", "-0")
-    paths = ran.out.split("\0")[:-1]
-    assert paths
-    assert all(path.endswith(".md") for path in paths)
-
-
-def test_nothing_is_printed_of_what_does_not_match(served: Sandbox) -> None:
-    for style in ("--paths", "--lines", "--files"):
-        ran = served.indexer("search", "xyzzy qwfpgj", style)
-        assert (ran.code, ran.out) == (1, ""), style
-        assert ran.complains('"xyzzy", "qwfpgj"', "--nearest")
-    shown = served.indexer("search", "xyzzy qwfpgj")
-    assert (shown.code, bool(shown.out)) == (1, True)
-    assert shown.complains('"xyzzy", "qwfpgj"')
-    near = served.indexer("search", "xyzzy qwfpgj", "--nearest", "--paths")
-    assert near.code == 1
-    assert len(near.out.splitlines()) > 1
-    data = served.indexer("search", "xyzzy qwfpgj", "--json").data
-    assert (data["verdict"], data["missing_words"]) == ("none", ["xyzzy", "qwfpgj"])
-    assert data["results"]
+from waiting import PROCESS_S
 
 
 def test_a_query_from_standard_input(served: Sandbox) -> None:
@@ -92,24 +38,6 @@ def test_a_closed_pipe_is_no_failure(served: Sandbox) -> None:
     for options in ((), ("--json",), ("--paths",)):
         ran = served.run("search", "telescope", *options, *place, code=code)
         assert (ran.code, ran.err) == (0, ""), options
-
-
-def test_open_runs_the_editor_at_the_line(served: Sandbox) -> None:
-    script = served.root / "editor.py"
-    script.write_text("import sys\nprint(sys.argv[1:])\n")
-    editor = Sandbox(served.root, {"EDITOR": f"{sys.executable} {script}"})
-    ran = editor.indexer("search", "rings of Saturn", "-o")
-    assert (ran.code, ran.out) == (0, f"{['+3', str(served.vault / 'Sky/Night sky.md')]}\n")
-    assert "+" not in editor.indexer("search", "xyzzy qwfpgj", "-o").out
-    without = Sandbox(served.root, {"EDITOR": "", "VISUAL": ""}).indexer("search", "telescope", "--open")
-    assert (without.code, without.complains("EDITOR")) == (2, True)
-
-
-def test_each_editor_gets_the_line_in_its_way(tmp_path: Path) -> None:
-    note = tmp_path / "a b.md"
-    assert editor_command("vim -R", note, 7) == ["vim", "-R", "+7", str(note)]
-    assert editor_command("/usr/bin/code --wait", note, 7)[2:] == ["--goto", f"{note}:7"]
-    assert editor_command("vim", note, None) == ["vim", str(note)]
 
 
 def empty(vault: Sandbox) -> None:

@@ -90,7 +90,8 @@ UNFORESEEN = 3
 def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) -> typer.Typer:
     """The program, with the commands loaded whose names occur in the arguments.
 
-    The command that runs is always among them, wherever it stands; the rest are lines of the help.
+    The command that runs is always among them, wherever it stands; the rest are names for help, completion
+    and errors, and are left out where the first word is a command.
     """
     program = typer.Typer(
         name="indexer",
@@ -100,10 +101,11 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     program.callback()(flatten_parameters(_root))
+    is_known = next(iter(arguments), "") in {command.name for command in commands}
     for command in commands:
         if command.name in arguments:
             _add(program, command, _load(command))
-        else:
+        elif not is_known:
             program.command(command.name, help=command.help)(_not_loaded)
     return program
 

@@ -12,8 +12,8 @@ import shutil
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
@@ -23,8 +23,7 @@ _CURRENT = "CURRENT"
 """The file that every index folder has once a build is complete."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownVault:
+class KnownVault(NamedTuple):
     """A vault with an index. `is_removed`: the user took it off the list and kept the index."""
 
     vault: str
@@ -55,7 +54,7 @@ def remember_vault(vault: Path, index_dir: Path, *, is_removed: bool = False) ->
         return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomically(path, json.dumps(asdict(known)).encode())
+        write_atomically(path, json.dumps(known._asdict()).encode())
 
 
 def forget_vault(vault: Path) -> None:

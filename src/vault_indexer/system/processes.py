@@ -8,9 +8,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vault_indexer.system.memory import c_function
 
@@ -99,16 +98,14 @@ _GROWN = 1.1
 alone is larger than the share would else be loaded again for every job."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What a process has taken: processor time in seconds, and memory in use now in bytes."""
 
     seconds: float
     resident: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessLimits:
+class ProcessLimits(NamedTuple):
     """What one process may take. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
 
     nice: int = 0

@@ -6,7 +6,6 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -69,7 +68,7 @@ def check(
     if output.json:
         found: dict[str, object] = {"ok": all(line.mark != _BAD for line in lines), "parser_misses": unread}
         entries = [{"name": name, **report.data} for name, report in reports.items()]
-        found |= {"vaults": entries, "left_over": [asdict(one) for one in unused]}
+        found |= {"vaults": entries, "left_over": [one._asdict() for one in unused]}
         print_json(found)
     else:
         _print(reports, general)
@@ -84,7 +83,7 @@ def _parser_lines(unread: Sequence[str]) -> Iterator[Line]:
 def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
     """What to check, by the name of the vault; a single one needs no name."""
     vaults = vaults_meant(selection, os.environ)
-    return {name: replace(selection, vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
+    return {name: selection._replace(vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
 
 
 def _is_there_a_vault(selection: VaultSelection) -> bool:
@@ -101,7 +100,7 @@ class _Report(NamedTuple):
 
 def _check_one(selection: VaultSelection, *, repair: bool) -> _Report:
     config = checked_config(selection)
-    problems = [asdict(one) for one in config.problems]
+    problems = [one._asdict() for one in config.problems]
     if problems:
         print_warnings(config.warnings)
         lines = [Line(_BAD, "configuration", str(one)) for one in config.problems]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 import typer
@@ -31,8 +30,7 @@ _SOURCES_SHOWN = 3
 _FILES_SHOWN = 150
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(NamedTuple):
     """How far to go from a note, and how the files are printed."""
 
     depth: Annotated[
@@ -54,8 +52,7 @@ class Around:
         return bool(self.depth or self.dot or self.graphml or self.links_only)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """What to show instead of a note's links."""
 
     unresolved: Annotated[
@@ -116,8 +113,7 @@ def _check(note: str, view: View) -> None:
         raise UsageError("Name a note, or add --broken or --orphans.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Show:
+class _Show(NamedTuple):
     """How an answer is printed: for a program, or for a person."""
 
     output: Output

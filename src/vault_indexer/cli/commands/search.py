@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -112,8 +111,7 @@ class Expand(StrEnum):
     PARENT = "parent"
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(NamedTuple):
     """What to search, and how."""
 
     query: Annotated[
@@ -153,8 +151,7 @@ class Search:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """What of the answer is shown to a person."""
 
     places: Annotated[bool, typer.Option("--places", help="List every matching place, best first.")] = False

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.cli.output.columns import cut_text, path_style, print_ends, print_row, shorten_path
-from vault_indexer.cli.output.terminal import note, out, text
+from vault_indexer.cli.output.terminal import lines_text, note, out, text
 from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
@@ -219,22 +219,18 @@ def _print_place(console: Console, hit: HitJson) -> None:
 
 def _print_indented(console: Console, line: Text) -> None:
     """Every line indented; wrapped on a terminal, as it is where a program reads."""
+    if not console.is_terminal:
+        for part in line.plain.split("\n"):
+            console.print(text((f"{' ' * _INDENT}{part}".rstrip(), "")))
+        return
     from rich.padding import Padding
 
-    if console.is_terminal:
-        console.print(Padding(line, (0, 0, 0, _INDENT), expand=False))
-        return
-    for part in line.split("\n", allow_blank=True):
-        part.pad_left(_INDENT)
-        part.rstrip()
-        console.print(part)
+    console.print(Padding(line, (0, 0, 0, _INDENT), expand=False))
 
 
 def _passage(passage: str, hit: HitJson) -> Text:
     """The text around a hit, with the words set off that the hit was found by."""
-    from rich.text import Text
-
-    shown = Text("\n".join(clean(line) for line in passage.splitlines()))
+    shown = lines_text("\n".join(passage.splitlines()))
     keyword = hit["why"]["keyword"]
     marked = [hit["snippet"][start:end] for start, end in hit["marks"]]
     wanted = {word.casefold() for word in (*marked, *(keyword["terms"] if keyword else ()))}
@@ -254,10 +250,8 @@ def _is_form_of_any(word: str, wanted: Iterable[str]) -> bool:
 
 
 def _snippet(hit: HitJson) -> Text:
-    from rich.text import Text
-
     snippet = hit["snippet"]
-    shown = Text(clean(snippet))
+    shown = text((snippet, ""))
     for start, end in hit["marks"]:
         shown.stylize(_MARK, len(clean(snippet[:start])), len(clean(snippet[:end])))
     return shown
