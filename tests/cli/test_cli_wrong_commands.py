@@ -13,6 +13,16 @@ from cli_sandbox import NOTES, PLAIN_MODEL, Sandbox
 from waiting import PROCESS_S
 
 
+@pytest.mark.parametrize("index_dir", [".", "..", "linked"])
+def test_an_index_folder_that_contains_the_notes_is_refused(sandbox: Sandbox, index_dir: str) -> None:
+    (sandbox.vault / "linked").symlink_to(sandbox.vault)
+    before = sandbox.vault.stat().st_mode
+    ran = sandbox.run("rebuild", "--vault", str(sandbox.vault), "--index-dir", str(sandbox.vault / index_dir))
+    assert ran.code == 2
+    assert ran.complains(str(sandbox.vault / index_dir), "contains the notes of")
+    assert (sandbox.vault.stat().st_mode, (sandbox.vault / "generations").exists()) == (before, False)
+
+
 def test_a_query_from_standard_input(served: Sandbox) -> None:
     place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir), "--json")
     for command, key in (("search", "query"), ("ask", "question")):
@@ -113,7 +123,7 @@ def test_a_check_finds_what_cannot_run(tmp_path: Path) -> None:
 
 def test_a_stray_variable_is_a_warning(indexed: Sandbox) -> None:
     stray = Sandbox(indexed.root, {"INDEXER_SEARCH_LIMT": "3"})
-    for command in (("search", "telescope"), ("config", "check")):
+    for command in (("search", "telescope"), ("config", "show")):
         ran = stray.indexer(*command)
         assert ran.code == 0, ran.err
         assert ran.complains(
