@@ -17,10 +17,8 @@ from vault_evals.questions import ASIDE, TUNE, Question
 from vault_evals.ranking import DEFAULT_K, RankingRun, ShowLine, run_ranking
 from vault_evals.variants import CONFIGURED, Options, Report, Variant, parse_variants, settings_with
 from vault_indexer.config.edits import config_text, replace_config, with_values
-from vault_indexer.config.schema import SCHEMA
+from vault_indexer.config.schema import SCHEMA, value_of, vault_may_set
 from vault_indexer.config.settings import Settings
-from vault_indexer.config.show import value_of
-from vault_indexer.config.trust import vault_may_set
 from vault_indexer.config.values import toml_text
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError

@@ -20,7 +20,7 @@ def test_a_row_for_every_key_in_order(sandbox: Sandbox) -> None:
     assert list(shown) == list(SCHEMA)
     row = shown["files.exclude"]
     assert (row.value, row.origin) == ('["a\\"b"]', f"file {sandbox.vault_file}")
-    assert shown["chunking.max_chunk_chars"].unit == "characters"
+    assert shown["chunking.max_chunk_chars"].counted == "characters"
     assert shown["index.dir"].value == '""'
 
 

@@ -11,9 +11,19 @@ from types import MappingProxyType
 import tomli
 
 from vault_indexer.config.fields import Trust
-from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, TUNED, VARIABLE_PREFIX, nearest
+from vault_indexer.config.schema import (
+    ALL_KEYS,
+    FORMER,
+    SCHEMA,
+    TABLES,
+    TRUST,
+    TUNED,
+    VARIABLE_PREFIX,
+    nearest,
+    pattern_fault,
+    vault_may_set,
+)
 from vault_indexer.config.tables.chunking import normalize_strategy_options, without_overruled
-from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 from vault_indexer.extensions import package_of
