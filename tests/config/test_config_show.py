@@ -74,14 +74,6 @@ def test_a_unit_follows_its_value_where_that_reads_well(setting: str, shown: str
     assert [f"{row.value} {row.counted}".strip() for row in last] == [shown]
 
 
-def test_every_file_that_counts_is_named_found_or_not(sandbox: Sandbox) -> None:
-    sandbox.write(vault="[search]\nlimit = 3")
-    loaded = sandbox.load()
-    assert loaded.looked_at == (sandbox.user_file, sandbox.vault_file)
-    assert loaded.files == (sandbox.vault_file,)
-    assert as_json(loaded)["looked_at"] == [str(sandbox.user_file), str(sandbox.vault_file)]
-
-
 def test_each_pattern_names_the_file_that_it_comes_from(sandbox: Sandbox) -> None:
     sandbox.write(
         user='[files]\nexclude = ["Private/"]', vault='[files]\nexclude = ["Drafts/"]\ninclude = ["a/"]'
