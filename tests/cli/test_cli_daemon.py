@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox
-from waiting import PROCESS_S
+from cli_sandbox import PLAIN_MODEL, Sandbox
+from waiting import PROCESS_S, wait_until
+
+from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 
 
 def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
@@ -86,3 +91,71 @@ def test_rebuild_and_check_through_the_daemon(served: Sandbox) -> None:
 def test_the_token_is_private(served: Sandbox) -> None:
     assert stat.S_IMODE((served.index_dir / "daemon.json").stat().st_mode) == 0o600
     assert len(str(served.daemon_file()["token"])) >= 32
+
+
+def model_of(sandbox: Sandbox) -> object:
+    manifest = sandbox.indexer("status", "--json").data["manifest"]
+    assert isinstance(manifest, dict)
+    return manifest["embedding_model"]["provider"]
+
+
+def test_without_a_daemon_they_are_made_here(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, PLAIN_MODEL)
+    for number in range(120):
+        sandbox.write(f"Note {number}.md", f"# Note {number}\n\n{'About the garden in the rain. ' * 70}\n")
+    assert sandbox.indexer("rebuild").code == 0
+    assert model_of(sandbox) == "wordllama"
+    made = sandbox.indexer("embed", "--now")
+    assert (made.code, made.out.startswith("Indexed ")) == (0, True), made
+    assert model_of(sandbox) == "multilingual"
+    shown = sandbox.indexer("embed")
+    assert (shown.code, shown.err) == (0, "There are no better vectors to make.\n")
+
+
+@pytest.mark.parametrize("option", ["--pause", "--resume"])
+def test_only_a_daemon_can_be_paused(indexed: Sandbox, option: str) -> None:
+    ran = indexed.indexer("embed", option)
+    assert ran.code == 3
+    assert ran.complains("no daemon")
+
+
+def strategy_of(sandbox: Sandbox) -> object:
+    manifest = sandbox.indexer("status", "--json").data["manifest"]
+    assert isinstance(manifest, dict)
+    return manifest["chunking_config"]["strategy"]
+
+
+def test_rebuild_takes_a_strategy_for_once(copied: Sandbox) -> None:
+    assert copied.indexer("rebuild", "--strategy", "paragraph").code == 0
+    assert strategy_of(copied) == "paragraph"
+    assert copied.indexer("search", "telescope").complains(
+        "Index rebuilt: chunking.strategy is now header_based"
+    )
+    ran = copied.indexer("rebuild", "--strategy", "words")
+    assert ran.code == 2
+    assert ran.complains("Invalid value for --strategy: there is no strategy words", "paragraph")
+    assert "INDEXER" not in ran.err
+
+
+@pytest.mark.long
+def test_a_daemon_takes_a_strategy_for_its_life(copied: Sandbox) -> None:
+    assert copied.indexer("start", "--strategy", "word", "--wait", str(PROCESS_S)).code == 0
+    try:
+        wait_until(lambda: strategy_of(copied) == "word", "the index is rebuilt")
+        ran = copied.indexer("rebuild", "--strategy", "paragraph")
+        assert (ran.code, ran.complains("a daemon keeps this index")) == (2, True), ran.err
+    finally:
+        assert copied.indexer("stop").code == 0
+
+
+def test_a_daemon_that_does_not_listen_any_more_is_not_asked(sandbox: Sandbox) -> None:
+    sandbox.index_dir.mkdir(mode=0o700)
+    with socket.socket() as bound:  # nobody listens at its port
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        write_daemon(sandbox.index_dir, DaemonInfo(os.getpid(), url, "token", "", "2026-01-01T00:00:00Z"))
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "status"}}
+        # Another one is started, which fails for a reason of its own.
+        place = ("--vault", "nowhere", "--index-dir", str(sandbox.index_dir))
+        ran = sandbox.run("mcp", *place, stdin=json.dumps(request) + "\n")
+    assert json.loads(ran.out)["error"]["message"].startswith("no such vault: ")

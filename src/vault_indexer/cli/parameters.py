@@ -150,12 +150,12 @@ def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., Non
     returns the exit status, None for 0; errors of our tree become their message and status.
     """
     hints = get_type_hints(function, include_extras=True)
-    grouped: dict[str, Any] = {}
+    grouped: list[tuple[str, Any]] = []
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
         kind = hints[parameter.name]
         if isinstance(kind, type) and issubclass(kind, tuple):
-            grouped[parameter.name] = kind
+            grouped.append((parameter.name, kind))
             parameters.extend(_fields(kind))
         else:
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
@@ -167,7 +167,7 @@ def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., Non
     def run(ctx: typer.Context, **given: object) -> None:
         before = ctx.obj or ()
         arguments: dict[str, object] = {"ctx": ctx} if takes_context else {}
-        for name, kind in grouped.items():
+        for name, kind in grouped:
             values = {field: given.pop(field) for field in kind._fields}
             earlier = next((item for item in before if isinstance(item, kind)), None)
             arguments[name] = kind(

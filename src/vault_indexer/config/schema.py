@@ -2,12 +2,13 @@
 
 `config show`, the example file, the tables of the docs and the check of a vault's own file come from it.
 
-Vaults are cloned and shared, so the file inside a vault is not written by the person at this machine. It may
-change how this vault is split, found and watched, and leave out files. It may not name code to import, or a
-model or server that gets the text, a folder to write to, what may call the API, or what the machine spends. The
-settings say it at each key: a mark of the field, else the `trust` of its table, else `Trust.USER` (see
-`fields.Table`). A new strategy's options: sizes are `VAULT`, regular expressions `PATTERN`; what may be
-`module:function` or a path is `USER`, and so is the table of a strategy that imports code or asks a model.
+Vaults are cloned and shared, so the file inside a vault is not written by the person at this machine. It
+may change how this vault is split, found and watched, and leave out files. It may not name code to import,
+or a model or server that gets the text, a folder to write to, what may call the API, or what the machine
+spends. The settings say it at each key: a mark of the field, else the `trust` of its table, else
+`Trust.USER` (see `fields.Table`). A new strategy's options: sizes are `VAULT`, regular expressions
+`PATTERN`; what may be `module:function` or a path is `USER`, and so is the table of a strategy that imports
+code or asks a model.
 """
 
 from __future__ import annotations

@@ -14,10 +14,11 @@ from typing import Annotated, NamedTuple, NoReturn
 
 import pytest
 import typer
-from pydantic import BaseModel, ValidationError, field_validator
+from pydantic import BaseModel, PlainSerializer, ValidationError, field_validator
+from typer.testing import CliRunner
 
 from vault_indexer.cli.app import main, run
-from vault_indexer.cli.parameters import Output, flatten_parameters, one_command
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError, VaultError
 
 
@@ -226,3 +227,25 @@ def test_ctrl_c_while_a_command_is_loaded_ends_it(
         main(["export"])
     assert ended_by.value.code == 130
     assert tuple(capsys.readouterr()) == ("", "")
+
+
+ENDINGS: dict[str, BaseException] = {"ctrl-c": KeyboardInterrupt(), "sigterm": SystemExit(143)}
+
+
+def ends(name: str) -> str:
+    raise ENDINGS[name]
+
+
+class Interrupted(BaseModel):
+    """pydantic calls a function for it, and then the signal comes."""
+
+    ending: Annotated[str, PlainSerializer(ends)]
+
+
+@pytest.mark.parametrize(("ending", "status"), [("ctrl-c", 130), ("sigterm", 143)])
+def test_a_signal_within_pydantic_ends_the_command_as_it_does_elsewhere(ending: str, status: int) -> None:
+    def command(selection: VaultSelection) -> None:
+        Interrupted(ending=ending).model_dump()
+
+    found = CliRunner().invoke(one_command(command), [])
+    assert found.exit_code == status
