@@ -21,6 +21,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from vault_indexer.errors import DaemonError, IndexUnusableError
@@ -67,12 +68,21 @@ class DaemonInfo:
     command: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAddress:
+class KeptAddress(NamedTuple):
     """Where the last daemon of an index listened. `token` is "" where the daemon did not choose it."""
 
     port: int
     token: str
+
+
+class LocalConnection(HTTPConnection):
+    """A connection to a daemon: its host is a number, so nothing that looks up names is loaded (3 ms)."""
+
+    def connect(self) -> None:
+        self.sock = socket.socket()
+        self.sock.settimeout(self.timeout)
+        self.sock.connect((self.host, self.port))
+        self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
@@ -97,7 +107,7 @@ def write_open_file(index_dir: Path, address: str) -> Path:
 def write_address(index_dir: Path, address: KeptAddress) -> None:
     """Keep the address for the next daemon, in a file that its owner alone can read. Raises OSError."""
     if read_address(index_dir) != address:
-        write_atomically(index_dir / ADDRESS_FILE, json.dumps(asdict(address)).encode())
+        write_atomically(index_dir / ADDRESS_FILE, json.dumps(address._asdict()).encode())
 
 
 def read_address(index_dir: Path) -> KeptAddress | None:
@@ -134,7 +144,7 @@ def _proves_token(info: DaemonInfo) -> bool:
     challenge = os.urandom(16).hex()
     address = urlsplit(info.url).netloc
     try:
-        with closing(HTTPConnection(address, timeout=_ANSWER_S)) as connection:
+        with closing(LocalConnection(address, timeout=_ANSWER_S)) as connection:
             connection.request("GET", f"/v1/proof?challenge={challenge}")
             found = json.loads(connection.getresponse().read(_PROOF_BYTES))
             proof, pid = found["proof"], found.get("pid", info.pid)
