@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from vault_evals.cases import AgentInput, AgentName
 from vault_indexer.chunk import import_function
-from vault_indexer.cli.index_connection import Index
+from vault_indexer.cli.connection.connect import Dispatcher
 from vault_indexer.contract.codec import encode
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import ProviderError, UsageError
@@ -302,7 +302,7 @@ def _checked_text(found: Mapping[object, object], key: str) -> str:
 class EndpointAgents:
     """The agents of an index behind its endpoints. An agent has the name of its endpoint."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: Dispatcher) -> None:
         self._index = index
 
     def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:

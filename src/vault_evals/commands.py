@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import typer
 
@@ -22,9 +21,8 @@ from vault_evals.pages import Fetcher, PageSnapshots, cited_urls, fetch_page, ho
 from vault_evals.ranking_commands import has_cases, ranking_of_run, ranking_text, register
 from vault_evals.results import Baseline, json_report, markdown_report, summary_line
 from vault_evals.runner import SNAPSHOTS, SuiteOptions, run_suite
-from vault_indexer.cli.connection.connect import with_connection
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.connection.in_process import open_service, target_of
-from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
@@ -63,8 +61,7 @@ Live = Annotated[
 Yes = Annotated[bool, typer.Option("--yes", help="Fetch from the hosts that the cases name without asking.")]
 
 
-@dataclass(frozen=True, slots=True)
-class CaseFolders:
+class CaseFolders(NamedTuple):
     """Which cases, and the pages they cite."""
 
     cases: Annotated[
@@ -76,8 +73,7 @@ class CaseFolders:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeChoice:
+class JudgeChoice(NamedTuple):
     """Which language model decides, and where it is."""
 
     judge: Annotated[
@@ -240,16 +236,11 @@ def _fetcher(urls: Sequence[str], *, yes: bool) -> Fetcher:
 @contextmanager
 def _service(selection: VaultSelection) -> Iterator[tuple[EvalService, Agents | None]]:
     """The index, and who answers: the daemon if one runs (then the index is only read), else the index."""
-    connection = with_connection(selection, _probe)
-    with open_service(target_of(selection)) as service:
-        yield service, EndpointAgents(connection.index) if connection.index_dir is None else None
-
-
-def _probe(connection: IndexConnection) -> IndexConnection:
-    """What answers, once it has: a daemon that listens nowhere is found out before the first case."""
+    connection = Connection(selection)
     if connection.index_dir is None:
-        connection.index.ask(STATUS)
-    return connection
+        connection.ask(STATUS)  # a daemon that listens nowhere is found out before the first case
+    with open_service(target_of(selection)) as service:
+        yield service, EndpointAgents(connection) if connection.index_dir is None else None
 
 
 _DRIFT_REPORTS: Mapping[DriftFormat, Callable[[DriftReport], str]] = MappingProxyType(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from vault_evals.questions import (
     GRADES,
@@ -44,8 +44,7 @@ _BEGINNING_LINES = 3
 _BEGINNING_CHARS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class ClickRequest:
+class ClickRequest(NamedTuple):
     """A note was opened from the hits of a query."""
 
     query: Query
@@ -53,8 +52,7 @@ class ClickRequest:
     rank: Annotated[int, Says(help="Its place among the hits, from 1 on.", minimum=1, maximum=MAX_LIMIT)]
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePoolRequest:
+class JudgePoolRequest(NamedTuple):
     """The notes of a question to be graded."""
 
     question: Annotated[
@@ -64,8 +62,7 @@ class JudgePoolRequest:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeRequest:
+class JudgeRequest(NamedTuple):
     """The grade of a note for a question."""
 
     question: Query

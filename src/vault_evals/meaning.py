@@ -19,7 +19,7 @@ from vault_evals.cases import MeaningExpected
 from vault_evals.results import JudgeUse, Outcome
 from vault_evals.wording import holds
 from vault_indexer.answer.check import Claim, Evidence, check_claim, on_one_line
-from vault_indexer.config.tables.llm import LlmSettings
+from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.ports import Llm
 from vault_indexer.providers import llm_for

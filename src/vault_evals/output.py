@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -27,8 +26,7 @@ OutFile = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ReportOutput:
+class ReportOutput(NamedTuple):
     """The form of a report, and where it goes."""
 
     report: Annotated[

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, NoReturn, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, NoReturn, cast
 
 import typer
 
@@ -72,8 +72,7 @@ class QuestionSource(StrEnum):
     CLICKED = "clicked"
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
+class Questions(NamedTuple):
     """Which questions, and how many notes of an answer count."""
 
     cases: Annotated[

@@ -16,15 +16,13 @@ from vault_evals.comparison import RankingReport, Slice, compare, source_of
 from vault_evals.questions import ASIDE, TUNE, Question
 from vault_evals.ranking import DEFAULT_K, RankingRun, ShowLine, run_ranking
 from vault_evals.variants import CONFIGURED, Options, Report, Variant, parse_variants, settings_with
-from vault_indexer.config import vault_config_file
 from vault_indexer.config.edits import config_text, replace_config, with_values
-from vault_indexer.config.schema import SCHEMA
+from vault_indexer.config.schema import SCHEMA, value_of, vault_may_set
 from vault_indexer.config.settings import Settings
-from vault_indexer.config.show import value_of
-from vault_indexer.config.trust import vault_may_set
 from vault_indexer.config.values import toml_text
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
+from vault_indexer.system import VAULT_CONFIG_NAME
 
 WEIGHTS: tuple[tuple[float, float], ...] = tuple(
     (keyword, graph) for graph in (0.5, 0.0, 1.0) for keyword in (1.0, 0.7, 1.4, 0.5, 2.0)
@@ -134,7 +132,7 @@ def apply(vault: Path, values: Mapping[str, str]) -> Path:
     The file is replaced atomically; a link is not followed. Returns its path. Raises VaultError if it cannot
     be read or written, UsageError if it is no regular file of TOML that this can change.
     """
-    file = vault_config_file(vault)
+    file = vault / VAULT_CONFIG_NAME
     text = config_text(file, "the settings", follow_links=False) or ""
     new = with_settings(text, values, file)
     replace_config(file, new)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from vault_indexer.contract.marks import MAX_LIMIT, MAX_QUERY_BYTES, Says
 from vault_indexer.errors import UsageError
@@ -14,8 +14,7 @@ _LARGEST_KEY = (1 << 63) - 1
 _KEY_DIGITS = len(str(_LARGEST_KEY))
 
 
-@dataclass(frozen=True, slots=True)
-class BodiesRequest:
+class BodiesRequest(NamedTuple):
     """The bodies of chunks by their keys."""
 
     keys: Annotated[

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import (
@@ -119,8 +119,7 @@ NotePath = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class GatewaySearchRequest:
+class GatewaySearchRequest(NamedTuple):
     """One search of a gateway."""
 
     query: Query
@@ -134,16 +133,14 @@ class GatewaySearchRequest:
     fields: Fields = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GatewayNoteRequest:
+class GatewayNoteRequest(NamedTuple):
     """One note of a gateway."""
 
     note: NotePath
     vault: OneVault = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GatewayRelatedRequest:
+class GatewayRelatedRequest(NamedTuple):
     """Notes near a note, in its vault."""
 
     note: NotePath
@@ -151,8 +148,7 @@ class GatewayRelatedRequest:
     vault: OneVault = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GatewayAskRequest:
+class GatewayAskRequest(NamedTuple):
     """One question to a gateway, which quotes notes and asks no language model."""
 
     question: Annotated[

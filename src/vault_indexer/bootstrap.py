@@ -11,7 +11,6 @@ from vault_indexer.config import (
     LoadedConfig,
     NamedVault,
     config_files,
-    default_index_dir,
     load,
     load_own,
     vaults_of,
@@ -31,6 +30,7 @@ from vault_indexer.index.note_workers import make_chunker
 from vault_indexer.index.reading.inspection import Inspector
 from vault_indexer.providers import LazyEmbedder
 from vault_indexer.service import VaultService
+from vault_indexer.system import default_index_dir
 from vault_indexer.text.phrases import which_vault
 from vault_indexer.vault.walk import root_identity
 

@@ -26,7 +26,7 @@ VaultIndexerError
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class VaultIndexerError(Exception):
@@ -57,8 +57,7 @@ class UnknownVaultError(UsageError):
     """No vault that may be read has this name."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigProblem:
+class ConfigProblem(NamedTuple):
     """One mistake in the configuration: where it stands, what stands there, what may."""
 
     key: str

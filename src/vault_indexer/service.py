@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
 from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
-from vault_indexer.config.trust import OPEN_STRATEGIES
+from vault_indexer.config.schema import OPEN_STRATEGIES
 from vault_indexer.contract.marks import (
     DEFAULT_MENTIONS,
     MAX_PAUSE_S,

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import sys
+import time
 import traceback
 from collections import ChainMap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from cli_sandbox import Sandbox
 from command_here import CommandHere
 
-from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, build, command_rows, main, program_of
+from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, command_rows, main, program_of
+from vault_indexer.cli.commands.status import LANGUAGES
+from vault_indexer.providers.choose import languages_of_provider
+
+if TYPE_CHECKING:
+    pass
 
 
 @pytest.fixture
@@ -72,13 +81,21 @@ def test_the_version_needs_no_command(here: CommandHere) -> None:
     assert (ran.code, ran.out, ran.err) == (0, f"{importlib.metadata.version('vault-indexer')}\n", "")
 
 
-def test_what_runs_is_loaded_and_the_rest_are_lines_of_the_help() -> None:
-    program = program_of(["status", "related"])
-    assert set(program.commands) == {one.name for one in COMMANDS}
-    loaded = {name for name, one in program.commands.items() if len(one.params) > 1}
-    assert loaded == {"status", "related"}
+@pytest.mark.parametrize(
+    ("words", "loaded", "others"),
+    [
+        ("status related", {"status", "related"}, False),
+        ("-x status related", {"status", "related"}, True),
+        ("vault", {"vault"}, False),
+        ("", set(), True),
+    ],
+)
+def test_a_command_is_loaded_if_a_word_names_it(words: str, loaded: set[str], others: bool) -> None:
+    program = program_of(words.split())
+    full = {name for name, one in program.commands.items() if name == "vault" or len(one.params) > 1}
+    assert full & (loaded | set(program.commands) - {"vault"}) == loaded
+    assert set(program.commands) == ({one.name for one in COMMANDS} if others else loaded)
     assert all(option.hidden for option in program.params if "completion" in option.name)
-    assert build(["vault"]).registered_groups[0].name == "vault"
 
 
 def test_a_process_leaves_with_the_status_of_its_command(
@@ -109,3 +126,50 @@ def test_an_error_that_nobody_foresaw_is_one_line_with_its_place(
             assert ended.value.code == 3
             told = capsys.readouterr()
             assert told.err == f"indexer: internal error: KeyError: 'a\\nb'{where}\n"
+
+
+HELP_OF_EACH = """
+import sys
+from vault_indexer.cli.app import main
+for name in sys.argv[1:]:
+    try:
+        main([*name.split(), "--help"])
+    except SystemExit as end:
+        assert not end.code, name
+    print(end="\\0")
+"""
+
+
+def test_the_help_takes_no_more_than_its_time() -> None:
+    started = time.process_time()
+    command = program_of([])
+    assert command.get_help(command.make_context("indexer", [], resilient_parsing=True))
+    assert time.process_time() - started < 0.2
+
+
+def test_every_help_is_plain(sandbox: Sandbox) -> None:
+    names = [command.name for command in COMMANDS]
+    more = ["vault remove", "config show", "service install", "eval run", "eval rank"]
+    more = [name for name in more if name.split()[0] in names]
+    ran = sandbox.run(*names, *more, code=HELP_OF_EACH)
+    assert ran.code == 0, ran.err
+    helps = dict(zip([*names, *more], ran.out.split("\0"), strict=False))
+    for name, text in helps.items():
+        assert text.startswith(f"Usage: indexer {name}"), name
+        assert not re.search(r"<\w|default:|x<=|\.\.\.\n|\[required\]|--index-dir", text), (name, text)
+        assert re.search(r"\n\n[A-Z]", text), name
+
+
+@pytest.mark.parametrize("name", ["chunks", "clusters", "explain", "graph", "health", "unpublish", "verify"])
+def test_a_name_of_an_earlier_version_is_an_unknown_command(here: CommandHere, name: str) -> None:
+    ran = here.run(name, "Bread")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"No such command '{name}'." in ran.err
+
+
+def test_what_a_model_knows_is_said_as_the_providers_say_it() -> None:
+    known = {name: len(languages_of_provider(name)) for name in LANGUAGES}
+    assert known["wordllama"] == known["minilm"] == 1
+    assert known["multilingual"] + 1 == 16, "Chinese counts twice"
+    assert 95 <= known["e5"] <= 100
+    assert LANGUAGES["multilingual"] == "16 languages"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox
+from cli_sandbox import NOTES, PLAIN_MODEL, Ran, Sandbox
 from waiting import PROCESS_S
 
 
@@ -25,12 +27,6 @@ def test_a_vault_that_is_a_file(sandbox: Sandbox) -> None:
     ran = sandbox.run("status", "--vault", str(sandbox.vault / "Welcome.md"))
     assert ran.code == 3
     assert ran.complains("the vault is not a folder", "Welcome.md")
-
-
-def test_no_vault_named_and_none_here(sandbox: Sandbox) -> None:
-    ran = sandbox.run("search", "x")
-    assert ran.code == 2
-    assert ran.complains("indexer init ~/Notes", "--vault DIR")
 
 
 THREE_MISTAKES = """
@@ -87,65 +83,220 @@ def test_an_index_folder_that_cannot_be_written(sandbox: Sandbox, command: tuple
     assert ran.complains("indexer: ", "Welcome.md/index")
 
 
+CYRILLIC, CJK, EMOJI = "ж", "日", "🍞"
+
+
+def of_bytes(letter: str, size: int) -> str:
+    """So many bytes of UTF-8: the letter again and again, then `a`."""
+    count, rest = divmod(size, len(letter.encode()))
+    return letter * count + "a" * rest
+
+
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    "letter", [EMOJI, *(pytest.param(one, marks=pytest.mark.long) for one in (CYRILLIC, CJK))]
+)
+def test_a_query_of_4096_bytes_is_answered(served: Sandbox, letter: str) -> None:
+    ran = served.indexer("search", of_bytes(letter, 4096))
+    assert ran.code in (0, 1), ran.err
+    assert "bytes" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("letter", "size"),
     [
-        (("search", "x", "--limt", "3"), "--limt"),
-        (("search", "  "), "the query is empty"),
-        (("search",), "QUERY"),
-        (("serch", "x"), "serch"),
+        (EMOJI, 4098),
         *(
             pytest.param(*one, marks=pytest.mark.long)
-            for one in (
-                (("search", "x", "--limit", "1000"), "200"),
-                (("inspect",), "--all"),
-                (("inspect", "Welcome", "--strategy", "magic"), "header_based"),
-                (("rebuild", "extra"), "extra"),
-            )
+            for one in ((CYRILLIC, 4097), (CJK, 4097), (CJK, 30_000), (EMOJI, 100_000))
         ),
     ],
 )
-def test_wrong_usage(sandbox: Sandbox, arguments: tuple[str, ...], told: str) -> None:
-    ran = sandbox.indexer(*arguments)
+def test_a_longer_query_is_refused_with_the_same_words(
+    served: Sandbox, indexed: Sandbox, letter: str, size: int
+) -> None:
+    query = of_bytes(letter, size)
+    for sandbox in (served, indexed):
+        ran = sandbox.indexer("search", query)
+        assert ran.code == 2
+        assert ran.err == f"indexer: the query has {size} bytes: at most 4096 are allowed\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("related",),
+        *(pytest.param(one, marks=pytest.mark.long) for one in (("links",), ("links", "--mentions"))),
+    ],
+)
+def test_a_name_too_long_for_any_file_is_refused_with_the_same_words(
+    served: Sandbox, indexed: Sandbox, command: tuple[str, ...]
+) -> None:
+    for sandbox in (served, indexed):
+        ran = sandbox.indexer(*command, of_bytes(CJK, 30_000))
+        assert ran.code == 2
+        assert ran.err == "indexer: the path of the note has 30000 bytes: at most 4096 are allowed\n"
+
+
+ADDRESS_SPACE_KB = 400 * 1024
+SAID = (
+    "indexer: to open the index itself, a command needs as much as a daemon: "
+    "the daemon needs 1024 MB of address space, and has 400: raise `ulimit -v`"
+)
+
+
+def limited(sandbox: Sandbox, *arguments: str) -> Ran:
+    """`indexer ARGUMENTS` in a shell that has set the limit."""
+    shell = f'ulimit -v {ADDRESS_SPACE_KB}; exec "$0" -m vault_indexer.cli "$@"'
+    return sandbox.run_program(["/bin/sh", "-c", shell, sys.executable, *arguments])
+
+
+def place(sandbox: Sandbox) -> tuple[str, ...]:
+    return ("--vault", str(sandbox.vault), "--index-dir", str(sandbox.index_dir))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+@pytest.mark.parametrize(
+    "command",
+    ["search telescope", "rebuild", "check", "export"],
+)
+def test_too_little_address_space_is_said_in_one_line(sandbox: Sandbox, command: str) -> None:
+    ended = limited(sandbox, *command.split(), *place(sandbox))
+    assert ended.err.splitlines() == [SAID]
+    assert (ended.code, ended.out) == (3, "")
+    assert not sandbox.index_dir.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_all_vaults_are_no_exception(sandbox: Sandbox) -> None:
+    config = sandbox.root / "config" / "vault-indexer" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[vaults]\none = "{sandbox.vault}"\ntwo = "{sandbox.vault / "Sky"}"\n', "utf-8")
+    ended = limited(sandbox, "search", "telescope")
+    assert ended.err.splitlines() == [SAID]
+    assert ended.code == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits")
+def test_a_command_that_a_daemon_answers_does_with_less(served: Sandbox) -> None:
+    found = limited(served, "search", "telescope", *place(served))
+    assert found.code == 0, found.err
+    assert "Night sky" in found.out
+
+
+@pytest.mark.parametrize("index_dir", [".", "..", "linked"])
+def test_an_index_folder_that_contains_the_notes_is_refused(sandbox: Sandbox, index_dir: str) -> None:
+    (sandbox.vault / "linked").symlink_to(sandbox.vault)
+    before = sandbox.vault.stat().st_mode
+    ran = sandbox.run("rebuild", "--vault", str(sandbox.vault), "--index-dir", str(sandbox.vault / index_dir))
     assert ran.code == 2
-    assert ran.out == ""
-    assert ran.complains(told)
+    assert ran.complains(str(sandbox.vault / index_dir), "contains the notes of")
+    assert (sandbox.vault.stat().st_mode, (sandbox.vault / "generations").exists()) == (before, False)
 
 
-def test_a_reader_that_has_read_enough_is_no_error(indexed: Sandbox) -> None:
-    command = [sys.executable, "-m", "vault_indexer.cli", "export"]
-    place = ["--vault", str(indexed.vault), "--index-dir", str(indexed.index_dir)]
-    with subprocess.Popen(
-        [*command, *place],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=indexed.environ,
-        cwd=indexed.root,
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        _, err = process.communicate(timeout=PROCESS_S)
-        assert err == b""
-        assert process.returncode == 0
+def test_a_query_from_standard_input(served: Sandbox) -> None:
+    place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir), "--json")
+    for command, key in (("search", "query"), ("ask", "question")):
+        done = subprocess.run(
+            [sys.executable, "-m", "vault_indexer.cli", command, "-", *place],
+            input="rings of\n  Saturn\n",
+            env=served.environ,
+            capture_output=True,
+            text=True,
+            timeout=PROCESS_S,
+            check=False,
+        )
+        assert json.loads(done.stdout)[key] == "rings of Saturn", done.stderr
 
 
-def test_a_mistake_in_the_program_is_one_line_too(sandbox: Sandbox) -> None:
-    code = """
-from vault_indexer.cli.app import main
-try:
-    main(["--version"])
-except SystemExit:
-    pass
-print(1 / 0)
-"""
-    ran = sandbox.run(code=code)
-    assert ran.code == 3
-    assert ran.complains("indexer: internal error: ZeroDivisionError")
-    assert len(ran.err.splitlines()) == 1
+def test_a_closed_pipe_is_no_failure(served: Sandbox) -> None:
+    """Whoever reads has closed the pipe before the first line, as `head` does after its last."""
+    code = (
+        "import os, sys\nread, write = os.pipe()\nos.dup2(write, 1)\nos.close(read)\nos.close(write)\n"
+        "from vault_indexer.cli.app import main\nmain()\n"
+    )
+    place = ("--vault", str(served.vault), "--index-dir", str(served.index_dir))
+    for options in ((), ("--json",), ("--paths",)):
+        ran = served.run("search", "telescope", *options, *place, code=code)
+        assert (ran.code, ran.err) == (0, ""), options
 
 
-def test_init_needs_a_folder(sandbox: Sandbox) -> None:
-    ran = sandbox.run("init", "--vault", str(Path(sandbox.root) / "nowhere"))
-    assert ran.code == 3
-    assert ran.complains("no such vault")
+def empty(vault: Sandbox) -> None:
+    for path in NOTES:
+        (vault.vault / path).unlink()
+
+
+def test_rebuild_refuses_an_emptied_folder(copied: Sandbox) -> None:
+    empty(copied)
+    ran = copied.indexer("rebuild")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.complains(
+        "Not rebuilt: the vault looks empty (3 files expected). The index is kept.", "--force"
+    )
+    assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
+    shown = copied.indexer("status").out
+    assert ", not kept up to date" in shown.splitlines()[0]
+    assert "warning      the vault looks empty (3 files expected). The index is kept." in shown
+    forced = copied.indexer("rebuild", "--force", "--json")
+    assert (forced.code, forced.data["notes"]) == (0, 0)
+
+
+def test_check_repairs_nothing_of_an_emptied_folder(copied: Sandbox) -> None:
+    empty(copied)
+    for options in ((), ("--repair",)):
+        ran = copied.indexer("check", *options)
+        assert ran.code == 1
+        (line,) = [one for one in ran.out.splitlines() if one.startswith("!   vault ")]
+        assert "the vault looks empty (3 files expected). The index is kept." in line
+        assert line.endswith("indexer rebuild --force")
+        assert "differ" not in ran.out
+    assert copied.indexer("search", "telescope", "-l").out.count("Night sky.md") == 1
+
+
+@pytest.mark.long
+def test_rebuild_refuses_an_emptied_folder_through_the_daemon(copied: Sandbox) -> None:
+    assert copied.indexer("start", "--wait", str(PROCESS_S)).code == 0
+    try:
+        shutil.copytree(copied.vault, copied.root / "kept")
+        empty(copied)
+        ran = copied.indexer("rebuild")
+        assert (ran.code, ran.complains("Not rebuilt", "--force")) == (3, True), ran.err
+        assert copied.indexer("status", "--json").data["notes"] == 3
+        shutil.copytree(copied.root / "kept", copied.vault, dirs_exist_ok=True)
+        assert copied.indexer("rebuild", "--json").data["notes"] == 3
+    finally:
+        assert copied.indexer("stop").code == 0
+
+
+def test_one_changed_key_is_one_line(copied: Sandbox) -> None:
+    copied.write(".indexer.toml", '[chunking]\nstrategy = "semantic"\n')
+    ran = copied.indexer("search", "telescope")
+    notices = [line for line in ran.err.splitlines() if line.startswith("Index ")]
+    assert notices == ["Index rebuilt: chunking.strategy is now semantic"]
+
+
+def test_a_check_finds_what_cannot_run(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, PLAIN_MODEL)
+    file = sandbox.root / "config.toml"
+    file.write_text(
+        '[embedding]\nprovider = "openai"\nurl = "http://127.0.0.1:9/v1"\napi_key_env = "NO_SUCH_KEY"\n'
+        '[chunking]\nstrategy = "llm"\n'
+    )
+    ran = sandbox.indexer("check", "--config", str(file))
+    assert (ran.code, ran.err) == (1, "")
+    assert f'{file}: embedding.model = "": must be set: embedding.provider is "openai"' in ran.out
+    assert "NO_SUCH_KEY" in ran.out
+    assert 'llm.provider = "none"' in ran.out
+    vault = sandbox.indexer("check", "--json", "--config", str(file)).data["vaults"][0]  # type: ignore[index]
+    keys = [problem["key"] for problem in vault["configuration"]]
+    assert keys == ["embedding.model", "embedding.api_key_env", "llm.provider"]
+
+
+def test_a_stray_variable_is_a_warning(indexed: Sandbox) -> None:
+    stray = Sandbox(indexed.root, {"INDEXER_SEARCH_LIMT": "3"})
+    for command in (("search", "telescope"), ("config", "show")):
+        ran = stray.indexer(*command)
+        assert ran.code == 0, ran.err
+        assert ran.complains(
+            "Warning: the variable INDEXER_SEARCH_LIMT is unknown and ignored; did you mean "
+            "INDEXER_SEARCH_LIMIT?"
+        )

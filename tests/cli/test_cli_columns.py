@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
+from cli_sandbox import TERMINAL_VARIABLES
+from command_here import TerminalText
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
+from shown_text import STYLES
 
 from vault_indexer.cli.output.columns import (
     cell_width,
@@ -21,26 +26,28 @@ from vault_indexer.cli.output.columns import (
     print_rows,
     shorten_path,
 )
-from vault_indexer.cli.output.terminal import text
+from vault_indexer.cli.output.terminal import out, text
+from vault_indexer.text.control_characters import clean
+
+Printed = Callable[[int | None, Callable[[Console], None]], list[str]]
 
 
-class Screen:
-    """A console of so many columns that keeps the lines it was sent; without columns, a pipe."""
+@pytest.fixture
+def lines_of(monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """The lines that a function prints at a terminal of so many columns, without styles; in a pipe for
+    None."""
 
-    def __init__(self, columns: int | None) -> None:
-        self._sent = io.StringIO()
-        self.console = Console(
-            file=self._sent,
-            width=columns or 1000,
-            force_terminal=columns is not None,
-            color_system=None,
-            highlight=False,
-            markup=False,
-        )
+    def printed(columns: int | None, show: Callable[[Console], None]) -> list[str]:
+        for name in TERMINAL_VARIABLES:
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.setenv("COLUMNS", str(columns))
+        sent = io.StringIO() if columns is None else TerminalText()
+        with redirect_stdout(sent):
+            show(out())
+        return STYLES.sub("", sent.getvalue()).split("\n")[:-1]
 
-    @property
-    def lines(self) -> list[str]:
-        return self._sent.getvalue().split("\n")[:-1]
+    return printed
 
 
 @pytest.mark.parametrize(
@@ -58,11 +65,10 @@ class Screen:
     ],
 )
 def test_a_path_and_what_is_said_of_it_are_one_line(
-    columns: int | None, path: str, end: str, indent: int, line: str
+    lines_of: Printed, columns: int | None, path: str, end: str, indent: int, line: str
 ) -> None:
-    screen = Screen(columns)
-    print_ends(screen.console, path, "", end, indent=indent)
-    assert screen.lines == [line]
+    shown = lines_of(columns, lambda console: print_ends(console, path, "", end, indent=indent))
+    assert shown == [line]
 
 
 @pytest.mark.parametrize(
@@ -78,11 +84,9 @@ def test_a_path_and_what_is_said_of_it_are_one_line(
     ],
 )
 def test_a_value_is_wrapped_below_itself(
-    columns: int | None, name: str, value: str, indent: int, lines: list[str]
+    lines_of: Printed, columns: int | None, name: str, value: str, indent: int, lines: list[str]
 ) -> None:
-    screen = Screen(columns)
-    print_row(screen.console, name, value, "", indent=indent)
-    assert screen.lines == lines
+    assert lines_of(columns, lambda console: print_row(console, name, value, "", indent=indent)) == lines
 
 
 ROWS = (("1", "A.md", "", "see A"), ("22", "Longer/B.md", "embed", "and more words of it"))
@@ -90,6 +94,7 @@ IN_COLUMNS = ["1   A.md                see A", "22  Longer/B.md  embed  and more
 
 
 def cells(*rows: tuple[str, ...]) -> list[list[Text]]:
+    """Made where they are printed: a terminal shows rich's texts."""
     return [[text((cell, "")) for cell in row] for row in rows]
 
 
@@ -111,30 +116,33 @@ def cells(*rows: tuple[str, ...]) -> list[list[Text]]:
         ),
     ],
 )
-def test_rows_are_columns_where_all_have_room(columns: int | None, head: int, lines: list[str]) -> None:
-    screen = Screen(columns)
-    print_rows(screen.console, cells(*ROWS), head=head)
-    assert screen.lines == lines
+def test_rows_are_columns_where_all_have_room(
+    lines_of: Printed, columns: int | None, head: int, lines: list[str]
+) -> None:
+    assert lines_of(columns, lambda console: print_rows(console, cells(*ROWS), head=head)) == lines
 
 
-def test_what_a_program_reads_is_never_cut() -> None:
-    screen = Screen(None)
-    print_rows(screen.console, cells(("a " * 600, "b")), head=1)
-    print_ends(screen.console, "c " * 600, "", "d")
-    print_row(screen.console, "e", "f " * 600, "")
-    assert screen.lines == ["a " * 600 + "  b", "c " * 600 + "  d", "e  " + "f " * 600]
+@pytest.mark.parametrize(
+    ("rows", "lines"),
+    [
+        ([("a " * 600, "b")], ["a " * 600 + "  b"]),
+        (
+            [("a" * 61, "b"), ("c", "d"), ("e" * 60, "f")],
+            [f"{'a' * 61}  b", f"c{' ' * 61}d", f"{'e' * 60}  f"],
+        ),
+        ([("a", "", "b"), ("cc", "", "d")], ["a   b", "cc  d"]),
+    ],
+    ids=["nothing is cut", "a very long cell is out of line alone", "an empty column takes no room"],
+)
+def test_what_a_program_reads_is_columns(
+    lines_of: Printed, rows: list[tuple[str, ...]], lines: list[str]
+) -> None:
+    assert lines_of(None, lambda console: print_rows(console, cells(*rows), head=1)) == lines
 
 
-def test_one_very_long_cell_does_not_push_the_others_away() -> None:
-    screen = Screen(None)
-    print_rows(screen.console, cells(("a" * 61, "b"), ("c", "d"), ("e" * 60, "f")), head=1)
-    assert screen.lines == [f"{'a' * 61}  b", f"c{' ' * 61}d", f"{'e' * 60}  f"]
-
-
-def test_a_column_without_any_text_takes_no_room() -> None:
-    screen = Screen(None)
-    print_rows(screen.console, cells(("a", "", "b"), ("cc", "", "d")), head=1)
-    assert screen.lines == ["a   b", "cc  d"]
+def test_a_path_and_a_value_that_a_program_reads_are_never_cut(lines_of: Printed) -> None:
+    assert lines_of(None, lambda console: print_ends(console, "c " * 600, "", "d")) == ["c " * 600 + "  d"]
+    assert lines_of(None, lambda console: print_row(console, "e", "f " * 600, "")) == ["e  " + "f " * 600]
 
 
 @given(st.text(st.sampled_from("ab/日é"), max_size=30), st.integers(1, 40))
@@ -179,15 +187,34 @@ NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
 def test_a_long_line_is_cut_so_that_what_matters_is_seen(
     width: int, span: tuple[int, int], line: str
 ) -> None:
-    assert cut_text(text((NUMBERS, "")), width, span).plain == line
+    for stream in (TerminalText(), io.StringIO()):
+        with redirect_stdout(stream):
+            assert cut_text(text((NUMBERS, "")), width, span).plain == line
 
 
-def test_a_line_of_one_word_is_cut_at_its_end() -> None:
-    assert cut_text(text(("x" * 40, "")), 30, (35, 38)).plain == f"…{'x' * 28}…"
+@pytest.mark.parametrize(
+    ("words", "width", "span", "line"),
+    [
+        ("x" * 40, 30, (35, 38), f"…{'x' * 28}…"),
+        (f" {NUMBERS}", 20, (2, 23), "…one two three four…"),
+    ],
+    ids=["one word", "a space at the beginning"],
+)
+def test_a_line_without_a_space_before_the_span_is_cut_there(
+    words: str, width: int, span: tuple[int, int], line: str
+) -> None:
+    with redirect_stdout(TerminalText()):
+        assert cut_text(text((words, "")), width, span).plain == line
 
 
-def test_a_space_at_the_beginning_of_a_line_is_cut_first() -> None:
-    assert cut_text(text((f" {NUMBERS}", "")), 20, (2, 23)).plain == "…one two three four…"
+@given(st.text(st.sampled_from("a \tb日é"), max_size=12), st.text(st.sampled_from("a 日"), max_size=5))
+def test_a_plain_line_is_as_wide_as_a_styled_one(first: str, second: str) -> None:
+    plain, styled = text((first, "red")), Text(clean(first))
+    for line in (plain, styled):
+        line.append_text(text((second, ""))) if line is plain else line.append(second)
+        line.rstrip()
+    assert (plain.plain, plain.cell_len, plain.copy().plain) == (styled.plain, styled.cell_len, styled.plain)
+    assert plain[1:3].plain == styled[1:3].plain
 
 
 def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -197,14 +224,14 @@ def test_the_home_folder_is_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert shown == ["~", "~/a/b", f"{tmp_path}2/a", str(tmp_path.parent), f"{tmp_path}a", "/z", "a"]
 
 
-def test_a_chunk_is_one_line_with_its_place_and_its_size() -> None:
-    pipe = Screen(None)
-    print_chunk(pipe.console, 9, 11, "Bread > Kneading", f"Knead\n the  dough.{' ' * 1000}")
-    print_chunk(pipe.console, 12345, 67890, "", "Bake.")
-    assert pipe.lines == [
+def test_a_chunk_is_one_line_with_its_place_and_its_size(lines_of: Printed) -> None:
+    def show(console: Console) -> None:
+        print_chunk(console, 9, 11, "Bread > Kneading", f"Knead\n the  dough.{' ' * 1000}")
+        print_chunk(console, 12345, 67890, "", "Bake.")
+
+    assert lines_of(None, show) == [
         "     9-11   1,018  Bread > Kneading: Knead the dough.",
         "12345-67890       5  Bake.",
     ]
-    narrow = Screen(30)
-    print_chunk(narrow.console, 1, 2, "Bread", "Knead the dough.")
-    assert narrow.lines == ["      1-2      16  Bread: Kne…"]
+    narrow = lines_of(30, lambda console: print_chunk(console, 1, 2, "Bread", "Knead the dough."))
+    assert narrow == ["      1-2      16  Bread: Kne…"]

@@ -100,9 +100,3 @@ def test_mistakes_in_the_exclusions_of_a_vault_are_mistakes(here: CommandHere) -
     ran = here.indexer("check")
     assert ran.code == 1
     assert "app.json" in ran.out
-
-
-def test_json_is_indented_for_a_person_and_one_line_for_a_program(here: CommandHere) -> None:
-    shown = here.terminal("config", "show", "--json").out.replace("\r", "")
-    assert shown.startswith('{\n  "') and not shown.startswith("{\n   ")
-    assert len(here.indexer("config", "show", "--json").out.splitlines()) == 1

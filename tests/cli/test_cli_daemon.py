@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
-from cli_sandbox import Sandbox
-from waiting import PROCESS_S
+from cli_sandbox import PLAIN_MODEL, Sandbox
+from waiting import PROCESS_S, wait_until
+
+from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 
 
 def serving(sandbox: Sandbox) -> subprocess.Popen[str]:
@@ -72,32 +77,6 @@ def test_commands_answer_alike_through_the_daemon(served: Sandbox, indexed: Sand
 
 
 @pytest.mark.long
-def test_the_vault_alone_leads_to_the_daemon(sandbox: Sandbox) -> None:
-    assert sandbox.run("rebuild", "--vault", str(sandbox.vault)).code == 0
-    started = sandbox.run("start", "--vault", str(sandbox.vault), "--wait", str(PROCESS_S))
-    assert started.code == 0, started.err
-    try:
-        found = sandbox.run("status", "--vault", str(sandbox.vault), "--json")
-        assert json.loads(found.out)["daemon"]["running"] is True
-        ran = sandbox.run("search", "telescope", "--vault", str(sandbox.vault), "--fresh")
-        assert ran.code == 0, ran.err
-    finally:
-        assert sandbox.run("stop", "--vault", str(sandbox.vault)).code == 0
-    after = sandbox.run("status", "--vault", str(sandbox.vault), "--json")
-    assert json.loads(after.out)["daemon"]["running"] is False
-
-
-@pytest.mark.long
-def test_only_one_daemon_an_index(served: Sandbox) -> None:
-    second = served.indexer("serve")
-    assert second.code == 3
-    assert second.complains(str(served.daemon_file()["pid"]))
-    again = served.indexer("start")
-    assert again.code == 0
-    assert "running already" in again.err
-
-
-@pytest.mark.long
 def test_rebuild_and_check_through_the_daemon(served: Sandbox) -> None:
     before = json.loads(served.indexer("status", "--json").out)["generation"]
     report = served.indexer("rebuild", "--json")
@@ -114,38 +93,69 @@ def test_the_token_is_private(served: Sandbox) -> None:
     assert len(str(served.daemon_file()["token"])) >= 32
 
 
-def test_stop_without_a_daemon(sandbox: Sandbox) -> None:
-    ran = sandbox.indexer("stop")
-    assert ran.code == 0
-    assert ran.err == "No daemon is running.\n"
+def model_of(sandbox: Sandbox) -> object:
+    manifest = sandbox.indexer("status", "--json").data["manifest"]
+    assert isinstance(manifest, dict)
+    return manifest["embedding_model"]["provider"]
 
 
-@pytest.mark.long
-def test_a_file_left_by_a_dead_daemon_counts_as_none(sandbox: Sandbox) -> None:
-    process = serving(sandbox)
-    process.kill()
-    process.communicate()
-    assert (sandbox.index_dir / "daemon.json").exists()
-    ran = sandbox.indexer("search", "telescope", "--json")
-    assert ran.code == 0, ran.err
-    assert ran.err == "" or "daemon" not in ran.err
-
-
-@pytest.mark.long
-def test_a_pid_taken_by_someone_else_is_not_asked_nor_stopped(sandbox: Sandbox) -> None:
+def test_without_a_daemon_they_are_made_here(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path, PLAIN_MODEL)
+    for number in range(120):
+        sandbox.write(f"Note {number}.md", f"# Note {number}\n\n{'About the garden in the rain. ' * 70}\n")
     assert sandbox.indexer("rebuild").code == 0
-    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert model_of(sandbox) == "wordllama"
+    made = sandbox.indexer("embed", "--now")
+    assert (made.code, made.out.startswith("Indexed ")) == (0, True), made
+    assert model_of(sandbox) == "multilingual"
+    shown = sandbox.indexer("embed")
+    assert (shown.code, shown.err) == (0, "There are no better vectors to make.\n")
+
+
+@pytest.mark.parametrize("option", ["--pause", "--resume"])
+def test_only_a_daemon_can_be_paused(indexed: Sandbox, option: str) -> None:
+    ran = indexed.indexer("embed", option)
+    assert ran.code == 3
+    assert ran.complains("no daemon")
+
+
+def strategy_of(sandbox: Sandbox) -> object:
+    manifest = sandbox.indexer("status", "--json").data["manifest"]
+    assert isinstance(manifest, dict)
+    return manifest["chunking_config"]["strategy"]
+
+
+def test_rebuild_takes_a_strategy_for_once(copied: Sandbox) -> None:
+    assert copied.indexer("rebuild", "--strategy", "paragraph").code == 0
+    assert strategy_of(copied) == "paragraph"
+    assert copied.indexer("search", "telescope").complains(
+        "Index rebuilt: chunking.strategy is now header_based"
+    )
+    ran = copied.indexer("rebuild", "--strategy", "words")
+    assert ran.code == 2
+    assert ran.complains("Invalid value for --strategy: there is no strategy words", "paragraph")
+    assert "INDEXER" not in ran.err
+
+
+@pytest.mark.long
+def test_a_daemon_takes_a_strategy_for_its_life(copied: Sandbox) -> None:
+    assert copied.indexer("start", "--strategy", "word", "--wait", str(PROCESS_S)).code == 0
     try:
-        left = {
-            "pid": other.pid,
-            "url": "http://127.0.0.1:9",
-            "token": "t" * 40,
-            "vault": str(sandbox.vault),
-            "started": "2026-01-01T00:00:00Z",
-        }
-        (sandbox.index_dir / "daemon.json").write_text(json.dumps(left))
-        assert sandbox.indexer("search", "telescope").code == 0
-        assert sandbox.indexer("stop").err == "No daemon is running.\n"
-        assert other.poll() is None
+        wait_until(lambda: strategy_of(copied) == "word", "the index is rebuilt")
+        ran = copied.indexer("rebuild", "--strategy", "paragraph")
+        assert (ran.code, ran.complains("a daemon keeps this index")) == (2, True), ran.err
     finally:
-        other.communicate(b"\n")
+        assert copied.indexer("stop").code == 0
+
+
+def test_a_daemon_that_does_not_listen_any_more_is_not_asked(sandbox: Sandbox) -> None:
+    sandbox.index_dir.mkdir(mode=0o700)
+    with socket.socket() as bound:  # nobody listens at its port
+        bound.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        write_daemon(sandbox.index_dir, DaemonInfo(os.getpid(), url, "token", "", "2026-01-01T00:00:00Z"))
+        request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "status"}}
+        # Another one is started, which fails for a reason of its own.
+        place = ("--vault", "nowhere", "--index-dir", str(sandbox.index_dir))
+        ran = sandbox.run("mcp", *place, stdin=json.dumps(request) + "\n")
+    assert json.loads(ran.out)["error"]["message"].startswith("no such vault: ")

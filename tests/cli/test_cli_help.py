@@ -8,7 +8,7 @@ import pytest
 from cli_sandbox import Sandbox
 from command_here import CommandHere
 
-from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, command_rows
+from vault_indexer.cli.app import COMMANDS
 from vault_indexer.cli.commands.help import about, docs_folder, overview, page_names, reference_sections
 from vault_indexer.errors import UsageError
 
@@ -25,15 +25,6 @@ def test_without_a_topic_every_page_is_listed_with_its_line() -> None:
 def test_there_is_help_on_every_command() -> None:
     sections = reference_sections((DOCS / "commands.md").read_text(encoding="utf-8"))
     assert {command.name for command in COMMANDS} <= sections.keys()
-
-
-def test_the_columns_of_all_groups_are_as_wide(here: CommandHere) -> None:
-    assert {len(name) for group in (*GROUPS, ADVANCED) for name, _ in command_rows(group)} == {17}
-    assert command_rows("Begin")[0] == ("init [DIR]       ", "Add a folder of notes and index it.")
-    lines = here.run("help", "advanced").out.splitlines()
-    assert len(lines) == sum(one.group == ADVANCED for one in COMMANDS)
-    assert lines[0] == "serve              Run the daemon in the foreground."
-    assert "completion SHELL   Print the script that completes commands in a shell." in lines
 
 
 def test_a_command_shows_its_section_alone() -> None:

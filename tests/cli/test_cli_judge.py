@@ -1,10 +1,18 @@
-"""Grading notes at the terminal (`indexer eval judge`). The questions are asked in `tests/evals`."""
+"""`indexer eval` at the terminal. What it asks and answers is in `tests/evals`."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
+from typing import cast
 
+import pytest
 from cli_sandbox import Sandbox
+from test_cli_bad_input import SAID, limited, place
+
+from vault_evals.questions import Question, generated_file, write_questions
+from vault_evals.ranking_commands import ranking_of_run
+from vault_indexer.cli.parameters import VaultSelection
 
 
 def test_a_session_that_was_left_says_how_to_go_on(indexed: Sandbox, tmp_path: Path) -> None:
@@ -14,3 +22,28 @@ def test_a_session_that_was_left_says_how_to_go_on(indexed: Sandbox, tmp_path: P
     assert left.err == f"0 grades in {folder}; run it again to go on\n"
     ended = indexed.indexer(*judge, stdin="2\n" * 9)
     assert ended.err.endswith(f" in {folder}\n")
+
+
+def test_too_little_address_space_is_said_in_one_line(sandbox: Sandbox) -> None:
+    ended = limited(sandbox, "eval", "judge", "telescope", *place(sandbox))
+    assert (ended.code, ended.out, ended.err.splitlines()) == (3, "", [SAID])
+
+
+class EndedSelection:
+    """The process gets SIGTERM as soon as somebody wants to know which vault is meant."""
+
+    def __getattr__(self, name: str) -> object:
+        signal.raise_signal(signal.SIGTERM)
+        raise AssertionError(f"{name} is read in spite of the signal")
+
+
+def test_sigterm_ends_a_ranking_with_its_status_and_means_afterwards_what_it_meant(tmp_path: Path) -> None:
+    write_questions(generated_file(tmp_path), [Question("q", "bread", {})])
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            ranking_of_run(cast("VaultSelection", EndedSelection()), tmp_path)
+        assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended.value.code == 143

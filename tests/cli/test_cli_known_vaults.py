@@ -56,22 +56,6 @@ def test_after_a_first_rebuild_the_folder_is_known(sandbox: Sandbox) -> None:
     assert sandbox.run("config", "show", "--json").data["vault"] == str(sandbox.vault), "the only one"
 
 
-@pytest.mark.long
-def test_of_several_known_vaults_one_is_chosen(sandbox: Sandbox) -> None:
-    assert sandbox.run("rebuild", "--vault", "vault").code == 0
-    other = make(sandbox.root / "other")
-    assert sandbox.run("rebuild", "--vault", str(other.vault)).code == 0
-    asked = sandbox.run("search", "telescope")
-    assert asked.code == 2
-    assert asked.err == "indexer: Which vault? Add --vault vault or --vault vault-2.\n"
-    assert sandbox.run("search", "telescope", "--vault", "vault-2").code == 0
-    shown = sandbox.run("status").out.splitlines()
-    assert [line.split()[0] for line in shown] == ["vault", "vault-2", "not"], "each in a line"
-    assert [line.split()[0] for line in sandbox.run("vault", "list").out.splitlines()] == ["vault", "vault-2"]
-    assert sandbox.run("check").out.count("agrees with the vault: 3 notes") == 2
-    assert not own_config(sandbox).exists(), "what is known needs no configuration"
-
-
 def test_init_registers_builds_and_says_what_is_next(sandbox: Sandbox) -> None:
     (sandbox.vault / "Broken.md").write_bytes(b"\xff\xfe\x00not text")
     made = sandbox.run("init", "vault")
@@ -155,18 +139,6 @@ def test_the_vaults_are_listed_while_their_daemon_is_ending(copied: Sandbox) -> 
     assert listed.out.startswith("work ")
 
 
-def test_check_knows_left_over_indices(sandbox: Sandbox) -> None:
-    assert sandbox.run("init", "vault").code == 0
-    assert (
-        sandbox.run("vault", "remove", "vault").err.splitlines()[-1].endswith("(--delete-index deletes it).")
-    )
-    found = sandbox.run("check", "--vault", "vault")
-    assert found.code == 1
-    assert "!   left-over index" not in found.out, "it is in use again"
-    assert sandbox.run("vault", "remove", "vault", "--delete-index").code == 0
-    assert not list((sandbox.root / "state" / "vault-indexer").glob("vault-*"))
-
-
 def test_check_knows_a_left_over_index_where_no_vault_is_left(sandbox: Sandbox) -> None:
     assert sandbox.run("rebuild", "--vault", "vault").code == 0
     sandbox.vault.rename(sandbox.root / "gone")
@@ -177,13 +149,6 @@ def test_check_knows_a_left_over_index_where_no_vault_is_left(sandbox: Sandbox) 
     assert line.endswith(f"{sandbox.vault} is gone (indexer vault remove {sandbox.vault} --delete-index)")
     assert sandbox.run("vault", "remove", str(sandbox.vault), "--delete-index").err == "Deleted the index.\n"
     assert sandbox.run("check").complains("No vault here")
-
-
-def test_a_first_search_says_what_was_indexed(sandbox: Sandbox) -> None:
-    (sandbox.vault / ".obsidian").mkdir()
-    first = sandbox.run("search", "telescope", cwd=sandbox.vault)
-    assert first.err.splitlines()[-1] == "Indexed 3 notes (first use)."  # behind the progress of a slow build
-    assert "Index" not in sandbox.run("search", "telescope", cwd=sandbox.vault).err
 
 
 def test_an_index_is_left_over_once_its_vault_is_gone(state: Path) -> None:

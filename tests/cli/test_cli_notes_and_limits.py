@@ -53,33 +53,6 @@ def answered(ran: Ran) -> dict[str, Any]:
     return ran.data
 
 
-def test_limit_cuts_the_links_that_lead_nowhere(place: Sandbox) -> None:
-    found = answered(place.indexer("links", "--unresolved", "--limit", "2", "--json"))
-    assert [len(found["unresolved"]), found["targets"], found["links"], found["more"]] == [2, 4, 4, True]
-    shown = place.indexer("links", "--unresolved", "--limit", "2")
-    assert "links that lead nowhere: 4" in shown.out
-    assert len(shown.out.splitlines()) == 3
-    assert "There are more (--limit)." in shown.err
-
-
-def test_limit_cuts_the_orphans(place: Sandbox) -> None:
-    found = answered(place.indexer("links", "--orphans", "--limit", "2", "--json"))
-    assert [one["path"] for one in found["orphans"]] == ["Alone 1.md", "Alone 2.md"]
-    assert (found["count"], found["more"]) == (3, True)
-
-
-def test_limit_cuts_the_links_of_a_note(place: Sandbox) -> None:
-    found = answered(place.indexer("links", "Hub", "--limit", "2", "--json"))
-    assert [len(found[name]) for name in ("outgoing", "backlinks", "unresolved", "diagnostics")] == [2] * 4
-    assert (found["outgoing_count"], found["backlink_count"], found["unresolved_count"]) == (5, 3, 3)
-    assert found["more"] is True
-
-
-def test_limit_cuts_the_mentions(place: Sandbox) -> None:
-    found = answered(place.indexer("links", "--mentions", "Hub", "-n", "1", "--json"))
-    assert (len(found["mentions"]), found["more"]) == (1, True)
-
-
 def test_every_answer_names_the_note_by_its_vault_path(place: Sandbox) -> None:
     for command, key in ((("related",), "note"), (("links",), "path"), (("links", "--mentions"), "path")):
         assert answered(place.indexer(*command, "hub", "--json"))[key] == "Hub.md"

@@ -47,34 +47,6 @@ def test_open_starts_the_daemon_and_the_browser(copied: Sandbox, tmp_path: Path)
     assert not file.exists()
 
 
-def test_open_without_a_browser_prints_the_address(served: Sandbox, tmp_path: Path) -> None:
-    made = Sandbox(served.root, {"BROWSER": "", "PATH": str(tmp_path), "DISPLAY": "", "WAYLAND_DISPLAY": ""})
-    ran = made.indexer("open")
-    assert ran.code == 0, ran.err
-    assert ran.out.startswith("http://127.0.0.1:")
-
-
-def test_links_lists_the_files_around_a_note(served: Sandbox) -> None:
-    ran = served.indexer("links", "Welcome", "--links-only")
-    assert ran.code == 0, ran.err
-    assert [line.split()[0] for line in ran.out.splitlines()] == ["0", "1", "1"]
-    found = served.indexer("links", "Welcome", "--depth", "1", "--json").data
-    assert {node["path"] for node in found["nodes"]} == {  # type: ignore[attr-defined]
-        "Welcome.md",
-        "Kitchen/Bread.md",
-        "Sky/Night sky.md",
-    }
-
-
-def test_depth_and_limit(served: Sandbox) -> None:
-    served_at = ("links", "Kitchen/Bread.md", "--links-only", "--json")
-    near = served.indexer(*served_at).data
-    assert len(near["nodes"]) == 3  # type: ignore[arg-type]
-    cut = served.indexer(*served_at, "--limit", "2").data
-    assert (len(cut["nodes"]), cut["more"]) == (2, True)  # type: ignore[arg-type]
-    assert served.indexer(*served_at, "--depth", "4").code == 2
-
-
 def test_dot_and_graphml_are_what_other_programs_read(served: Sandbox) -> None:
     import networkx as nx
 
@@ -87,7 +59,7 @@ def test_dot_and_graphml_are_what_other_programs_read(served: Sandbox) -> None:
 
 
 def test_a_name_is_quoted_in_both_formats() -> None:
-    from vault_indexer.cli.connection.files_around import dot_lines, graphml_lines
+    from vault_indexer.cli.commands.links import dot_lines, graphml_lines
     from vault_indexer.serve.api.generated.shapes import NoteGraphJson
 
     name = 'a"b\\c<&>\n\x01.md'
@@ -99,19 +71,6 @@ def test_a_name_is_quoted_in_both_formats() -> None:
     }
     assert '  "a\\"b\\\\c<&> \x01.md"' in "\n".join(dot_lines(graph))
     ElementTree.fromstring("\n".join(graphml_lines(graph)).encode())
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("links", "Nowhere at all"), "no such note"),
-        (("links", "Welcome", "--dot", "--graphml"), "one at a time"),
-    ],
-)
-def test_mistakes_are_one_line(served: Sandbox, arguments: tuple[str, ...], message: str) -> None:
-    ran = served.indexer(*arguments)
-    assert ran.code == 2
-    assert ran.complains(message)
 
 
 def test_fields_leave_the_rest_of_a_hit_out(served: Sandbox) -> None:

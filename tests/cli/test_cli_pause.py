@@ -62,15 +62,6 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
 
 
 @pytest.mark.long
-def test_a_pause_for_a_time_says_until_when(running: Sandbox) -> None:
-    told = running.indexer("pause", "--for", "30m", "--json").data
-    assert told["paused"] is True
-    assert str(told["paused_until"]).endswith("Z")
-    assert "paused       until 2" in running.indexer("status").out
-    assert "until 2" in running.indexer("pause", "--for", "1h").err, "the last word counts"
-
-
-@pytest.mark.long
 def test_without_a_daemon_there_is_nothing_to_pause(sandbox: Sandbox) -> None:
     for command in ("pause", "resume"):
         ran = sandbox.indexer(command)
@@ -96,11 +87,3 @@ def test_a_time_that_is_none_is_named(length: str) -> None:
     with pytest.raises(UsageError) as refused:
         seconds(length)
     assert str(refused.value) == f"--for {length}: must be a time such as 90s, 30m or 1h30m, at most 168h"
-
-
-@pytest.mark.long
-def test_a_wrong_time_ends_the_command(served: Sandbox) -> None:
-    ran = served.indexer("pause", "--for", "soon")
-    assert ran.code == 2
-    assert ran.complains("--for soon", "30m")
-    assert served.indexer("status", "--json").data["paused"] is False

@@ -1,4 +1,4 @@
-"""`search`, `related` and `links`: what is printed, where, and the exit status."""
+"""`search`, `ask`, `related` and `links`, through the daemon and in process: answers and exit status."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 
 import pytest
 from cli_sandbox import Sandbox
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -34,20 +35,6 @@ def test_search_json_is_the_contract(indexed: Sandbox) -> None:
     assert scores[0] == 1.0
     text = (indexed.vault / "Kitchen/Bread.md").read_text(encoding="utf-8")
     assert text[hits[0]["start_pos"] : hits[0]["end_pos"]] in hits[0]["content"]
-
-
-def test_search_for_a_person_names_place_and_words(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", "rings", "of", "Saturn")
-    assert ran.code == 0
-    assert ran.out.startswith("Sky/Night sky.md  words, meaning")
-    assert "\n   3  The telescope shows the rings of Saturn" in ran.out
-    assert "\x1b" not in ran.out
-
-
-def test_explain_says_why(indexed: Sandbox) -> None:
-    ran = indexed.indexer("search", "telescope", "--explain", "Night sky")
-    assert (ran.code, ran.out.splitlines()[0]) == (0, "Sky/Night sky.md   place 1 of 3")
-    assert '  words   "telescope"' in ran.out.splitlines()
 
 
 def test_a_likely_spelling_is_searched_as_well_unless_the_option_says_no(indexed: Sandbox) -> None:
@@ -108,24 +95,6 @@ def test_a_note_written_since_is_found(sandbox: Sandbox) -> None:
     assert hits[0]["path"] == "Sky/Comet.md"
 
 
-@pytest.mark.long
-def test_control_characters_of_a_note_do_not_reach_the_terminal(sandbox: Sandbox) -> None:
-    sandbox.write("Evil.md", "# Evil\n\nA zeppelin \x1b[31mflies\x07 here.\n")
-    ran = sandbox.indexer("search", "zeppelin")
-    assert "zeppelin" in ran.out
-    assert "\x1b" not in ran.out
-    assert "\x07" not in ran.out
-
-
-def test_nothing_found_is_the_answer_no(sandbox: Sandbox) -> None:
-    for path in list(sandbox.vault.rglob("*.md")):
-        path.unlink()
-    ran = sandbox.indexer("search", "telescope")
-    assert ran.code == 1
-    assert ran.out == ""
-    assert ran.complains('"telescope"')
-
-
 def test_related_and_links(indexed: Sandbox) -> None:
     near = indexed.indexer("related", "Night sky", "--json")
     assert near.code == 0, near.err
@@ -151,17 +120,6 @@ def test_backlinks_keep_the_contract_and_tell_more(indexed: Sandbox) -> None:
     assert welcome["target_chunk_id"] is None
 
 
-def test_links_of_a_note_are_printed_in_columns(indexed: Sandbox) -> None:
-    lines = indexed.indexer("links", "Night sky").out.splitlines()
-    assert lines == [
-        "Sky/Night sky.md",
-        "links to: 1",
-        "      5  Kitchen/Bread.md#Kneading  line 9",
-        "linked from: 1",
-        "      3  Welcome.md  Start with [[Bread]] or read about the [[Night sky]].",
-    ]
-
-
 def test_unresolved_links_and_orphans_of_the_vault(indexed: Sandbox) -> None:
     unresolved = json.loads(indexed.indexer("links", "--unresolved", "--json").out)
     place = {"path": "Welcome.md", "line": 5, "kind": "wikilink"}
@@ -180,23 +138,6 @@ def test_unresolved_links_and_orphans_of_the_vault(indexed: Sandbox) -> None:
     assert indexed.indexer("links", "--orphans").out == "notes without links: 0\n"
 
 
-def test_mentions_of_a_note(indexed: Sandbox) -> None:
-    ran = indexed.indexer("links", "--mentions", "Night sky", "--json")
-    assert (ran.code, json.loads(ran.out)["names"]) == (1, ["Night sky"])
-    assert "without linking it" in indexed.indexer("links", "Night sky", "--mentions").err
-
-
-def test_links_wants_a_note_or_the_vault_and_one_view(indexed: Sandbox) -> None:
-    for arguments, said in (
-        ((), "Name a note"),
-        (("Bread", "--orphans"), "leave out 'Bread'"),
-        (("--orphans", "--unresolved"), "one at a time"),
-        (("--mentions",), "Name a note"),
-    ):
-        ran = indexed.indexer("links", *arguments)
-        assert (ran.code, ran.complains(said)) == (2, True), arguments
-
-
 def test_related_says_why(indexed: Sandbox) -> None:
     near = json.loads(indexed.indexer("related", "Night sky", "--json").out)["results"][0]
     assert near["links"] == ["linked from"]
@@ -205,8 +146,146 @@ def test_related_says_why(indexed: Sandbox) -> None:
     assert "linked from, cosine" in indexed.indexer("related", "Night sky").out
 
 
-def test_a_note_that_is_not_there_is_wrong_usage(indexed: Sandbox) -> None:
-    for command in ("related", "links"):
-        ran = indexed.indexer(command, "Nowhere")
+def test_a_note_that_is_there(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "kneading", "dough", "--explain", "Kitchen/Bread", "--json")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    assert (told["path"], told["rank"], told["shown"]) == ("Kitchen/Bread.md", 1, True)
+    assert told["why"]["keyword"]["terms"]
+    assert told["candidates"] == 3
+    assert "Kitchen/Bread.md   place 1 of " in indexed.indexer("search", "kneading", "--explain", "Bread").out
+
+
+def test_a_note_that_a_filter_keeps_out(indexed: Sandbox) -> None:
+    ran = indexed.indexer("search", "kneading path:Sky/", "--explain", "Bread")
+    assert ran.code == 1
+    assert "it does not match the filter path:Sky/" in ran.out
+
+
+@pytest.mark.parametrize("named", ["Hidden/Diary.md", "Hidden/Diary", "diary"])
+def test_a_note_that_a_list_excludes(copied: Sandbox, named: str) -> None:
+    copied.write("Hidden/Diary.md", "# Diary\n\nKneading again.\n")
+    copied.write(".indexerignore", "Hidden/\n")
+    ran = copied.indexer("search", "kneading", "--explain", named)
+    assert ran.code != 0
+    said = "Hidden/Diary.md is not in the index: .indexerignore excludes it by 'Hidden/'"
+    assert ran.complains(said)
+
+
+def test_a_mistake_in_the_query_points_at_its_column(indexed: Sandbox) -> None:
+    for options in (("--explain", "Bread"), ()):
+        ran = indexed.indexer("search", *options, "bread before:soon")
         assert ran.code == 2
-        assert ran.complains("no such note", "Nowhere")
+        assert ran.complains("column 14", "soon")
+
+
+DIAGRAM = "assets/diagram.png"
+
+
+@pytest.fixture(scope="module")
+def pictures(served: Sandbox) -> Sandbox:
+    """A vault with a daemon, and an attachment that it knows."""
+    served.write(DIAGRAM, "bytes")
+    # On a machine with other work a search with --fresh may answer before the file is in, and says so.
+    wait_until(lambda: found(served, "file:.png"), "an attachment is found")
+    return served
+
+
+def found(sandbox: Sandbox, query: str) -> list[tuple[object, object]]:
+    """Path and kind of each hit."""
+    ran = sandbox.indexer("search", "--json", "--fresh", query)
+    assert ran.code in (0, 1), ran.err
+    results = ran.data["results"]
+    assert isinstance(results, list)
+    return [(hit["path"], hit["kind"]) for hit in results]
+
+
+@pytest.mark.long
+def test_hits_of_files_in_json_and_text(pictures: Sandbox) -> None:
+    assert found(pictures, "file:.png") == [(DIAGRAM, "attachment")]
+    assert found(pictures, "diagram png")[0] == (DIAGRAM, "attachment")
+    assert found(pictures, "kneading dough")[0] == ("Kitchen/Bread.md", "note")
+    text = pictures.indexer("search", "file:.png")
+    assert text.out.splitlines() == [f"{DIAGRAM}  name"]
+    assert "Bread.md" in pictures.indexer("search", "kneading dough").out
+    places = pictures.indexer("search", "--paths", "file:.png")
+    assert places.out.strip().endswith("diagram.png:1")
+
+
+@pytest.mark.long
+def test_explain_of_a_file(pictures: Sandbox) -> None:
+    shown = pictures.indexer("search", "diagram", "--explain", DIAGRAM)
+    assert shown.code == 0, shown.err
+    assert "only its name is searched" in shown.out
+    absent = pictures.indexer("search", "diagram of bread", "--explain", DIAGRAM)
+    assert absent.code == 1
+    assert "its name lacks of, bread" in absent.out
+
+
+@pytest.mark.long
+def test_files_come_move_and_go(pictures: Sandbox) -> None:
+    pictures.write("assets/tomato.gif", "bytes")
+    assert found(pictures, "file:.gif") == [("assets/tomato.gif", "attachment")]
+    (pictures.vault / "assets/tomato.gif").rename(pictures.vault / "assets/potato.gif")
+    assert found(pictures, "file:.gif") == [("assets/potato.gif", "attachment")]
+    pictures.write("Welcome.md", "# Welcome\n\nAn edit of a note.\n")
+    assert found(pictures, "file:.gif") == [("assets/potato.gif", "attachment")]
+    (pictures.vault / "assets/potato.gif").unlink()
+    wait_until(lambda: not found(pictures, "file:.gif"), "a deleted attachment is no longer found")
+
+
+@pytest.mark.long
+def test_quotes_with_their_places(indexed: Sandbox) -> None:
+    ran = indexed.indexer("ask", "What does the telescope show on a clear night?")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[:3] == [
+        "From your notes, word for word:",
+        '  "The telescope shows the rings of Saturn on a clear night."',
+        "      Sky/Night sky.md:3",
+    ]
+
+
+@pytest.mark.long
+def test_json_has_each_sentence_with_its_citations(indexed: Sandbox) -> None:
+    ran = indexed.indexer("ask", "--json", "-n", "3", "What does the telescope show on a clear night?")
+    assert ran.code == 0, ran.err
+    assert ran.data["kind"] == "quotes"
+    assert ran.data["verdict"] in ("strong", "likely")
+    sentences = ran.data["sentences"]
+    assert isinstance(sentences, list)
+    citation = sentences[0]["citations"][0]
+    text = (indexed.vault / citation["path"]).read_text("utf-8")
+    assert text[citation["start_pos"] : citation["end_pos"]] == citation["quote"] == sentences[0]["text"]
+    assert (sentences[0]["verdict"], sentences[0]["reason"]) == ("quoted", "")
+    passages = ran.data["passages"]
+    assert isinstance(passages, list)
+    assert 0 < len(passages) <= 3
+
+
+@pytest.mark.long
+def test_a_question_without_an_answer_is_declined(indexed: Sandbox) -> None:
+    ran = indexed.indexer("ask", "Which quarterback won the Superbowl against Denver?")
+    assert ran.code == 1
+    assert ran.complains("No note answers this. No note has the words ", '"quarterback"', '"Superbowl"')
+    assert ran.complains("Closest")
+    assert ".md  " in ran.out
+    told = indexed.indexer("ask", "--json", "Which quarterback won the Superbowl against Denver?")
+    assert (told.code, told.data["kind"]) == (1, "declined")
+
+
+@pytest.mark.long
+def test_a_model_that_is_not_set_up_is_one_clear_line(copied: Sandbox) -> None:
+    copied.write(".indexer.toml", "")
+    config = copied.root / "config.toml"
+    config.write_text(
+        '[llm]\nprovider = "openai"\nmodel = "none"\nurl = "http://127.0.0.1:9/v1"\n'
+        'api_key_env = "NO_SUCH_KEY"\n'
+    )
+    asked = ("ask", "--config", str(config), "What does the telescope show on a clear night?")
+    ran = copied.indexer(*asked)
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.complains("indexer:")
+    assert len(ran.err.strip().splitlines()) == 1, ran.err
+    without = copied.indexer(*asked, "--no-model")
+    assert without.code == 0, without.err
+    assert "rings of Saturn" in without.out

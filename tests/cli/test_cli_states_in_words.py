@@ -82,61 +82,53 @@ def test_of_an_index_that_is_current_status_says_so(
     assert here.indexer("status", "--json").data["notes"] == 3
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"daemon": DaemonState()}, "not running  indexed at each search"),
-        ({"progress": Progress("notes", 1200, 3400, 0, 1.0)}, "3 notes, reading notes: 1,200 of 3,400"),
-        ({"pending": 1, "vectors_owed": 2}, "3 notes, 1 change not searched yet"),
-        ({"vectors_owed": 2}, "3 notes, 2 chunks not searched by meaning yet"),
-        ({"state": "degraded", "detail": "Why."}, "3 notes, not kept up to date"),
-        ({"state": "degraded", "detail": "Why."}, "warning      Why."),
-        ({"skipped": skipped(1)}, "3 notes, up to date, 1 skipped (indexer check)"),
-        ({"paused": True}, "paused       until `indexer resume`"),
-        ({"watching": "poll"}, "watching     reads the folder every few seconds"),
-        ({"watching": "poll: no room"}, "watching     reads the folder every few seconds: no room"),
-        ({"watching": "inotify: too few"}, "watching     inotify: too few"),
-        ({"manifest": {"embedding_model": {"provider": "ollama"}}}, "model        ollama"),
-        (
-            {"upgrade": VectorUpgrade("e5", 1, 3, 80)},
-            "better vectors (e5): 33%, about 1 min 20 s of idle time left; searches are answered meanwhile",
-        ),
-        ({"upgrade": VectorUpgrade("e5", 0, 0, 0, "it is paused")}, "better vectors (e5): 0%, it is paused"),
-    ],
-)
-def test_status_says_what_is_unusual(
-    here: CommandHere, daemon: AnsweringDaemon, report: StatusReport, changes: dict[str, object], line: str
-) -> None:
-    daemon.answer(STATUS, replace(report, **changes))  # type: ignore[arg-type]
-    lines = here.indexer("status").out.splitlines()
-    assert any(found == line or found.endswith(f"  {line}") for found in lines), lines
-
-
-GREEN, YELLOW = "\x1b[32m", "\x1b[33m"
+GREEN, YELLOW, PLAIN = "\x1b[32m", "\x1b[33m", ""
 
 
 @pytest.mark.parametrize(
-    ("changes", "colour", "words"),
+    ("changes", "colour", "line"),
     [
         ({}, GREEN, "3 notes, up to date"),
-        ({"skipped": skipped(1)}, GREEN, "3 notes, up to date, 1 skipped"),
-        ({"pending": 1}, YELLOW, "3 notes, 1 change not searched yet"),
-        ({"vectors_owed": 1}, YELLOW, "3 notes, 1 chunk not searched by meaning yet"),
-        ({"progress": Progress("notes", 1, 2, 0, 1.0)}, YELLOW, "3 notes, reading notes: 1 of 2"),
-        ({"state": "degraded"}, YELLOW, "3 notes, not kept up to date"),
-        ({"detail": "Why."}, YELLOW, "Why."),
-        ({"paused": True}, YELLOW, "until `indexer resume`"),
+        ({"daemon": DaemonState()}, PLAIN, "not running  indexed at each search"),
+        (
+            {"progress": Progress("notes", 1200, 3400, 0, 1.0)},
+            YELLOW,
+            "3 notes, reading notes: 1,200 of 3,400",
+        ),
+        ({"pending": 1, "vectors_owed": 2}, YELLOW, "3 notes, 1 change not searched yet"),
+        ({"vectors_owed": 2}, YELLOW, "3 notes, 2 chunks not searched by meaning yet"),
+        ({"state": "degraded", "detail": "Why."}, YELLOW, "3 notes, not kept up to date"),
+        ({"detail": "Why."}, YELLOW, "warning      Why."),
+        ({"skipped": skipped(1)}, GREEN, "3 notes, up to date, 1 skipped (indexer check)"),
+        ({"paused": True}, YELLOW, "paused       until `indexer resume`"),
+        ({"watching": "poll"}, PLAIN, "watching     reads the folder every few seconds"),
+        ({"watching": "poll: no room"}, PLAIN, "watching     reads the folder every few seconds: no room"),
+        ({"watching": "inotify: too few"}, PLAIN, "watching     inotify: too few"),
+        ({"manifest": {"embedding_model": {"provider": "ollama"}}}, PLAIN, "model        ollama"),
+        (
+            {"upgrade": VectorUpgrade("e5", 1, 3, 80)},
+            PLAIN,
+            "better vectors (e5): 33%, about 1 min 20 s of idle time left; searches are answered meanwhile",
+        ),
+        (
+            {"upgrade": VectorUpgrade("e5", 0, 0, 0, "it is paused")},
+            PLAIN,
+            "better vectors (e5): 0%, it is paused",
+        ),
     ],
 )
-def test_what_is_not_as_it_should_be_is_yellow(
+def test_status_says_what_is_unusual_in_yellow(
     here: CommandHere,
     daemon: AnsweringDaemon,
     report: StatusReport,
     changes: dict[str, object],
     colour: str,
-    words: str,
+    line: str,
 ) -> None:
     daemon.answer(STATUS, replace(report, **changes))  # type: ignore[arg-type]
+    lines = here.indexer("status").out.splitlines()
+    assert any(found == line or found.endswith(f"  {line}") for found in lines), lines
+    words = line.rpartition("  ")[2]
     assert f"{colour}{words}" in here.terminal("status", columns=200).out
 
 
@@ -219,9 +211,15 @@ def test_of_several_vaults_one_that_cannot_be_searched_says_why(
     ]
 
 
+HEALTH_OF_ALL = VaultHealth(3, 1200, 10, 1500, 2500, (), {}, {}, 1, 0, 0, ())
+
+
 @pytest.fixture
-def health() -> VaultHealth:
-    return VaultHealth(3, 1200, 10, 1500, 2500, (), {}, {}, 1, 0, 0, ())
+def healthy(daemon: AnsweringDaemon, report: StatusReport) -> None:
+    """The daemon finds nothing wrong."""
+    daemon.answer(STATUS, report)
+    daemon.answer(VERIFY, Verification(True, ()))
+    daemon.answer(HEALTH, HEALTH_OF_ALL)
 
 
 def checked(here: CommandHere, code: int, *arguments: str) -> list[str]:
@@ -231,12 +229,8 @@ def checked(here: CommandHere, code: int, *arguments: str) -> list[str]:
     return [re.sub(r" {2,}", " | ", line) for line in ran.out.splitlines()]
 
 
-def test_check_says_that_all_is_well(
-    here: CommandHere, daemon: AnsweringDaemon, report: StatusReport, health: VaultHealth
-) -> None:
-    daemon.answer(STATUS, report)
-    daemon.answer(VERIFY, Verification(True, ()))
-    daemon.answer(HEALTH, health)
+@pytest.mark.usefixtures("healthy")
+def test_check_says_that_all_is_well(here: CommandHere) -> None:
     assert checked(here, 0) == [
         "ok | configuration | defaults, no file",
         "ok | index | agrees with the vault: 3 notes",
@@ -258,16 +252,10 @@ def test_check_says_that_all_is_well(
     ]
 
 
+@pytest.mark.usefixtures("healthy")
 def test_check_fails_if_the_parser_misses_what_the_sample_contains(
-    here: CommandHere,
-    daemon: AnsweringDaemon,
-    report: StatusReport,
-    health: VaultHealth,
-    monkeypatch: pytest.MonkeyPatch,
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    daemon.answer(STATUS, report)
-    daemon.answer(VERIFY, Verification(True, ()))
-    daemon.answer(HEALTH, health)
     monkeypatch.setattr("vault_indexer.parse.sample._SAMPLE", "# Beds\n\n#summer/july\n")
     told = here.indexer("check", "--json")
     assert (told.code, told.data["ok"]) == (1, False)
@@ -277,18 +265,14 @@ def test_check_fails_if_the_parser_misses_what_the_sample_contains(
     )
 
 
-def test_check_names_left_over_indices_beside_the_vault_that_is_meant(
-    here: CommandHere, daemon: AnsweringDaemon, report: StatusReport, health: VaultHealth
-) -> None:
+@pytest.mark.usefixtures("healthy")
+def test_check_names_left_over_indices_beside_the_vault_that_is_meant(here: CommandHere) -> None:
     left = here.sandbox.root / "left"
     left.mkdir()
     (left / "CURRENT").write_text("1")
     remember_vault(here.sandbox.root / "gone", left)
     (line,) = here.run("check").out.splitlines()
     assert line.startswith("!   left-over index") and "gone is gone" in line
-    daemon.answer(STATUS, report)
-    daemon.answer(VERIFY, Verification(True, ()))
-    daemon.answer(HEALTH, health)
     marks = [shown.partition(" | ")[::2] for shown in checked(here, 1)]
     assert [(mark, rest.partition(" | ")[0]) for mark, rest in marks] == [
         ("ok", "configuration"),
@@ -311,17 +295,16 @@ DIFFERENCES = (
     ("options", "how"),
     [((), "5 differences (--repair mends them)"), (("--repair",), "5 differences repaired")],
 )
+@pytest.mark.usefixtures("healthy")
 def test_check_names_the_differences_that_are_most_frequent(
     here: CommandHere,
     daemon: AnsweringDaemon,
     report: StatusReport,
-    health: VaultHealth,
     options: tuple[str, ...],
     how: str,
 ) -> None:
     daemon.answer(STATUS, report)
     daemon.answer(VERIFY, Verification(False, DIFFERENCES))
-    daemon.answer(HEALTH, health)
     assert checked(here, 1, *options)[1:-1] == [
         f"! | index | {how}",
         "! | difference | A.md has changed (2 times)",
@@ -348,35 +331,33 @@ def test_check_names_the_differences_that_are_most_frequent(
         ("The disk is gone.", ""),
     ],
 )
+@pytest.mark.usefixtures("healthy")
 def test_check_repairs_nothing_where_the_notes_are_lost(
     here: CommandHere,
     daemon: AnsweringDaemon,
     report: StatusReport,
-    health: VaultHealth,
     detail: str,
     advice: str,
 ) -> None:
     daemon.answer(STATUS, replace(report, state="degraded", detail=detail))
     daemon.answer(VERIFY, Verification(False, DIFFERENCES))
-    daemon.answer(HEALTH, health)
     assert checked(here, 1, "--repair")[1:-1] == [f"! | vault | {detail}{advice}"]
     assert daemon.requests == [AskedFor(one.path, {}) for one in (STATUS, VERIFY, HEALTH)]
 
 
 @pytest.mark.parametrize(("count", "more"), [(3, ""), (4, ", …")])
+@pytest.mark.usefixtures("healthy")
 def test_check_names_three_of_what_notes_lack(
     here: CommandHere,
     daemon: AnsweringDaemon,
     report: StatusReport,
-    health: VaultHealth,
     count: int,
     more: str,
 ) -> None:
     links = replace(report.counts, unresolved=8)
     daemon.answer(STATUS, replace(report, skipped=skipped(count), counts=links))
-    daemon.answer(VERIFY, Verification(True, ()))
     wanted = tuple(UnresolvedTarget(f"T{number}", number, ()) for number in range(1, count + 1))
-    daemon.answer(HEALTH, replace(health, orphans=count, wanted_count=count, wanted=wanted))
+    daemon.answer(HEALTH, replace(HEALTH_OF_ALL, orphans=count, wanted_count=count, wanted=wanted))
     named = tuple(Orphan(f"{number}.md", "") for number in range(1, 4))
     daemon.answer(ORPHANS, Orphans(named, count, count > 3))
     reasons = " · ".join(f"Bad {number}.md: reason {number}" for number in range(1, 4))
@@ -397,17 +378,11 @@ def test_check_of_a_wrong_configuration_asks_nothing(here: CommandHere, daemon: 
     assert (told.code, told.data["ok"]) == (1, False)
 
 
+@pytest.mark.usefixtures("healthy")
 def test_check_tells_the_warnings_of_the_configuration_that_a_daemon_keeps_to_itself(
-    here: CommandHere,
-    daemon: AnsweringDaemon,
-    report: StatusReport,
-    health: VaultHealth,
-    monkeypatch: pytest.MonkeyPatch,
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INDEXER_SAERCH_LIMIT", "3")
-    daemon.answer(STATUS, report)
-    daemon.answer(VERIFY, Verification(True, ()))
-    daemon.answer(HEALTH, health)
     ran = here.indexer("check")
     assert ran.code == 0
     assert ran.err.startswith("Warning: the variable INDEXER_SAERCH_LIMIT is unknown and ignored")

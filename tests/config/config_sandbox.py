@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from vault_indexer.config import LoadedConfig, load, user_config_file, vault_config_file
+from vault_indexer.config import LoadedConfig, load
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.errors import ConfigError, ConfigProblem
+from vault_indexer.system import VAULT_CONFIG_NAME, user_config_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Sandbox:
 
     @property
     def vault_file(self) -> Path:
-        return vault_config_file(self.vault)
+        return self.vault / VAULT_CONFIG_NAME
 
     def write(self, *, vault: str | bytes | None = None, user: str | bytes | None = None) -> None:
         self.vault.mkdir(parents=True, exist_ok=True)

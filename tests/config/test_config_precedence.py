@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from config_sandbox import Sandbox
 
-from vault_indexer.config import Settings, config_files, load
+from vault_indexer.config import Settings, load
 from vault_indexer.config.schema import SCHEMA
 from vault_indexer.config.values import toml_text
 
@@ -19,13 +19,6 @@ def test_without_any_source_the_defaults_are_in_force(sandbox: Sandbox) -> None:
     assert loaded.settings == Settings()
     assert dict(loaded.origins) == dict.fromkeys(SCHEMA, "default")
     assert loaded.files == ()
-
-
-def test_without_a_vault_the_users_file_counts(sandbox: Sandbox) -> None:
-    sandbox.write(user=LIMIT.format(7))
-    loaded = load(None, config_file=None, environ=sandbox.environ, options={})
-    assert loaded.settings.search.limit == 7
-    assert loaded.vault is None
 
 
 def test_each_source_wins_over_the_weaker_ones(sandbox: Sandbox) -> None:
@@ -108,26 +101,6 @@ def test_a_named_file_stands_alone(sandbox: Sandbox, tmp_path: Path, by_variable
     assert (loaded.settings.search.limit, loaded.settings.search.snippet_chars) == (9, 240)
 
 
-def test_the_option_that_names_a_file_wins_over_the_variable(sandbox: Sandbox, tmp_path: Path) -> None:
-    named = tmp_path / "named.toml"
-    named.write_text(LIMIT.format(9))
-    loaded = sandbox.load(config_file=named, env={"INDEXER_CONFIG": str(tmp_path / "absent.toml")})
-    assert loaded.files == (named,)
-
-
-def test_the_vault_may_come_from_its_variable(sandbox: Sandbox) -> None:
-    sandbox.write(vault=LIMIT.format(8))
-    environ = sandbox.environ | {"INDEXER_VAULT": str(sandbox.vault)}
-    loaded = load(None, config_file=None, environ=environ, options={})
-    assert (loaded.vault, loaded.settings.search.limit) == (sandbox.vault, 8)
-
-
-def test_the_files_to_watch_are_told_before_they_exist(sandbox: Sandbox) -> None:
-    files = config_files(sandbox.vault, None, sandbox.environ)
-    assert [file.path for file in files] == [sandbox.user_file, sandbox.vault_file]
-    assert [file.trusted for file in files] == [True, False]
-
-
 @pytest.mark.parametrize("name", SCHEMA)
 def test_every_key_has_a_variable_that_sets_it(sandbox: Sandbox, name: str) -> None:
     key = SCHEMA[name]
@@ -141,22 +114,9 @@ def test_the_variables_of_all_keys_differ() -> None:
     assert len({key.variable for key in SCHEMA.values()}) == len(SCHEMA)
 
 
-def test_variables_with_names_of_their_own(sandbox: Sandbox, tmp_path: Path) -> None:
-    folder = tmp_path / "elsewhere"
-    loaded = sandbox.load(env={"INDEXER_CHUNKER": "none", "INDEXER_INDEX_DIR": str(folder)})
-    assert loaded.settings.chunking.strategy == "none"
-    assert loaded.settings.index.dir == folder
-    assert loaded.origins["chunking.strategy"] == "environment INDEXER_CHUNKER"
-
-
 def test_the_long_name_wins_over_the_short_one(sandbox: Sandbox) -> None:
     env = {"INDEXER_CHUNKER": "none", "INDEXER_CHUNKING_STRATEGY": "header_based"}
     assert sandbox.load(env=env).settings.chunking.strategy == "header_based"
-
-
-def test_an_empty_variable_counts_as_not_set(sandbox: Sandbox) -> None:
-    env = {"INDEXER_SEARCH_LIMIT": "", "INDEXER_CONFIG": "", "INDEXER_VAULT": "", "INDEXER_ANYTHING": ""}
-    assert sandbox.load(env=env).origins["search.limit"] == "default"
 
 
 def test_texts_are_read_as_their_keys_type(sandbox: Sandbox) -> None:
@@ -169,33 +129,6 @@ def test_texts_are_read_as_their_keys_type(sandbox: Sandbox) -> None:
     assert settings.search.weights.vector == 2.5
     assert settings.files.exclude == ("a", "b")
     assert settings.watch.debounce_s == 1.0
-
-
-def test_options_may_come_typed_and_none_means_not_used(sandbox: Sandbox, tmp_path: Path) -> None:
-    loaded = sandbox.load(
-        options={
-            "search.limit": 6,
-            "files.include": ["*.md"],
-            "index.dir": tmp_path,
-            "server.port": None,
-        }
-    )
-    assert (loaded.settings.search.limit, loaded.settings.files.include) == (6, ("*.md",))
-    assert (loaded.settings.index.dir, loaded.origins["index.dir"]) == (tmp_path, "option --index-dir")
-    assert loaded.origins["server.port"] == "default"
-
-
-def test_a_relative_folder_starts_at_its_file(sandbox: Sandbox) -> None:
-    sandbox.write(user='[index]\ndir = "indices/mine"')
-    assert sandbox.load().settings.index.dir == sandbox.user_file.parent / "indices/mine"
-
-
-def test_a_relative_folder_of_an_option_starts_at_the_working_directory(sandbox: Sandbox) -> None:
-    assert sandbox.load(options={"index.dir": "here"}).settings.index.dir == Path.cwd() / "here"
-
-
-def test_a_home_folder_is_resolved(sandbox: Sandbox) -> None:
-    assert sandbox.load(options={"index.dir": "~/here"}).settings.index.dir == Path.home() / "here"
 
 
 def test_an_empty_folder_means_the_default(sandbox: Sandbox) -> None:

@@ -10,8 +10,15 @@ import pytest
 from config_sandbox import Sandbox
 
 from vault_indexer.config.fields import Table, Trust
-from vault_indexer.config.schema import SCHEMA, TABLES
-from vault_indexer.config.trust import TRUST, USER_STRATEGIES, refused_in_note, trust_of, vault_may_set
+from vault_indexer.config.schema import (
+    SCHEMA,
+    TABLES,
+    TRUST,
+    USER_STRATEGIES,
+    refused_in_note,
+    trust_of,
+    vault_may_set,
+)
 from vault_indexer.config.values import toml_text
 
 TUNABLE = {name for name in SCHEMA if TRUST[name] is not Trust.USER}

@@ -40,7 +40,10 @@ HEAVY = {
 LOADED_ON_DEMAND = ("llamaindex/", "serve/http/connections.py", "serve/mcp/server.py")
 # The table of commands names its modules and loads the one that runs; the package loads what is asked of it;
 # `/mcp` loads the SDK's server.
-LAZY_TABLES = ("cli/app.py", "cli/parameters.py", "extensions.py", "__init__.py", "serve/mcp/app.py")
+LAZY_TABLES = (
+    *("cli/app.py", "cli/connection/connect.py", "cli/parameters.py"),
+    *("extensions.py", "__init__.py", "serve/mcp/app.py"),
+)
 
 
 def heavy_at_import(part: Module) -> list[str]:

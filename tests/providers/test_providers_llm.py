@@ -5,7 +5,7 @@ import json
 import pytest
 from openai_server import Answer, ModelServer
 
-from vault_indexer.config.tables.llm import LlmSettings
+from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for

@@ -168,14 +168,6 @@ def test_a_scan_finds_a_phrase_beside_any_characters(words: str, found: str, beh
 
 
 @pytest.mark.parametrize(
-    ("words", "is_literal"),
-    [("->", True), ("", True), ("C++", False), ("日本", False), ("é", False), ("1", False)],
-)
-def test_signs_alone_are_taken_as_they_are(words: str, is_literal: bool) -> None:
-    assert text_pattern(words).is_literal == is_literal
-
-
-@pytest.mark.parametrize(
     ("words", "text", "found"),
     [
         ("The the", "the The, THE the, The  the: The the", ["The  the", "The the"]),

@@ -81,6 +81,6 @@ def _be_command(arguments: Sequence[str]) -> None:
 if __name__ == "__main__":
     for command in COMMANDS:
         own = "" if "." in command.module else "vault_indexer.cli.commands."
-        importlib.import_module(own + command.module)
+        importlib.import_module(own + command.module.partition(":")[0])
     importlib.import_module("vault_indexer.bootstrap")
     sys.stdout.write(json.dumps([_run(arguments, typed) for arguments, typed in json.load(sys.stdin)]))

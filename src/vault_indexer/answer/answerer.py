@@ -23,7 +23,7 @@ from vault_indexer.answer.sentences import SentenceReader
 from vault_indexer.answer.written import StreamOptions, Writer
 from vault_indexer.chunk import UnusableAnswerError
 from vault_indexer.config import Settings
-from vault_indexer.config.tables.llm import LlmSettings
+from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.model import (
     AnswerKind,

@@ -23,7 +23,7 @@ from vault_indexer.answer.prompt import (
     read_judgement,
 )
 from vault_indexer.chunk import Asker, Question, UnusableAnswerError, return_value, without_thoughts
-from vault_indexer.config.tables.llm import AskSettings
+from vault_indexer.config.settings import AskSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence
 from vault_indexer.ports import StreamingLlm

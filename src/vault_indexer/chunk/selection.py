@@ -1,7 +1,7 @@
 """Which strategy and options count for a note: its own frontmatter, else a rule, else the settings.
 
 A note is text that someone sent: it may choose among what is built in and set sizes. It may not choose a
-strategy that runs code or asks a model, name a tokenizer, or give a regular expression. `config.trust` reads
+strategy that runs code or asks a model, name a tokenizer, or give a regular expression. `config.schema` reads
 off the settings which strategies and options these are.
 """
 
@@ -16,12 +16,12 @@ from pydantic import ValidationError
 
 from vault_indexer.chunk.registry import chunker_for
 from vault_indexer.config.fields import DisagreementError
+from vault_indexer.config.schema import USER_STRATEGIES, refused_in_note
 from vault_indexer.config.tables.chunking import (
     ChunkingSettings,
     normalize_strategy_options,
     without_overruled,
 )
-from vault_indexer.config.trust import USER_STRATEGIES, refused_in_note
 from vault_indexer.config.values import first_mistake
 from vault_indexer.model import Chunk, Diagnostic, JsonValue, Note
 from vault_indexer.patterns import GitignorePatterns

@@ -11,7 +11,7 @@ import sys
 import traceback
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, cast
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperOption
@@ -23,15 +23,11 @@ from vault_indexer.extensions import extensions, package_of
 from vault_indexer.system import open_missing_streams
 from vault_indexer.text.control_characters import clean
 
-if TYPE_CHECKING:
-    from vault_indexer.cli.index_connection import Index, IndexConnection
-    from vault_indexer.daemon.assembly import Target
-
 
 class Command(NamedTuple):
-    """A command: its name, the module that contains its `app`, its line in the help, and its group there.
+    """A command: its name, the module with its typer program, its line in the help, and its group there.
 
-    A module without a dot is one of `cli.commands`.
+    A module without a dot is one of `cli.commands`. The program is `app` unless `module:NAME` names another.
     """
 
     name: str
@@ -64,18 +60,22 @@ COMMANDS: tuple[Command, ...] = (
     Command("vault", "vault", "Add, list and remove vaults.", "Keep"),
     Command("config", "config", "Show and edit your configuration.", "Keep"),
     Command("start", "start", "Keep the index current, in the background.", "Run"),
-    Command("stop", "stop", "Stop the daemon.", "Run"),
+    Command("stop", "start:stop_app", "Stop the daemon.", "Run"),
     Command("mcp", "mcp", "Answer agents, over standard input and output.", "Run"),
     Command("serve", "serve", "Run the daemon in the foreground.", ADVANCED),
-    Command("embed", "embed", "Show, make or pause better vectors.", ADVANCED),
+    Command("embed", "rebuild:embed_app", "Show, make or pause better vectors.", ADVANCED),
     Command("pause", "pause", "Pause indexing in the daemon.", ADVANCED),
-    Command("resume", "resume", "Resume indexing in the daemon.", ADVANCED),
+    Command("resume", "pause:resume_app", "Resume indexing in the daemon.", ADVANCED),
     Command("service", "service", "Let the system start the daemon at login.", ADVANCED),
     Command("inspect", "inspect", "Show how notes are read and split.", ADVANCED, "[NOTE...]"),
-    Command("export", "export", "Print all that the index contains, as JSON lines.", ADVANCED),
+    Command("export", "inspect:export_app", "Print all that the index contains, as JSON lines.", ADVANCED),
     *_optional_commands(),
     Command(
-        "completion", "completion", "Print the script that completes commands in a shell.", ADVANCED, "SHELL"
+        "completion",
+        "help:completion_app",
+        "Print the script that completes commands in a shell.",
+        ADVANCED,
+        "SHELL",
     ),
 )
 """Every command, in the order of the help."""
@@ -87,31 +87,11 @@ UNFORESEEN = 3
 """Exit status of an error in this program: the index cannot be used, whatever the reason."""
 
 
-class InProcessModule(Protocol):
-    """The module `in_process`, as far as it is used through `in_process_module()`."""
-
-    def reach(self, selection: VaultSelection) -> IndexConnection:
-        """The daemon named by the configuration, else the index itself."""
-        ...
-
-    def target_of(self, selection: VaultSelection) -> Target: ...
-
-    def in_process(self, selection: VaultSelection) -> IndexConnection: ...
-
-    def all_in_process(self, selection: VaultSelection) -> Index:
-        """The indices of all vaults of the table `[vaults]`."""
-        ...
-
-
-def in_process_module() -> InProcessModule:
-    """The module that answers in this process. It is imported late, since it imports engines and models."""
-    return cast("InProcessModule", importlib.import_module("vault_indexer.cli.connection.in_process"))
-
-
 def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) -> typer.Typer:
     """The program, with the commands loaded whose names occur in the arguments.
 
-    The command that runs is always among them, wherever it stands; the rest are lines of the help.
+    The command that runs is always among them, wherever it stands; the rest are names for help, completion
+    and errors, and are left out where the first word is a command.
     """
     program = typer.Typer(
         name="indexer",
@@ -121,18 +101,19 @@ def build(arguments: Collection[str], commands: Sequence[Command] = COMMANDS) ->
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     program.callback()(flatten_parameters(_root))
+    is_known = next(iter(arguments), "") in {command.name for command in commands}
     for command in commands:
         if command.name in arguments:
             _add(program, command, _load(command))
-        else:
+        elif not is_known:
             program.command(command.name, help=command.help)(_not_loaded)
     return program
 
 
 def _load(command: Command) -> typer.Typer:
-    own = "" if "." in command.module else "vault_indexer.cli.commands."
-    module = importlib.import_module(own + command.module)
-    app: typer.Typer = module.app
+    module, _, name = command.module.partition(":")
+    own = "" if "." in module else "vault_indexer.cli.commands."
+    app: typer.Typer = getattr(importlib.import_module(own + module), name or "app")
     return app
 
 

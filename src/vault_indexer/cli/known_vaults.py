@@ -6,28 +6,24 @@ A vault whose index folder or configuration was named for one command alone has 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
 import time
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import platformdirs
+from typing import NamedTuple
 
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import IndexUnusableError, LockedError
-from vault_indexer.system import canonical_folder, folder_slug, read_own, write_atomically
+from vault_indexer.system import folder_digest, folder_slug, read_own, state_folder, write_atomically
 
 _CURRENT = "CURRENT"
 """The file that every index folder has once a build is complete."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownVault:
+class KnownVault(NamedTuple):
     """A vault with an index. `is_removed`: the user took it off the list and kept the index."""
 
     vault: str
@@ -58,7 +54,7 @@ def remember_vault(vault: Path, index_dir: Path, *, is_removed: bool = False) ->
         return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomically(path, json.dumps(asdict(known)).encode())
+        write_atomically(path, json.dumps(known._asdict()).encode())
 
 
 def forget_vault(vault: Path) -> None:
@@ -93,12 +89,11 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 
 def _records() -> Path:
-    return platformdirs.user_state_path("vault-indexer") / "vaults"
+    return state_folder() / "vaults"
 
 
 def _record(vault: Path) -> Path:
-    digest = hashlib.sha256(os.fsencode(canonical_folder(vault))).hexdigest()[:16]
-    return _records() / f"{digest}.json"
+    return _records() / f"{folder_digest(vault)}.json"
 
 
 def _read(path: Path) -> KnownVault | None:

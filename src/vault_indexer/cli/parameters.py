@@ -1,18 +1,16 @@
-"""What the commands take: options as dataclasses, and one way to run a command and tell its errors."""
+"""What the commands take: options as named tuples, and one way to run a command and tell its errors."""
 
 from __future__ import annotations
 
-import dataclasses
 import errno
 import functools
 import inspect
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, get_args, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -51,8 +49,7 @@ def _name_or_folder(text: str) -> Path:
     return path.absolute() if os.sep in text and len(path.parts) == 1 else path
 
 
-@dataclass(frozen=True, slots=True)
-class VaultSelection:
+class VaultSelection(NamedTuple):
     """Which vault, which index, which configuration."""
 
     vault: Annotated[
@@ -85,8 +82,7 @@ class VaultSelection:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """How data is printed."""
 
     json: Annotated[
@@ -148,18 +144,18 @@ def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | N
 
 
 def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., None]:
-    """The function as typer wants it: a parameter that is a dataclass becomes one option per field.
+    """The function as typer wants it: a parameter that is a named tuple becomes one option per field.
 
     What a user gave before the command's name counts where it was not given after it. The function
     returns the exit status, None for 0; errors of our tree become their message and status.
     """
     hints = get_type_hints(function, include_extras=True)
-    grouped: dict[str, type] = {}
+    grouped: list[tuple[str, Any]] = []
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
         kind = hints[parameter.name]
-        if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-            grouped[parameter.name] = kind
+        if isinstance(kind, type) and issubclass(kind, tuple):
+            grouped.append((parameter.name, kind))
             parameters.extend(_fields(kind))
         else:
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
@@ -171,8 +167,8 @@ def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., Non
     def run(ctx: typer.Context, **given: object) -> None:
         before = ctx.obj or ()
         arguments: dict[str, object] = {"ctx": ctx} if takes_context else {}
-        for name, kind in grouped.items():
-            values = {field.name: given.pop(field.name) for field in dataclasses.fields(kind)}
+        for name, kind in grouped:
+            values = {field: given.pop(field) for field in kind._fields}
             earlier = next((item for item in before if isinstance(item, kind)), None)
             arguments[name] = kind(
                 **{key: value or getattr(earlier, key, value) for key, value in values.items()}
@@ -186,16 +182,16 @@ def flatten_parameters(function: Callable[..., int | None]) -> Callable[..., Non
     return run
 
 
-def _fields(kind: type) -> list[inspect.Parameter]:
+def _fields(kind: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(kind, include_extras=True)
     return [
         inspect.Parameter(
-            field.name,
+            field,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[field.name],
-            default=inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default,
+            annotation=hints[field],
+            default=kind._field_defaults.get(field, inspect.Parameter.empty),
         )
-        for field in dataclasses.fields(kind)
+        for field in kind._fields
     ]
 
 

@@ -8,21 +8,16 @@ too: of the table `[vaults]`, or that of an indexed folder.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-
-import platformdirs
 
 from vault_indexer.cli.known_vaults import known_vaults
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.errors import UsageError
-from vault_indexer.system import folder_slug
+from vault_indexer.system import VAULT_CONFIG_NAME, folder_slug, user_config_file, with_home
 
-VAULT_MARKERS = (".obsidian", ".indexer.toml")
+VAULT_MARKERS = (".obsidian", VAULT_CONFIG_NAME)
 """What makes a folder a vault: Obsidian's own folder, or our configuration."""
-
-_APP = "vault-indexer"
 
 
 def named_or_enclosing_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
@@ -30,7 +25,7 @@ def named_or_enclosing_vault(selection: VaultSelection, environ: Mapping[str, st
     if selection.vault is not None:
         return _called(str(selection.vault), selection, environ) or selection.vault
     if named := environ.get("INDEXER_VAULT"):
-        folder = Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises for an unknown user)
+        folder = with_home(named)
         return _called(named, selection, environ) or folder
     return enclosing_vault_here(selection, environ)
 
@@ -93,7 +88,7 @@ def default_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path
     named = _top_level(file).get("vault")
     if not isinstance(named, str) or not named:
         return None
-    return file.parent.absolute() / os.path.expanduser(named)  # noqa: PTH111
+    return file.parent.absolute() / with_home(named)
 
 
 def config_of(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
@@ -101,7 +96,7 @@ def config_of(selection: VaultSelection, environ: Mapping[str, str]) -> Path | N
     if selection.config is not None:
         return selection.config
     named = environ.get("INDEXER_CONFIG")
-    return Path(os.path.expanduser(named)) if named else None  # noqa: PTH111
+    return with_home(named) if named else None
 
 
 def vaults_in_config(selection: VaultSelection, environ: Mapping[str, str]) -> dict[str, Path]:
@@ -115,7 +110,7 @@ def vaults_in_config(selection: VaultSelection, environ: Mapping[str, str]) -> d
         return {}
     paths = {name: one.get("path") if isinstance(one, dict) else one for name, one in table.items()}
     return {
-        name: file.parent.absolute() / os.path.expanduser(path)  # noqa: PTH111
+        name: file.parent.absolute() / with_home(path)
         for name, path in paths.items()
         if isinstance(path, str) and path
     }
@@ -123,6 +118,8 @@ def vaults_in_config(selection: VaultSelection, environ: Mapping[str, str]) -> d
 
 def _top_level(file: Path) -> dict[str, object]:
     """The keys of a configuration file as they are written; none where it cannot be read."""
+    import tomllib
+
     try:
         return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
@@ -145,13 +142,6 @@ def _resolved(folder: Path) -> Path:
         return folder
 
 
-def user_config_file(environ: Mapping[str, str]) -> Path:
-    """As `config.user_config_file` gives it; a test compares the two. That module brings pydantic along."""
-    chosen = Path(environ.get("XDG_CONFIG_HOME", ""))
-    base = chosen / _APP if chosen.is_absolute() else Path(platformdirs.user_config_dir(_APP))
-    return base / "config.toml"
-
-
 def current_folder() -> Path | None:
     """The working directory with symlinks resolved; None if it has been removed."""
     try:
@@ -168,7 +158,7 @@ def note_in_vault(note: str, vault: Path) -> str:
     is left as it is: a path in the vault, or a name. Raises UsageError for a file outside of the vault.
     """
     folder = current_folder()
-    typed = Path(os.path.expanduser(note))  # noqa: PTH111
+    typed = with_home(note)
     if typed.is_absolute():
         return _below(vault, typed, note)
     if folder is None or not note.strip():

@@ -1,15 +1,13 @@
 """TOML, environment and options in, frozen settings out; and what an index was built with."""
 
-from vault_indexer.config.documents import starter_config
+from vault_indexer.config.documents import Row, as_json, keys_to_restart_for, rows, starter_config
 from vault_indexer.config.edits import StrategyInFile, add_vault, remove_vault
 from vault_indexer.config.load import LoadedConfig, load, load_own, missing_settings
 from vault_indexer.config.manifest import SPEC_VERSION, Manifest, chunking_config, differences
-from vault_indexer.config.paths import default_index_dir, user_config_file, vault_config_file
+from vault_indexer.config.schema import refused_in_note
 from vault_indexer.config.settings import Settings
-from vault_indexer.config.show import Row, as_json, keys_to_restart_for, rows
 from vault_indexer.config.sources import config_files
 from vault_indexer.config.tables.vault_table import NamedVault, is_vault_name, vault_name_of, vaults_of
-from vault_indexer.config.trust import refused_in_note
 
 __all__ = [
     "SPEC_VERSION",
@@ -23,7 +21,6 @@ __all__ = [
     "as_json",
     "chunking_config",
     "config_files",
-    "default_index_dir",
     "differences",
     "is_vault_name",
     "keys_to_restart_for",
@@ -34,8 +31,6 @@ __all__ = [
     "remove_vault",
     "rows",
     "starter_config",
-    "user_config_file",
-    "vault_config_file",
     "vault_name_of",
     "vaults_of",
 ]

@@ -1,7 +1,7 @@
-"""The configuration written down: the first file of a user, `config.example.toml`, the tables of the docs.
+"""The table of keys written down: `config show`, `config.example.toml`, the tables of the docs; and the first
+file of a user.
 
-The last two are made from the settings, so none can contradict them. `make docs` calls `main`, which brings
-the files of a checkout up to date.
+`make docs` calls `main`, which brings the files of a checkout up to date.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import JsonValue
 
 from vault_indexer.config.fields import Trust
-from vault_indexer.config.schema import SCHEMA, Key
+from vault_indexer.config.load import LoadedConfig
+from vault_indexer.config.schema import ALL_KEYS, SCHEMA, USER_STRATEGIES, Key, value_of
 from vault_indexer.config.settings import Settings
-from vault_indexer.config.show import value_of
-from vault_indexer.config.trust import TRUST, USER_STRATEGIES
 from vault_indexer.config.values import toml_text
 
 EXAMPLE = Path("config.example.toml")
@@ -83,7 +85,9 @@ def starter_config() -> str:
 
 def example_config() -> str:
     """`config.example.toml`: the public keys and the options of the strategies, each with its default."""
-    tables = dict.fromkeys(name.partition(".")[0] for name in SCHEMA if TRUST[name] is not Trust.USER)
+    tables = dict.fromkeys(
+        key.name.partition(".")[0] for key in SCHEMA.values() if key.trust is not Trust.USER
+    )
     *others, last = (f"[{table}]" for table in tables)
     introduction = _EXAMPLE_INTRODUCTION.format(f"{', '.join(others)} and {last}")
     return "\n".join(_toml_lines(introduction)) + "\n"
@@ -186,7 +190,7 @@ def _table_restriction(table: str, keys: list[Key]) -> str:
 def _key_restriction(key: Key) -> str:
     narrow = _SECOND_LIST if key.is_list else _ONLY_ON
     restrictions = {Trust.USER: _USER_KEY, Trust.PATTERN: _LINEAR_PATTERN, Trust.NARROW: narrow}
-    return restrictions.get(TRUST[key.name], "")
+    return restrictions.get(key.trust, "")
 
 
 def _restart(key: Key) -> str:
@@ -195,7 +199,7 @@ def _restart(key: Key) -> str:
 
 def _is_users(keys: Iterable[Key]) -> bool:
     """Whether a vault's file may set none of these keys."""
-    return all(TRUST[key.name] is Trust.USER for key in keys)
+    return all(key.trust is Trust.USER for key in keys)
 
 
 def _sentences(description: str) -> str:
@@ -217,6 +221,117 @@ def _meaning(table: str) -> str:
 
 def _join(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
+
+
+# The rows of `config show`.
+
+
+class Row(NamedTuple):
+    """One key of `config show`, with its value as TOML writes it.
+
+    `counted` is what a person reads after the value, as in `0.5 seconds`, `1 hit`, `250 words`; it is ""
+    where the value says enough alone.
+    """
+
+    key: str
+    value: str
+    origin: str
+    counted: str
+
+
+def rows(loaded: LoadedConfig) -> list[Row]:
+    """Every key, in the order of the schema."""
+    return [
+        Row(
+            name,
+            toml_text(_value_with_vault(loaded, name)),
+            _origin(loaded, name),
+            _unit_of(loaded.settings, key),
+        )
+        for name, key in SCHEMA.items()
+    ]
+
+
+def as_json(loaded: LoadedConfig) -> dict[str, JsonValue]:
+    """`config show --json`: the files looked at and read (weaker first), and by dotted key value, origin and
+    meaning."""
+    dumped = loaded.settings.model_dump(mode="json")
+    for name in loaded.added_origins:
+        table, _, last = name.rpartition(".")
+        dumped[table][last] = list(_value_with_vault(loaded, name))
+    keys: dict[str, JsonValue] = {}
+    for name, key in SCHEMA.items():
+        value: JsonValue = dumped
+        for part in name.split("."):
+            value = value[part] if isinstance(value, dict) else None
+        keys[name] = {
+            "value": value,
+            "origin": _origin(loaded, name),
+            "unit": key.unit,
+            "description": key.description,
+        }
+    return {
+        "vault": str(loaded.vault) if loaded.vault else None,
+        "files": [str(path) for path in loaded.files],
+        "looked_at": [str(path) for path in loaded.looked_at],
+        "keys": keys,
+    }
+
+
+def _value_with_vault(loaded: LoadedConfig, name: str) -> Any:
+    """The value of a key, with what the vault's own file adds."""
+    value = value_of(loaded.settings, name)
+    return (*value, *_added(loaded, name)) if name in loaded.added_origins else value  # type: ignore[misc]
+
+
+def _origin(loaded: LoadedConfig, name: str) -> str:
+    """Where the value comes from; of a list that the vault's own file adds to, each part with its origin."""
+    own = value_of(loaded.settings, name)
+    if name not in loaded.added_origins or not own:
+        return loaded.added_origins.get(name, loaded.origins[name])
+    added = toml_text(_added(loaded, name))
+    return f"{loaded.origins[name]}: {toml_text(own)}; {loaded.added_origins[name]}: {added}"
+
+
+def _added(loaded: LoadedConfig, name: str) -> tuple[str, ...]:
+    patterns: tuple[str, ...] = getattr(loaded.settings.files.of_vault, name.rpartition(".")[2])
+    return patterns
+
+
+def keys_to_restart_for(before: Settings, after: Settings) -> list[str]:
+    """The keys that differ and that a running daemon does not follow."""
+    unfollowed = (key for key in ALL_KEYS.values() if not key.is_followed)
+    return [key.name for key in unfollowed if key.value(before) != key.value(after)]
+
+
+_SINGULARS = {
+    "MB": "MB",
+    "bytes": "byte",
+    "calls": "call",
+    "characters": "character",
+    "chunks": "chunk",
+    "hits": "hit",
+    "notes": "note",
+    "paragraphs": "paragraph",
+    "paths": "path",
+    "processes": "process",
+    "requests": "request",
+    "seconds": "second",
+    "sentences": "sentence",
+    "texts": "text",
+    "tokens": "token",
+    "words": "word",
+}
+"""The units that read well after a value: "10 niceness" does not."""
+
+
+def _unit_of(settings: Settings, key: Key) -> str:
+    """The unit after the value: the word that `size_unit` holds, where that is the unit."""
+    unit = key.unit
+    if unit == "size_unit":
+        unit = str(value_of(settings, f"{key.name.rpartition('.')[0]}.{unit}"))
+    singular = _SINGULARS.get(unit, "")
+    return singular if key.value(settings) == 1 or not singular else unit
 
 
 def main() -> None:

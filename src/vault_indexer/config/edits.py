@@ -12,9 +12,9 @@ from typing import Any
 import tomli
 
 from vault_indexer.config.load import DEFAULT_ORIGIN, LoadedConfig
+from vault_indexer.config.schema import OPEN_STRATEGIES
 from vault_indexer.config.sources import MAX_CONFIG_BYTES
 from vault_indexer.config.tables.vault_table import VAULT_NAME, NamedVault, is_vault_name
-from vault_indexer.config.trust import OPEN_STRATEGIES
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.system import write_atomically

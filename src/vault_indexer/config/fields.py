@@ -95,6 +95,12 @@ class Table(BaseModel):
     trust: ClassVar[Trust] = Trust.USER
 
 
+class VaultTable(Table):
+    """A table whose keys the file inside the vault may set, too, but for those whose mark says otherwise."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
+
+
 class ExtensionTable(Table):
     """Base of the table of an optional package, as `extensions` has it."""
 

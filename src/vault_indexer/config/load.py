@@ -11,7 +11,6 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from vault_indexer.config.fields import DisagreementError
-from vault_indexer.config.paths import user_config_file, with_home
 from vault_indexer.config.schema import ALL_KEYS, SCHEMA
 from vault_indexer.config.settings import Settings, VaultPatterns
 from vault_indexer.config.sources import (
@@ -27,6 +26,7 @@ from vault_indexer.config.sources import (
 )
 from vault_indexer.config.values import RawValue, check, toml_text
 from vault_indexer.errors import ConfigError, ConfigProblem
+from vault_indexer.system import user_config_file, with_home
 
 MAX_PROBLEMS = 100
 """Of one source; a file with more is no configuration."""

@@ -1,10 +1,23 @@
-"""The keys of the configuration as data, read off the settings: one `Key` for every value that can be set."""
+"""The one table of keys, read off the settings: what each value may be, and who may set it.
+
+`config show`, the example file, the tables of the docs and the check of a vault's own file come from it.
+
+Vaults are cloned and shared, so the file inside a vault is not written by the person at this machine. It
+may change how this vault is split, found and watched, and leave out files. It may not name code to import,
+or a model or server that gets the text, a folder to write to, what may call the API, or what the machine
+spends. The settings say it at each key: a mark of the field, else the `trust` of its table, else
+`Trust.USER` (see `fields.Table`). A new strategy's options: sizes are `VAULT`, regular expressions
+`PATTERN`; what may be `module:function` or a path is `USER`, and so is the table of a strategy that imports
+code or asks a model.
+"""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Literal, Union, get_args, get_origin
 
@@ -12,8 +25,10 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from vault_indexer.config.fields import PUBLIC, RESTART, TUNING, Allowed, Unit
+from vault_indexer.config.fields import PUBLIC, RESTART, TUNING, Allowed, Table, Trust, Unit
 from vault_indexer.config.settings import Settings
+from vault_indexer.config.tables.chunking_options import OPTION_TABLES, StrategyName
+from vault_indexer.patterns import PatternError, check_linear
 
 VARIABLE_PREFIX = "INDEXER_"
 
@@ -31,7 +46,14 @@ class Key:
     allowed: str
     unit: str
     description: str
+    trust: Trust
+    """Who may set it."""
+
     field: FieldInfo
+
+    def value(self, settings: Settings) -> object:
+        """The value of the key in some settings."""
+        return value_of(settings, self.name)
 
     @property
     def variable(self) -> str:
@@ -115,10 +137,39 @@ def _bounds(marks: list[object]) -> str:
     return " " + " and ".join(bounds) if bounds else ""
 
 
-def _keys(table: BaseModel, prefix: str = "") -> Iterator[Key]:
+def trust_of(table: type[Table], field: FieldInfo) -> Trust:
+    """Who may set this field of the table."""
+    parts = list(_parts(field.annotation))
+    marks = [mark for mark in [*field.metadata, *parts] if isinstance(mark, Trust)]
+    if marks:
+        return marks[0]
+    return Trust.USER if str in parts or Path in parts else table.trust
+
+
+def _parts(annotation: object) -> Iterator[object]:
+    """The types that an annotation is made of, with the marks in it; not the values of a `Literal`."""
+    yield annotation
+    if get_origin(annotation) is Annotated:
+        inner, *marks = get_args(annotation)
+        yield from _parts(inner)
+        yield from marks
+    elif get_origin(annotation) is not Literal:
+        for part in get_args(annotation):
+            yield from _parts(part)
+
+
+def value_of(settings: Settings, name: str) -> object:
+    """The value of a key, or a table, by its dotted name."""
+    value: object = settings
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def _keys(table: Table, prefix: str = "") -> Iterator[Key]:
     for name, field in type(table).model_fields.items():
         default: object = getattr(table, name)
-        if isinstance(default, BaseModel):
+        if isinstance(default, Table):
             yield from _keys(default, f"{prefix}{name}.")
             continue
         units = [mark.name for mark in field.metadata if isinstance(mark, Unit)]
@@ -128,6 +179,7 @@ def _keys(table: BaseModel, prefix: str = "") -> Iterator[Key]:
             allowed=describe(field.annotation, field.metadata),
             unit=units[-1] if units else "",
             description=field.description or "",
+            trust=trust_of(type(table), field),
             field=field,
         )
 
@@ -167,3 +219,123 @@ def nearest(name: str, known: Iterable[str]) -> str:
     moved = [other for other in known if other.rpartition(".")[2] == last]
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
     return next(iter([*moved[:1], *close]), "")
+
+
+# Which keys may stand in a configuration found inside a vault, and in a note's frontmatter.
+
+
+def _trust_rows() -> Iterator[tuple[str, Trust]]:
+    for name in TABLES:
+        table = value_of(Settings(), name)
+        if isinstance(table, Table):
+            yield name, table.trust
+    for key in SCHEMA.values():
+        yield key.name, key.trust
+        for part in get_args(key.field.annotation) if key.is_list else ():
+            if isinstance(part, type) and issubclass(part, Table):
+                yield from (
+                    (f"{key.name}[].{name}", trust_of(part, field))
+                    for name, field in part.model_fields.items()
+                )
+
+
+TRUST: Mapping[str, Trust] = MappingProxyType(dict(_trust_rows()))
+"""Who may set each key, each table, and each field of a table in a list (`chunking.rules[].paths`)."""
+
+USER_STRATEGIES: frozenset[str] = frozenset(
+    name for name, options in OPTION_TABLES.items() if options.trust is Trust.USER
+)
+"""Strategies with plain names that hand over to code of someone's choice, or to a model that is paid for and
+gets the text."""
+
+OPEN_STRATEGIES: tuple[str, ...] = tuple(
+    name for name in get_args(StrategyName) if name not in USER_STRATEGIES
+)
+"""All others: a page or an agent may also ask for them."""
+
+_RULES = "chunking.rules[]."
+"""Where the options of a rule stand; a note's choice is checked as if it were one rule."""
+
+_NOTE_TRUST: Mapping[str, Trust] = MappingProxyType(
+    {
+        name: Trust.USER if trust is Trust.PATTERN or f"{name}[]." == _RULES else trust
+        for name, trust in TRUST.items()
+    }
+)
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]*")
+_DEPTH = 16
+"""Of lists and tables inside a value; nothing in the schema is nearly as deep."""
+
+
+def vault_may_set(key: str, value: object, trust: Mapping[str, Trust] = TRUST) -> bool:
+    """Whether a file found inside a vault may give this key this value; unlisted keys it may not."""
+    return _may(key, value, trust, Trust.USER, _DEPTH)
+
+
+def refused_in_note(choice: Mapping[str, object]) -> list[str]:
+    """What in a note's own choice of chunking (`strategy`, options) a note may not set, by name.
+
+    A note may set less than a vault's file: no regular expression, and no rules of its own.
+    """
+    return list(_refused_names(choice, _RULES))
+
+
+def _refused_names(table: Mapping[str, object], prefix: str) -> Iterator[str]:
+    for name, value in table.items():
+        if _may(prefix + name, value, _NOTE_TRUST, Trust.NAME, _DEPTH):
+            continue
+        is_inside = prefix == _RULES and _rule(prefix + name, _NOTE_TRUST, Trust.NAME) is not Trust.USER
+        inner = (
+            list(_refused_names(value, f"{prefix}{name}."))
+            if is_inside and isinstance(value, Mapping)
+            else []
+        )
+        yield from inner or [name]
+
+
+def _may(key: str, value: object, trust: Mapping[str, Trust], inherited: Trust, depth: int) -> bool:
+    rule = _rule(key, trust, inherited)
+    if rule is Trust.USER or depth == 0:
+        return False
+    if isinstance(value, list | tuple):
+        return all(_may(f"{key}[]", part, trust, rule, depth - 1) for part in value)
+    if isinstance(value, Mapping):
+        return all(_may(f"{key}.{name}", part, trust, rule, depth - 1) for name, part in value.items())
+    if not isinstance(value, str):
+        return rule is not Trust.NARROW or value is not False
+    if rule in (Trust.VAULT, Trust.NARROW):
+        return True
+    return _is_plain_name(value) if rule is Trust.NAME else not pattern_fault(value)
+
+
+def _rule(key: str, trust: Mapping[str, Trust], inherited: Trust) -> Trust:
+    """The row of the key; of an option inside a rule, the strictest row of all options of that name."""
+    if key in trust or not key.startswith(_RULES):
+        return trust.get(key, inherited)
+    option = "." + key.removeprefix(_RULES)
+    is_contextual = option.startswith(".contextual")
+    rows = {
+        row
+        for name, row in trust.items()
+        if name.startswith("chunking.") and name.endswith(option)
+        if is_contextual or not name.startswith("chunking.contextual.")
+    }
+    strictest = (Trust.USER, Trust.NAME, Trust.PATTERN, Trust.NARROW, Trust.VAULT)
+    return next((row for row in strictest if row in rows), inherited)
+
+
+def _is_plain_name(value: str) -> bool:
+    return _PLAIN_NAME.fullmatch(value) is not None and value not in USER_STRATEGIES
+
+
+def pattern_fault(value: object) -> str:
+    """Why a vault's file may not hold this regular expression ("": it may). One that is no regular
+    expression is a mistake, whichever file has it."""
+    try:
+        re.compile(str(value))
+        check_linear(str(value))
+    except re.error:
+        return ""
+    except PatternError as error:
+        return str(error)
+    return ""

@@ -1,7 +1,7 @@
 """Every key of the configuration with its type, default, unit, bounds and meaning, and who may set it.
 
-The classes mirror the TOML tables. A key is declared here (or in `chunking*.py`, `llm.py`, `ask.py`,
-`milvus.py`) and nowhere else. `config show`, `indexer init`, `config.example.toml` and the tables of
+The classes mirror the TOML tables. A key is declared here (or in `chunking*.py`, or by an optional package)
+and nowhere else. `config show`, `indexer init`, `config.example.toml` and the tables of
 `docs/configuration.md` are written from these fields; `make docs` brings the last two up to date. A number
 needs a unit. A `description` is one to three sentences without the last full stop; text in double quotes
 becomes code in the docs.
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, PrivateAttr, create_model, model_validator
 
@@ -30,9 +30,9 @@ from vault_indexer.config.fields import (
     Unit,
     Url,
     VariableName,
+    VaultTable,
 )
 from vault_indexer.config.tables.chunking import ChunkingSettings
-from vault_indexer.config.tables.llm import AskSettings, LlmSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
 from vault_indexer.extensions import extensions, load, package_of
 from vault_indexer.model import SOURCE_SUFFIXES
@@ -79,10 +79,8 @@ class VaultPatterns:
     exclude: tuple[str, ...] = ()
 
 
-class FilesSettings(Table):
+class FilesSettings(VaultTable):
     """Which files of the vault are notes to index."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     include: Annotated[tuple[Glob, ...], Trust.NARROW, PUBLIC] = Field(
         default=(), description="index only notes whose path matches; an empty list means every note"
@@ -182,19 +180,66 @@ class EmbeddingSettings(Table):
         return self.model_copy(update={"token_weights": "none"})
 
 
-class RecencyTier(Table):
-    """Notes modified within `days` have their score multiplied by `boost`."""
+class LlmSettings(Table):
+    """The language model for chunking and answers. Without a model here, none is asked and nothing
+    is sent."""
 
-    trust: ClassVar[Trust] = Trust.VAULT
+    provider: Annotated[Literal["none", "ollama", "openai", "anthropic"], PUBLIC] = Field(
+        default="none",
+        description="which program runs the language model; none asks no model, openai is any compatible "
+        "URL. Each provider is an extra to install",
+    )
+    model: Annotated[str, PUBLIC] = Field(default="", description="name of the model at the provider")
+    url: Annotated[Url, PUBLIC] = Field(
+        default="", description="base URL; empty means the default of the provider; openai needs one"
+    )
+    api_key_env: Annotated[VariableName, PUBLIC] = Field(
+        default="",
+        description="environment variable that holds the API key; the key itself is never in a file",
+    )
+    temperature: Annotated[float, Field(ge=0, le=2), Unit("temperature")] = Field(
+        default=0.0, description="how much answers vary; 0 gives the most repeatable answers"
+    )
+    max_tokens: Annotated[int, Field(ge=1, le=1_000_000), Unit("tokens")] = Field(
+        default=1024, description="largest number of tokens in an answer"
+    )
+    context_window: Annotated[int, Field(ge=256, le=10_000_000), Unit("tokens")] = Field(
+        default=8192, description="largest number of tokens in prompt and answer together"
+    )
+
+
+class AskSettings(VaultTable):
+    """How `indexer ask` answers. With a model in the table llm, that model writes the answer; without one,
+    the answer quotes sentences of your notes.
+    """
+
+    limit: Tuned[int] = 10  # passages that are read
+    sentences: Tuned[int] = 3  # sentences that an answer quotes
+    max_tokens: Tuned[int] = 4000  # tokens of notes that one question sends to the language model
+    min_relevance: Tuned[float] = 0.3  # relevance; passages below are not sent to the language model
+    never_send: Annotated[tuple[Glob, ...], Trust.USER] = Field(
+        default=(),
+        description="notes that no question sends to a language model: patterns of paths as in .gitignore, "
+        'and properties, as "[private]" or "[status:secret]". Such notes are still searched and quoted. '
+        'Examples: "Private/", "[private]"',
+    )
+    timeout_s: Tuned[float] = 60.0  # seconds for a whole answer; the model is asked once more after that
+    judge: Annotated[bool, Trust.USER] = Field(
+        default=False,
+        description="have the language model look at each sentence of its answer once more, after the "
+        "checks that need none: one more request for each sentence",
+    )
+
+
+class RecencyTier(VaultTable):
+    """Notes modified within `days` have their score multiplied by `boost`."""
 
     days: Annotated[float, Field(gt=0, le=36_500), Unit("days")]
     boost: Annotated[float, Field(ge=1.0, le=10.0), Unit("factor")]
 
 
-class RecencySettings(Table):
+class RecencySettings(VaultTable):
     """Recently changed notes can rank a little higher."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     enabled: Annotated[bool, PUBLIC] = Field(
         default=True,
@@ -208,10 +253,8 @@ class RecencySettings(Table):
     )
 
 
-class WeightSettings(Table):
+class WeightSettings(VaultTable):
     """How much each ranking counts."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     vector: Annotated[float, Field(ge=0, le=100), Unit("factor")] = Field(
         default=1.0,
@@ -246,10 +289,8 @@ class SynonymSettings(Table):
     )
 
 
-class SearchSettings(Table):
+class SearchSettings(VaultTable):
     """How a query becomes a ranking."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     limit: Annotated[int, Field(ge=1, le=200), Unit("notes"), PUBLIC] = Field(
         default=10, description="number of notes that are shown, unless a search asks for another number"
@@ -282,10 +323,8 @@ class SearchSettings(Table):
     synonyms: SynonymSettings = SynonymSettings()
 
 
-class WatchSettings(Table):
+class WatchSettings(VaultTable):
     """How the daemon notices changes."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     mode: Annotated[Literal["auto", "native", "poll"], RESTART] = Field(
         default="auto",

@@ -11,13 +11,23 @@ from types import MappingProxyType
 import tomli
 
 from vault_indexer.config.fields import Trust
-from vault_indexer.config.paths import user_config_file, vault_config_file, with_home
-from vault_indexer.config.schema import ALL_KEYS, FORMER, SCHEMA, TABLES, TUNED, VARIABLE_PREFIX, nearest
+from vault_indexer.config.schema import (
+    ALL_KEYS,
+    FORMER,
+    SCHEMA,
+    TABLES,
+    TRUST,
+    TUNED,
+    VARIABLE_PREFIX,
+    nearest,
+    pattern_fault,
+    vault_may_set,
+)
 from vault_indexer.config.tables.chunking import normalize_strategy_options, without_overruled
-from vault_indexer.config.trust import TRUST, pattern_fault, vault_may_set
 from vault_indexer.config.values import RawValue, format_value, mistake, printable, unknown_key
 from vault_indexer.errors import ConfigProblem
 from vault_indexer.extensions import package_of
+from vault_indexer.system import VAULT_CONFIG_NAME, user_config_file, with_home
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +98,7 @@ def config_files(
     user = ConfigFile(user_config_file(environ), "the user's configuration", trusted=True, named=False)
     if vault is None:
         return (user,)
-    own = ConfigFile(vault_config_file(vault), "the vault's configuration", trusted=False, named=False)
+    own = ConfigFile(vault / VAULT_CONFIG_NAME, "the vault's configuration", trusted=False, named=False)
     return (user, own)
 
 

@@ -15,11 +15,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from vault_indexer.config.paths import with_home
 from vault_indexer.config.schema import ALL_KEYS, Key, describe, nearest
 from vault_indexer.config.tables.chunking import ChunkingRule, ChunkingSettings
 from vault_indexer.config.tables.vault_table import VaultEntry
 from vault_indexer.errors import ConfigProblem
+from vault_indexer.system import with_home
 
 _SECRET = re.compile(r"(^|_)(api|key|secret|passw\w*)(_|$)|token(_sha256)?$", re.IGNORECASE)
 _MESSAGE_CHARS = 80

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from vault_indexer.errors import UsageError
 
@@ -14,31 +13,27 @@ PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneTy
 """The types of Python that JSON has, by its names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Digits:
+class Digits(NamedTuple):
     """A number is rounded to `digits` digits after the point, and kept within bounds where they are given."""
 
     digits: int
     bounds: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """The field has another name in the JSON."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """A truth value is one of two words in a request."""
 
     no: str
     yes: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Says:
+class Says(NamedTuple):
     """What a parameter means and which values it takes; `above` is as `minimum`, but exclusive.
 
     `holds` says what a text means: a query or the name of a note, each with a bound in bytes; the name of a
@@ -54,8 +49,7 @@ class Says:
     max_chars: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenKeys:
+class ChosenKeys(NamedTuple):
     """Of each object of the list only the keys are sent that another field of the answer has (None: all)."""
 
     by: str

@@ -1,4 +1,4 @@
-"""The parameters of a request, from the fields of its dataclass, and the check of what was sent.
+"""The parameters of a request, from the fields of its named tuple, and the check of what was sent.
 
 The words of an error are those that pydantic uses, because clients have seen them since the first version.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from math import isfinite
 from types import MappingProxyType, NoneType
@@ -52,7 +52,7 @@ class Parameter:
 
     name: str
     field: str = ""
-    """The field of the request's dataclass, where there is one."""
+    """The field of the request, where there is one."""
 
     kind: type[str] | type[int] | type[float] | type[bool] = str
     holds: Literal["", "query", "note", "strategy"] = ""
@@ -110,16 +110,15 @@ class WrongRequestError(Exception):
 
 
 @cache
-def parameters_of(kind: type) -> tuple[Parameter, ...]:
-    """The parameters of a request's dataclass, in the order of its fields."""
-    hints = get_type_hints(kind, include_extras=True)
-    found = []
-    for one in fields(kind):
-        inner, marks = split_marks(hints[one.name])
-        if HIDDEN not in marks:
-            default = None if one.default is MISSING else one.default
-            found.append(_parameter(one.name, inner, marks, default, one.default is MISSING))
-    return tuple(found)
+def parameters_of(kind: Any) -> tuple[Parameter, ...]:
+    """The parameters of a request, in the order of its fields."""
+    hints, defaults = get_type_hints(kind, include_extras=True), kind._field_defaults
+    fields = {name: split_marks(hints[name]) for name in kind._fields}
+    return tuple(
+        _parameter(name, inner, marks, defaults.get(name), name not in defaults)
+        for name, (inner, marks) in fields.items()
+        if HIDDEN not in marks
+    )
 
 
 def own_name(name: str, names: Collection[str]) -> str:

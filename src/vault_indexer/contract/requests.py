@@ -1,14 +1,13 @@
-"""The requests: a dataclass for each row of the table of endpoints.
+"""The requests: a named tuple for each row of the table of endpoints.
 
 What a parameter means, its bounds and its name over HTTP are marks of the field.
 From these come the checks of HTTP, `/openapi.json`, the schemas of tools, the client and the options of
-commands. The module is light: a command imports it before it asks a daemon.
+commands. A command imports the module before it asks a daemon: dataclasses would take 12 ms more to make.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from vault_indexer.contract.marks import (
     DEFAULT_MENTIONS,
@@ -64,8 +63,7 @@ Fields = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(NamedTuple):
     """One search. `limit` counts notes; 0 means the configured number. `expand` asks for the text around
     each. Hits with a relevance below `min_relevance` are left out; None means the configured one.
 
@@ -96,8 +94,7 @@ class SearchRequest:
     by_field: Annotated[bool, HIDDEN] = True
 
 
-@dataclass(frozen=True, slots=True)
-class AskRequest:
+class AskRequest(NamedTuple):
     """One question. `use_model` False answers with quotes alone, also where a language model is configured.
 
     `limit` 0 means the configured number of passages to read. `fresh`: changes made so far are indexed first.
@@ -134,13 +131,11 @@ class AskRequest:
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
-class NoParameters:
+class NoParameters(NamedTuple):
     """A request that says all by its route."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainRequest:
+class ExplainRequest(NamedTuple):
     """Where a note is in the answer to a query."""
 
     note: NoteName
@@ -148,16 +143,14 @@ class ExplainRequest:
     correct: Correct = True
 
 
-@dataclass(frozen=True, slots=True)
-class RelatedRequest:
+class RelatedRequest(NamedTuple):
     """Notes near a note."""
 
     note: NoteName
     limit: Annotated[int, Says(help="Notes at most.", minimum=1, maximum=MAX_LIMIT)] = 10
 
 
-@dataclass(frozen=True, slots=True)
-class LinksRequest:
+class LinksRequest(NamedTuple):
     """Links of a note or of the vault. `limit` None: as many as the view has, of mentions a few."""
 
     note: Annotated[
@@ -182,8 +175,7 @@ class LinksRequest:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class NotesRequest:
+class NotesRequest(NamedTuple):
     """Which notes are listed, and in which order."""
 
     folder: Annotated[
@@ -200,15 +192,13 @@ class NotesRequest:
     offset: Annotated[int, Says(help="How many are passed over.", minimum=0, maximum=_MAX_LINE)] = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRequest:
+class NoteRequest(NamedTuple):
     """One note."""
 
     note: NoteName
 
 
-@dataclass(frozen=True, slots=True)
-class GraphRequest:
+class GraphRequest(NamedTuple):
     """The files around a note, or around the notes of the best hits of a query."""
 
     note: Annotated[
@@ -220,8 +210,7 @@ class GraphRequest:
     related: Annotated[bool, Says(help="Add notes that are near in meaning.")] = True
 
 
-@dataclass(frozen=True, slots=True)
-class ClustersRequest:
+class ClustersRequest(NamedTuple):
     """The whole vault as clusters."""
 
     by: Annotated[
@@ -233,8 +222,7 @@ class ClustersRequest:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ViewRequest:
+class ViewRequest(NamedTuple):
     """A note to be read."""
 
     note: NoteName
@@ -255,15 +243,13 @@ class ViewRequest:
     ] = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PictureRequest:
+class PictureRequest(NamedTuple):
     """A picture of the vault."""
 
     path: Annotated[str, Says(help="The path of the picture in the vault, as `view` names it.", holds="note")]
 
 
-@dataclass(frozen=True, slots=True)
-class ChunksRequest:
+class ChunksRequest(NamedTuple):
     """The chunks of a note."""
 
     note: NoteName
@@ -277,8 +263,7 @@ class ChunksRequest:
     ] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceRequest:
+class SentenceRequest(NamedTuple):
     """A sentence by its id."""
 
     note: NoteName
@@ -289,54 +274,55 @@ class SentenceRequest:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class CompleteRequest:
+class CompleteRequest(NamedTuple):
     """How the end of a query can go on."""
 
     query: Annotated[str, Key("q"), Says(help="The query up to the cursor.", max_chars=MAX_QUERY_BYTES)]
     limit: Annotated[int, Says(help="Entries at most.", minimum=1, maximum=50)] = 12
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildOptions:
+Refit = Annotated[bool, Says(help="Weigh words anew if the number of notes has changed much.")]
+Force = Annotated[
+    bool,
+    Says(help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then."),
+]
+Better = Annotated[
+    bool, Says(help='Use the better model that `embedding.provider = "auto"` stands for, at once.')
+]
+
+
+class RebuildOptions(NamedTuple):
     """What a rebuild may do."""
 
-    refit: Annotated[bool, Says(help="Weigh words anew if the number of notes has changed much.")] = True
-    force: Annotated[
-        bool,
-        Says(help="Rebuild even if the vault has suddenly lost its notes; otherwise the index is kept then."),
-    ] = False
-    better: Annotated[
-        bool,
-        Says(help='Use the better model that `embedding.provider = "auto"` stands for, at once.'),
-    ] = False
+    refit: Refit = True
+    force: Force = False
+    better: Better = False
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildRequest(RebuildOptions):
+class RebuildRequest(NamedTuple):
     """Rebuild the index."""
 
+    refit: Refit = True
+    force: Force = False
+    better: Better = False
     wait: Annotated[
         bool, Says(help="Answer when the rebuild has ended; otherwise as soon as it has started.")
     ] = True
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyRequest:
+class VerifyRequest(NamedTuple):
     """Compare the vault with the index."""
 
     repair: Annotated[bool, Says(help="Repair what differs.")] = False
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedRequest:
+class EmbedRequest(NamedTuple):
     """Have the vectors of the better model made while the daemon is idle, or not."""
 
     paused: Annotated[bool, Says(help="Make none until this is false, or the daemon starts again.")] = False
 
 
-@dataclass(frozen=True, slots=True)
-class PauseRequest:
+class PauseRequest(NamedTuple):
     """Pause indexing; `seconds` None: until it is resumed."""
 
     seconds: Annotated[
@@ -345,8 +331,7 @@ class PauseRequest:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class ProofRequest:
+class ProofRequest(NamedTuple):
     """A challenge to prove that the server knows the token."""
 
     challenge: Annotated[str, Says(help="", min_chars=16, max_chars=128)]

@@ -10,7 +10,7 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.config.tables.llm import LlmSettings
+from vault_indexer.config.settings import LlmSettings
 from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.providers.llamaindex import OLLAMA_URL, http_errors
 from vault_indexer.providers.remote import ProviderInfo, api_key, extra_needed, require_setting

@@ -303,7 +303,7 @@ def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: Search
     named = match_titles(prepared.snapshot, " ".join(prepared.filters))
     shown = list_by_time(prepared.snapshot, prepared.chosen, limits.notes, limits.per_note, named)
     why = Why(None, None, None, recency=1.0, filters=prepared.filters)
-    builder = _builder(prepared, replace(request, expand=""), settings)
+    builder = _builder(prepared, request._replace(expand=""), settings)
     notes = builder.build(
         RankedChunk(key, 1.0, replace(why, title=float(note_id_of(key) in named)), 1.0) for key in shown
     )

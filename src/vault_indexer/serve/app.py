@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -263,8 +263,7 @@ def _responses_of_rebuilds(of_vaults: VaultRebuilds, stopping: Callable[[], bool
 
     def rebuild(arguments: Mapping[str, Value]) -> JSONResponse:
         rebuilds = of_vaults.of_vault(CHOSEN_VAULT.get())
-        names = (field.name for field in fields(RebuildOptions))
-        rebuilds.start(RebuildOptions(**{name: bool(arguments[name]) for name in names}))
+        rebuilds.start(RebuildOptions(*(bool(arguments[name]) for name in RebuildOptions._fields)))
         if not arguments["wait"]:
             return JSONResponse(encode(rebuilds.state()), status_code=202)
         ended = rebuilds.wait(stopping)

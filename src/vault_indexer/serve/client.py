@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote, urlencode, urlsplit
 
 from vault_indexer.contract.parameters import Value
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.daemon.discovery import DaemonInfo, LocalConnection
 from vault_indexer.errors import (
     ConfigError,
     DaemonError,
@@ -58,7 +57,7 @@ class DaemonClient:
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
         """Start a rebuild, or join the one that is running, and watch it until it ends."""
-        self._request(REBUILD, {"wait": False, **asdict(options)}, _TIMEOUT_S)
+        self._request(REBUILD, {"wait": False, **options._asdict()}, _TIMEOUT_S)
         while True:
             state = self.ask(REBUILD_STATE)
             if state["error"]:
@@ -84,7 +83,7 @@ class DaemonClient:
         headers = {"Authorization": f"Bearer {self._info.token}"}
         if body is not None:
             headers["Content-Type"] = "application/json"
-        connection = HTTPConnection(self._address.netloc, timeout=timeout_s)
+        connection = LocalConnection(self._address.netloc, timeout=timeout_s)
         try:
             connection.request(method, self._address.path + target, body, headers)
             response = connection.getresponse()

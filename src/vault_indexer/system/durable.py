@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import sys
 import time
@@ -134,7 +133,7 @@ def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
     stem = temporary_prefix(path)
     with _opened_folder(path.parent) as folder:
         _remove_leftovers(path.parent, folder, stem)
-        temporary = _named(path.parent, folder, f"{stem}{secrets.token_hex(8)}.tmp")
+        temporary = _named(path.parent, folder, f"{stem}{os.urandom(8).hex()}.tmp")
         handle = os.open(temporary, _NEW, mode, dir_fd=folder)
         try:
             with os.fdopen(handle, "wb") as file:

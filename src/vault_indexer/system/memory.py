@@ -6,13 +6,15 @@ documentation.
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import ctypes
 
 _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
@@ -98,6 +100,8 @@ if sys.platform == "linux":
 
     def c_function(name: str) -> ctypes._NamedFuncPointer | None:
         """The function, or None where the C library has none of that name."""
+        import ctypes  # 3 ms that a search through the daemon does not need
+
         return getattr(ctypes.CDLL(None), name, None)
 
 else:
@@ -167,6 +171,8 @@ _MADV_COLLAPSE = 25  # since Linux 6.1; older ones do it by and by
 
 def back_by_huge_pages(address: int, size: int) -> bool:
     """Whether the system took the advice for the whole large pages in this range; it is only ever advice."""
+    import ctypes
+
     start = -(-address // _PAGE) * _PAGE
     length = (address + size) // _PAGE * _PAGE - start
     madvise = c_function("madvise")

@@ -1,4 +1,5 @@
-"""What file systems make of a path: names that mean devices, long paths, several spellings of one file.
+"""What file systems make of a path: names that mean devices, long paths, several spellings of one file; and
+the folders of this program.
 
 The rules of Windows are functions of text, so that they can be tested anywhere.
 """
@@ -6,14 +7,14 @@ The rules of Windows are functions of text, so that they can be tested anywhere.
 from __future__ import annotations
 
 import errno
+import hashlib
 import ntpath
 import os
 import re
-import shutil
 import stat
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 _LONGEST = 240
@@ -218,6 +219,8 @@ EDIT_BYTES = 16 << 20
 def free_bytes(folder: Path) -> int:
     """Bytes that this user may still write to the file system of a folder, which need not exist yet. The
     largest number there is where the system does not tell."""
+    import shutil
+
     for place in (folder, *folder.parents):
         try:
             return shutil.disk_usage(place).free
@@ -245,3 +248,55 @@ def in_words(count: int) -> str:
     if count >= 10**9:
         return f"{count / 10**9:.1f} GB"
     return f"{count / 10**6:.0f} MB" if count >= 10**7 else f"{count / 10**6:.1f} MB"
+
+
+# Where configuration, index and records of this program lie. platformdirs takes 3 ms to import.
+
+
+APP = "vault-indexer"
+VAULT_CONFIG_NAME = ".indexer.toml"
+
+
+def user_config_file(environ: Mapping[str, str]) -> Path:
+    """The user's own configuration, whether or not it exists."""
+    return _xdg_folder(environ, "XDG_CONFIG_HOME", "user_config_path") / "config.toml"
+
+
+def default_index_dir(vault: Path, environ: Mapping[str, str]) -> Path:
+    """The index folder of a vault: outside of it, since sync tools would copy it along.
+
+    Named after the vault for people, and by a hash of its resolved path, so that two vaults of one name never
+    share an index and one vault reached by two paths has one.
+    """
+    name = re.sub(r"[^\w.-]+", "-", canonical_folder(vault).name).strip("-.")[:60] or "vault"
+    return _xdg_folder(environ, "XDG_STATE_HOME", "user_state_path") / f"{name}-{folder_digest(vault)}"
+
+
+def folder_digest(folder: Path) -> str:
+    """A folder's name in names of files: 16 hexadecimal digits of the SHA-256 of its resolved path."""
+    return hashlib.sha256(os.fsencode(canonical_folder(folder))).hexdigest()[:16]
+
+
+def log_dir(environ: Mapping[str, str]) -> Path:
+    """Where a service logs on a system without a journal."""
+    return _xdg_folder(environ, "XDG_STATE_HOME", "user_state_path") / "logs"
+
+
+def state_folder() -> Path:
+    """Where this program keeps records of the vaults and daemons of this user."""
+    import platformdirs
+
+    return platformdirs.user_state_path(APP)
+
+
+def with_home(path: str | Path) -> Path:
+    """The path with a leading `~` resolved; of an unknown user it stays, and then is no existing path."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises there)
+
+
+def _xdg_folder(environ: Mapping[str, str], variable: str, system: str) -> Path:
+    """The folder of the XDG variable where it is an absolute path, else the one that platformdirs gives."""
+    import platformdirs
+
+    chosen = Path(environ.get(variable, ""))
+    return chosen / APP if chosen.is_absolute() else Path(getattr(platformdirs, system)(APP))

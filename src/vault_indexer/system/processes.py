@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
-import platform
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from vault_indexer.system.memory import c_function
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 def python_command(*arguments: str, program: str = sys.executable) -> list[str]:
@@ -36,6 +35,8 @@ if sys.platform == "win32":
         """Start a program in a folder. It outlives this one; only its standard error is connected. It has a
         console without a window, which what it starts shares: with DETACHED_PROCESS each of those would open
         one."""
+        import subprocess
+
         return subprocess.Popen(
             command,
             cwd=folder,
@@ -57,6 +58,8 @@ else:
     def start_in_background(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
         """Start a program in a folder. It outlives this one and its terminal; only its standard error is
         connected."""
+        import subprocess
+
         return subprocess.Popen(
             command,
             cwd=folder,
@@ -95,16 +98,14 @@ _GROWN = 1.1
 alone is larger than the share would else be loaded again for every job."""
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What a process has taken: processor time in seconds, and memory in use now in bytes."""
 
     seconds: float
     resident: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessLimits:
+class ProcessLimits(NamedTuple):
     """What one process may take. `memory_bytes` is its share of `index.max_memory_mb`; 0 is no limit."""
 
     nice: int = 0
@@ -127,6 +128,8 @@ if sys.platform == "win32":
         14) or idle. Raises OSError."""
         if nice <= 0:
             return
+        import ctypes
+
         idle, below_normal = 0x40, 0x4000
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         kernel.GetCurrentProcess.restype = ctypes.c_void_p
@@ -171,6 +174,8 @@ def keep_to_one_thread() -> None:
 def lower_io_priority(wanted: IoPriority) -> bool:
     """Whether the system took it: only Linux knows, and a sandbox may forbid the call. Whether a disk heeds
     it is up to its scheduler (bfq and mq-deadline do, none does not)."""
+    import platform
+
     number = _IOPRIO_SET.get(platform.machine())
     call = c_function("syscall")
     if wanted == "normal" or number is None or call is None:
@@ -239,6 +244,8 @@ def _read(file: Path) -> str:
 
 
 def _output_of(*command: str) -> str:
+    import subprocess
+
     try:
         return subprocess.run(command, capture_output=True, text=True, timeout=_ASK_S, check=False).stdout
     except (OSError, subprocess.SubprocessError):

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from vault_indexer.cli.connection.connect import ask_all, with_connection
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.connection.daemon_command import hint_at_start
 from vault_indexer.cli.output.columns import path_style, print_ends, print_row
 from vault_indexer.cli.output.hit_list import (
-    FoldersOfHits,
+    FolderOf,
     closest,
     first_notes,
     missing_words,
@@ -22,11 +21,11 @@ from vault_indexer.cli.output.hit_list import (
     sentence,
     vault_prefix,
 )
-from vault_indexer.cli.output.query_words import QueryCommand, query_text
+from vault_indexer.cli.output.plain_help import QueryCommand, query_text
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import AllVaults, Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import asks_all, vaults_in_config
+from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.contract.parameters import Value
 from vault_indexer.serve.api.endpoints import ASK
 from vault_indexer.text.phrases import quantity
@@ -42,8 +41,7 @@ _QUOTE_INDENT = 2
 _PLACE_INDENT = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """What to ask, and how."""
 
     question: Annotated[
@@ -79,22 +77,16 @@ class Ask:
 def ask(ask: Ask, selection: VaultSelection, output: Output, all_vaults: AllVaults = False) -> int:
     """Answer a question with sentences of your notes, each with its place."""
     asked = ask.parameters()
-    if all_vaults or asks_all(selection, os.environ):
-        folders = FoldersOfHits(Path(), vaults_in_config(selection, os.environ))
-        answer, index_dir = ask_all(selection, ASK, **asked), None
-    else:
-        connection, answer = with_connection(
-            selection, lambda connection: (connection, connection.index.ask(ASK, **asked))
-        )
-        folders, index_dir = FoldersOfHits(connection.vault), connection.index_dir
+    connection = Connection(selection, all_vaults=all_vaults or asks_all(selection, os.environ))
+    answer = connection.ask(ASK, **asked)
     if output.json:
         print_json(answer)
     elif ask.show_prompt:
         _print_prompt(answer["prompt"])
     else:
-        _print_answer(answer, folders)
-        if index_dir is not None:
-            hint_at_start(index_dir)
+        _print_answer(answer, connection.folder_of)
+        if connection.index_dir is not None:
+            hint_at_start(connection.index_dir)
     return DECLINED if answer["kind"] == "declined" else 0
 
 
@@ -105,7 +97,7 @@ def _print_prompt(prompt: str) -> None:
         out().print(text((line, "")), soft_wrap=True)
 
 
-def _print_answer(answer: AskAnswerJson, folders: FoldersOfHits) -> None:
+def _print_answer(answer: AskAnswerJson, folder_of: FolderOf) -> None:
     missing = missing_words(answer["missing_words"])
     passages = first_notes(answer["passages"])
     if answer["kind"] in ("declined", "passages"):
@@ -113,13 +105,13 @@ def _print_answer(answer: AskAnswerJson, folders: FoldersOfHits) -> None:
             "No note answers this." if answer["kind"] == "declined" else "No sentence clearly answers this."
         )
         say(" ".join(filter(None, (none, missing, closest(passages) if passages else ""))))
-        print_notes(passages, folders)
+        print_notes(passages, folder_of)
     else:
         written = f"Written by {answer['model']}, checked against your notes:"
         _print_sentences(
             "From your notes, word for word:" if answer["kind"] == "quotes" else written,
             answer["sentences"],
-            folders,
+            folder_of,
         )
         if missing:
             say(missing)
@@ -136,7 +128,7 @@ def _dropped(answer: AskAnswerJson) -> str:
     return f"dropped {count} of the model that your notes do not support:"
 
 
-def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folders: FoldersOfHits) -> None:
+def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder_of: FolderOf) -> None:
     """The label, then each sentence in quotation marks if it stands so in a note, with its places below."""
     console = out()
     console.print(text((label, "bold")))
@@ -149,7 +141,7 @@ def _print_sentences(label: str, sentences: Sequence[AnswerSentenceJson], folder
                 console, "", f"unchecked words: {', '.join(one['unchecked'])}", "", indent=_PLACE_INDENT
             )
         for citation in one["citations"]:
-            _print_citation(console, citation, folders.of(citation))
+            _print_citation(console, citation, folder_of(citation))
 
 
 def _print_citation(console: Console, citation: CitationJson, vault: Path) -> None:

@@ -6,14 +6,12 @@ import os
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from vault_indexer.cli.commands.config import CheckedConfig, checked_config
-from vault_indexer.cli.connection.connect import with_connection
-from vault_indexer.cli.index_connection import IndexConnection
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.known_vaults import KnownVault, left_over_indices
 from vault_indexer.cli.output.columns import from_home, print_row
 from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
@@ -70,7 +68,7 @@ def check(
     if output.json:
         found: dict[str, object] = {"ok": all(line.mark != _BAD for line in lines), "parser_misses": unread}
         entries = [{"name": name, **report.data} for name, report in reports.items()]
-        found |= {"vaults": entries, "left_over": [asdict(one) for one in unused]}
+        found |= {"vaults": entries, "left_over": [one._asdict() for one in unused]}
         print_json(found)
     else:
         _print(reports, general)
@@ -85,7 +83,7 @@ def _parser_lines(unread: Sequence[str]) -> Iterator[Line]:
 def _places(selection: VaultSelection) -> dict[str, VaultSelection]:
     """What to check, by the name of the vault; a single one needs no name."""
     vaults = vaults_meant(selection, os.environ)
-    return {name: replace(selection, vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
+    return {name: selection._replace(vault=vaults[name]) for name in sorted(vaults)} or {"": selection}
 
 
 def _is_there_a_vault(selection: VaultSelection) -> bool:
@@ -102,33 +100,31 @@ class _Report(NamedTuple):
 
 def _check_one(selection: VaultSelection, *, repair: bool) -> _Report:
     config = checked_config(selection)
-    problems = [asdict(one) for one in config.problems]
+    problems = [one._asdict() for one in config.problems]
     if problems:
         print_warnings(config.warnings)
         lines = [Line(_BAD, "configuration", str(one)) for one in config.problems]
         return _Report(lines, {"configuration": problems})
 
-    def ask(connection: IndexConnection) -> _Report:
-        if connection.index_dir is None:  # else they are printed where this process reads the configuration
-            print_warnings(config.warnings)
-        status = connection.index.ask(STATUS)
-        is_lost = status["state"] == _LOST  # then a repair would delete what the index has
-        verified = connection.index.ask(VERIFY, repair=repair and not is_lost)
-        if repair and not is_lost:
-            status = connection.index.ask(STATUS)
-        health = connection.index.ask(HEALTH)
-        lines = [
-            _config_line(config),
-            *([_lost_line(status)] if is_lost else _index_lines(verified, status, repair=repair)),
-            *_note_lines(status, health),
-        ]
-        if health["orphans"]:
-            lines.append(_orphan_line(connection.index.ask(ORPHANS, limit=_NAMED)))
-        lines.append(_chunk_line(health))
-        data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
-        return _Report(lines, data)
-
-    return with_connection(selection, ask)
+    connection = Connection(selection)
+    if connection.index_dir is None:  # else they are printed where this process reads the configuration
+        print_warnings(config.warnings)
+    status = connection.ask(STATUS)
+    is_lost = status["state"] == _LOST  # then a repair would delete what the index has
+    verified = connection.ask(VERIFY, repair=repair and not is_lost)
+    if repair and not is_lost:
+        status = connection.ask(STATUS)
+    health = connection.ask(HEALTH)
+    lines = [
+        _config_line(config),
+        *([_lost_line(status)] if is_lost else _index_lines(verified, status, repair=repair)),
+        *_note_lines(status, health),
+    ]
+    if health["orphans"]:
+        lines.append(_orphan_line(connection.ask(ORPHANS, limit=_NAMED)))
+    lines.append(_chunk_line(health))
+    data = {"configuration": problems, "index": verified, "health": health, "skipped": status["skipped"]}
+    return _Report(lines, data)
 
 
 def _config_line(config: CheckedConfig) -> Line:

@@ -17,11 +17,11 @@ from vault_indexer.cli.vault_folder import (
     named_or_enclosing_vault,
     names_vaults,
     only_vault,
-    user_config_file,
 )
 from vault_indexer.config import LoadedConfig, as_json, load, missing_settings, rows, starter_config
 from vault_indexer.config.edits import replace_config
 from vault_indexer.errors import ConfigError, ConfigProblem, ExclusionError, UsageError
+from vault_indexer.system import user_config_file
 from vault_indexer.vault.ignore import load_ignore_rules
 
 

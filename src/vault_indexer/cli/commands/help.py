@@ -1,4 +1,4 @@
-"""`indexer help [TOPIC]`."""
+"""`indexer help [TOPIC]` and `indexer completion SHELL`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.completion import get_completion_script  # type: ignore[attr-defined] # typer lists no exports
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, command_rows
 from vault_indexer.cli.output.columns import print_row
@@ -198,4 +200,28 @@ def _interrupts_are_the_pagers() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+_COMPLETE_VARIABLE = "_INDEXER_COMPLETE"
+"""What typer reads for a program of this name."""
+
+
+class Shell(StrEnum):
+    """The shells that typer has a script for."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+    POWERSHELL = "powershell"
+
+
+def completion(
+    selection: VaultSelection,
+    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")],
+) -> None:
+    """Print the script that completes commands and options in a shell: eval "$(indexer completion bash)"."""
+    del selection  # completion is the same for every vault
+    script = get_completion_script(prog_name="indexer", complete_var=_COMPLETE_VARIABLE, shell=shell.value)
+    typer.echo(script)
+
+
 app = one_command(show_help)
+completion_app = one_command(completion)

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from vault_indexer.cli.connection.in_process import reach
-from vault_indexer.cli.index_connection import IndexConnection
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.known_vaults import free_name, has_index
 from vault_indexer.cli.output.columns import skipped_in_words
 from vault_indexer.cli.output.progress import duration, showing
@@ -21,7 +20,6 @@ from vault_indexer.cli.vault_folder import (
     current_folder,
     is_pinned,
     named_or_enclosing_vault,
-    user_config_file,
     vaults_in_config,
 )
 from vault_indexer.config import NamedVault, add_vault, starter_config
@@ -31,7 +29,7 @@ from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.system import folder_slug
+from vault_indexer.system import folder_slug, user_config_file
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
@@ -73,7 +71,7 @@ def init(
         note("The running daemon indexes it now.")
         note(_indexed_by(DaemonClient(daemon), vault))
     else:
-        _index(reach(own))
+        _index(Connection(own))
     for line in _NEXT_STEPS:
         note(line)
 
@@ -127,13 +125,13 @@ def _indexed_by(daemon: DaemonClient, vault: Path) -> str:
         time.sleep(_LOOK_EVERY_S)
 
 
-def _index(connection: IndexConnection) -> None:
+def _index(connection: Connection) -> None:
     if connection.index_dir is None or has_index(connection.index_dir):
-        found = connection.index.ask(STATUS)
+        found = connection.ask(STATUS)
         note(f"Already indexed: {quantity(found['notes'], 'note')}.")
         return
     with showing() as show:
-        report = connection.index.rebuild(show, RebuildOptions())
+        report = connection.rebuild(show, RebuildOptions())
     note(f"Indexed {quantity(report['notes'], 'note')} in {duration(report['seconds'])}.")
     if report["skipped"]:
         note(f"{skipped_in_words(report['skipped'])} (indexer check names them).")

@@ -1,13 +1,14 @@
-"""`indexer inspect [NOTE...]`."""
+"""`indexer inspect [NOTE...]` and `indexer export`: how notes are read, and what the index contains."""
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
 from vault_indexer.bootstrap import make_inspector
-from vault_indexer.cli.connection.in_process import target_of
+from vault_indexer.cli.connection.in_process import open_service, target_of
 from vault_indexer.cli.output.columns import path_style, print_chunk
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json_line, text
@@ -82,4 +83,13 @@ def _print_note(found: Inspection, style: str) -> None:
         say(f"{found.note.path}:{one.line}: {one.detail}")
 
 
+def export(selection: VaultSelection, output: Output) -> None:
+    """Print everything that the index contains, as sorted JSON lines."""
+    del output  # it is JSON in any case
+    with open_service(target_of(selection), build=False) as service:
+        for line in service.export():
+            sys.stdout.write(f"{line}\n")
+
+
 app = one_command(inspect)
+export_app = one_command(export)

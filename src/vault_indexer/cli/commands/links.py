@@ -3,35 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
 
 import typer
 
-from vault_indexer.cli.connection.connect import ask_about, with_connection
-from vault_indexer.cli.connection.files_around import Around, print_files_around
-from vault_indexer.cli.index_connection import IndexConnection
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.output.columns import path_style, print_rows
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.terminal import note as say
 from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.errors import UsageError
-from vault_indexer.serve.api.endpoints import LINKS, MENTIONS, ORPHANS, UNRESOLVED
+from vault_indexer.serve.api.endpoints import GRAPH, LINKS, MENTIONS, ORPHANS, UNRESOLVED
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from vault_indexer.serve.api.generated.shapes import LinksAnswerJson, OutgoingLinkJson
+    from vault_indexer.serve.api.generated.shapes import LinksAnswerJson, NoteGraphJson, OutgoingLinkJson
 
 NOTHING_FOUND = 1
 _SOURCES_SHOWN = 3
+_FILES_SHOWN = 150
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class Around(NamedTuple):
+    """How far to go from a note, and how the files are printed."""
+
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth",
+            **GRAPH.parameter("depth").range,
+            help="List the files within N links of NOTE, at most 3.",
+        ),
+    ] = None
+    dot: Annotated[bool, typer.Option("--dot", help="Print them as DOT, for Graphviz.")] = False
+    graphml: Annotated[bool, typer.Option("--graphml", help="Print them as GraphML.")] = False
+    links_only: Annotated[
+        bool, typer.Option("--links-only", help="With these: leave out notes near in meaning alone.")
+    ] = False
+
+    @property
+    def wanted(self) -> bool:
+        return bool(self.depth or self.dot or self.graphml or self.links_only)
+
+
+class View(NamedTuple):
     """What to show instead of a note's links."""
 
     unresolved: Annotated[
@@ -65,22 +86,22 @@ def links(
     if around.wanted:
         if view.unresolved or view.orphans or view.mentions or not note:
             raise UsageError("--depth, --dot and --graphml are about one NOTE")
-        print_files_around(selection, output, note, around, view.limit)
+        if output.json + around.dot + around.graphml > 1:
+            raise UsageError("--json, --dot, --graphml: one at a time")
+        _show_files_around(Connection(selection), note, around, view.limit, output)
         return 0
     _check(note, view)
     lines.check(output)
     show = _Show(output, lines)
+    connection = Connection(selection)
     if view.unresolved:
-        return with_connection(selection, lambda connection: _show_unresolved(connection, view.limit, show))
+        return _show_unresolved(connection, view.limit, show)
     if view.orphans:
-        return with_connection(selection, lambda connection: _show_orphans(connection, view.limit, show))
+        return _show_orphans(connection, view.limit, show)
+    path = connection.path_of(note)
     if view.mentions:
-        return ask_about(
-            selection, note, lambda connection, path: _show_mentions(connection, path, view.limit, show)
-        )
-    return ask_about(
-        selection, note, lambda connection, path: _show_links(connection, path, view.limit, show)
-    )
+        return _show_mentions(connection, path, view.limit, show)
+    return _show_links(connection, path, view.limit, show)
 
 
 def _check(note: str, view: View) -> None:
@@ -92,8 +113,7 @@ def _check(note: str, view: View) -> None:
         raise UsageError("Name a note, or add --broken or --orphans.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Show:
+class _Show(NamedTuple):
     """How an answer is printed: for a program, or for a person."""
 
     output: Output
@@ -108,8 +128,8 @@ class _Show:
         return self.output.json or self.lines.wanted
 
 
-def _show_links(connection: IndexConnection, path: str, limit: int | None, show: _Show) -> int:
-    answer = connection.index.ask(LINKS, path=path, limit=limit)
+def _show_links(connection: Connection, path: str, limit: int | None, show: _Show) -> int:
+    answer = connection.ask(LINKS, path=path, limit=limit)
     if not show.to_program(answer, connection.vault, _link_places(answer)):
         _print_links(out(), answer, connection.vault)
     return 0
@@ -167,8 +187,8 @@ def _print_links(console: Console, answer: LinksAnswerJson, vault: Path) -> None
     _say_more(answer["more"])
 
 
-def _show_unresolved(connection: IndexConnection, limit: int | None, show: _Show) -> int:
-    answer = connection.index.ask(UNRESOLVED, limit=limit)
+def _show_unresolved(connection: Connection, limit: int | None, show: _Show) -> int:
+    answer = connection.ask(UNRESOLVED, limit=limit)
     places = (
         NotePlace(source["path"], source["line"], one["target"])
         for one in answer["unresolved"]
@@ -191,8 +211,8 @@ def _show_unresolved(connection: IndexConnection, limit: int | None, show: _Show
     return 0
 
 
-def _show_orphans(connection: IndexConnection, limit: int | None, show: _Show) -> int:
-    answer = connection.index.ask(ORPHANS, limit=limit)
+def _show_orphans(connection: Connection, limit: int | None, show: _Show) -> int:
+    answer = connection.ask(ORPHANS, limit=limit)
     places = (NotePlace(one["path"], None, one["title"]) for one in answer["orphans"])
     if show.to_program(answer, connection.vault, places):
         return 0
@@ -207,8 +227,8 @@ def _show_orphans(connection: IndexConnection, limit: int | None, show: _Show) -
     return 0
 
 
-def _show_mentions(connection: IndexConnection, path: str, limit: int | None, show: _Show) -> int:
-    answer = connection.index.ask(MENTIONS, path=path, limit=limit)
+def _show_mentions(connection: Connection, path: str, limit: int | None, show: _Show) -> int:
+    answer = connection.ask(MENTIONS, path=path, limit=limit)
     found = answer["mentions"]
     status = 0 if found else NOTHING_FOUND
     places = (NotePlace(one["path"], one["line"], one["snippet"]) for one in found)
@@ -271,6 +291,95 @@ def _remark(link: OutgoingLinkJson) -> Text:
 
 def _subpath(subpath: str) -> str:
     return f"#{subpath}" if subpath else ""
+
+
+# The files around a note, by link and by meaning: as a list, as DOT or as GraphML.
+
+
+def _show_files_around(
+    connection: Connection, note: str, around: Around, limit: int | None, output: Output
+) -> None:
+    graph = connection.ask(
+        GRAPH,
+        path=connection.path_of(note),
+        depth=around.depth or 1,
+        limit=limit or _FILES_SHOWN,
+        related=not around.links_only,
+    )
+    if output.json:
+        print_json(graph)
+    elif around.dot or around.graphml:
+        for line in dot_lines(graph) if around.dot else graphml_lines(graph):
+            typer.echo(line)
+    else:
+        _print_files(graph, connection.vault)
+
+
+def dot_lines(graph: NoteGraphJson) -> Iterator[str]:
+    """The graph in the language of Graphviz; notes that are only related are joined by dashed lines."""
+    yield "graph vault {"
+    for node in graph["nodes"]:
+        yield f"  {_dot_text(node['path'])} [label={_dot_text(node['title'])}];"
+    for edge in graph["edges"]:
+        style = " [style=dashed]" if edge["kind"] == "related" else ""
+        yield f"  {_dot_text(edge['source'])} -- {_dot_text(edge['target'])}{style};"
+    yield "}"
+
+
+def graphml_lines(graph: NoteGraphJson) -> Iterator[str]:
+    keys = (("title", "node", "string"), ("kind", "edge", "string"), ("weight", "edge", "double"))
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+    for name, of, kind in keys:
+        yield f'  <key id="{name}" for="{of}" attr.name="{name}" attr.type="{kind}"/>'
+    yield '  <graph id="vault" edgedefault="undirected">'
+    for node in graph["nodes"]:
+        yield f'    <node id={_xml(node["path"])}><data key="title">{_xml_text(node["title"])}</data></node>'
+    for edge in graph["edges"]:
+        ends = f"source={_xml(edge['source'])} target={_xml(edge['target'])}"
+        data = f'<data key="kind">{edge["kind"]}</data><data key="weight">{edge["weight"]}</data>'
+        yield f"    <edge {ends}>{data}</edge>"
+    yield "  </graph>"
+    yield "</graphml>"
+
+
+def _dot_text(name: str) -> str:
+    # Graphviz reads \\ and \" in a quoted name; a line break would end the statement.
+    quoted = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{" ".join(quoted.splitlines())}"'
+
+
+def _xml(name: str) -> str:
+    return quoteattr(_printable(name))
+
+
+def _xml_text(name: str) -> str:
+    return escape(_printable(name))
+
+
+def _printable(name: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return "".join(char if char >= " " else " " for char in name)
+
+
+def _print_files(found: NoteGraphJson, vault: Path) -> None:
+    near = {edge["target"] for edge in found["edges"] if edge["kind"] == "related"}
+    linked = {
+        end for edge in found["edges"] if edge["kind"] == "link" for end in (edge["source"], edge["target"])
+    }
+    rows = [
+        (
+            text((f"{node['distance']:>3}", "dim")),
+            text((node["path"], path_style(vault, node["path"]))),
+            text((node["title"], "")),
+            text(("related" if node["path"] in near and node["path"] not in linked else "", "dim")),
+            text((quantity(node["degree"], "link"), "dim")),
+        )
+        for node in found["nodes"]
+    ]
+    print_rows(out(), rows, head=2)
+    if found["more"]:
+        say(f"There are more than these {len(rows)} (--limit).")
 
 
 app = one_command(links)

@@ -1,4 +1,4 @@
-"""`indexer pause`."""
+"""`indexer pause` and `indexer resume`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.contract.marks import MAX_PAUSE_S
 from vault_indexer.errors import UsageError
-from vault_indexer.serve.api.endpoints import PAUSE
+from vault_indexer.serve.api.endpoints import PAUSE, RESUME
+from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import PauseStateJson, StatusReportJson
@@ -57,4 +58,15 @@ def until(found: PauseStateJson | StatusReportJson) -> str:
     return f"until {datetime.fromisoformat(found['paused_until']).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
+def resume(selection: VaultSelection, output: Output) -> None:
+    """Resume indexing in the daemon, beginning with the changes made during the pause."""
+    found = ask(selection, RESUME)
+    if output.json:
+        print_json(found)
+    else:
+        pending = f": {quantity(found['pending'], 'change')} to index" if found["pending"] else ""
+        note(f"Indexing resumed{pending}.")
+
+
 app = one_command(pause)
+resume_app = one_command(resume)

@@ -1,4 +1,4 @@
-"""`indexer rebuild`."""
+"""`indexer rebuild` and `indexer embed`: the index built again, or its vectors made by the better model."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.connection.connect import with_connection
-from vault_indexer.cli.index_connection import IndexConnection
+from vault_indexer.cli.commands.status import upgrade_in_words
+from vault_indexer.cli.connection.connect import Connection, ask
 from vault_indexer.cli.output.columns import skipped_in_words
 from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, one_command
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import UsageError
+from vault_indexer.serve.api.endpoints import EMBED, STATUS
 from vault_indexer.text.phrases import quantity
 
 if TYPE_CHECKING:
@@ -32,16 +33,14 @@ def rebuild(
 ) -> None:
     """Build the index again. The old one answers until the new one is complete."""
 
-    def build(connection: IndexConnection) -> RebuildReportJson:
-        if strategy and connection.index_dir is None:
-            raise UsageError(
-                "--strategy: a daemon keeps this index by its own configuration. Stop it (indexer stop), "
-                "or set [chunking] strategy in the configuration"
-            )
-        with showing() as show:
-            return connection.index.rebuild(show, RebuildOptions(refit=not keep_weights, force=force))
-
-    report = with_connection(selection, build)
+    connection = Connection(selection)
+    if strategy and connection.index_dir is None:
+        raise UsageError(
+            "--strategy: a daemon keeps this index by its own configuration. Stop it (indexer stop), "
+            "or set [chunking] strategy in the configuration"
+        )
+    with showing() as show:
+        report = connection.rebuild(show, RebuildOptions(refit=not keep_weights, force=force))
     if output.json:
         print_json(report)
         return
@@ -61,4 +60,34 @@ def print_report(report: RebuildReportJson) -> None:
         note(f"  and {len(skipped) - _NAMED:,} more (indexer check)")
 
 
+def embed(
+    selection: VaultSelection,
+    output: Output,
+    now: Annotated[bool, typer.Option("--now", help="Make them now, and change to them.")] = False,
+    pause: Annotated[bool, typer.Option("--pause", help="Make none until --resume.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on making them.")] = False,
+) -> None:
+    """Show how far the vectors of the better model are; make them now, pause or resume.
+
+    A daemon makes them while it is idle. --now makes them at once, on battery and however long it takes.
+    """
+    if now + pause + resume > 1:
+        raise UsageError("--now, --pause and --resume: give one of them")
+    if now:
+        with showing() as show:
+            report = Connection(selection).rebuild(show, RebuildOptions(refit=False, better=True))
+        if output.json:
+            print_json(report)
+        else:
+            print_report(report)
+        return
+    state = ask(selection, EMBED, paused=pause) if pause or resume else ask(selection, STATUS)
+    upgrade = state.get("upgrade")
+    if output.json:
+        print_json({"upgrade": upgrade})
+    else:
+        note(upgrade_in_words(upgrade) or "There are no better vectors to make.")
+
+
 app = one_command(rebuild)
+embed_app = one_command(embed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_indexer.cli.connection.connect import ask_about
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.output.columns import path_style, print_rows
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.terminal import note as say
@@ -34,11 +34,8 @@ def related(
 ) -> int:
     """List the notes near a note, by meaning and link, and why."""
     lines.check(output)
-    connection, answer = ask_about(
-        selection,
-        note,
-        lambda connection, path: (connection, connection.index.ask(RELATED, path=path, limit=limit)),
-    )
+    connection = Connection(selection)
+    answer = connection.ask(RELATED, path=connection.path_of(note), limit=limit)
     if output.json:
         print_json(answer)
     elif lines.wanted:

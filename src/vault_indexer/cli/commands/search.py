@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
-import webbrowser
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from vault_indexer.cli.commands.explain import explain_note
-from vault_indexer.cli.connection.connect import ask_all, with_connection
+from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.connection.daemon_command import hint_at_start
 from vault_indexer.cli.output.grep_lines import GrepLines, NotePlace
 from vault_indexer.cli.output.hit_list import (
-    FoldersOfHits,
+    FolderOf,
     ShownHits,
     has_text,
     likely_count,
@@ -29,16 +24,25 @@ from vault_indexer.cli.output.hit_list import (
     print_places,
     print_verdict,
 )
-from vault_indexer.cli.output.query_words import QueryCommand, query_text
-from vault_indexer.cli.output.terminal import print_json
+from vault_indexer.cli.output.plain_help import QueryCommand, query_text
+from vault_indexer.cli.output.terminal import out, print_json, text
 from vault_indexer.cli.parameters import AllVaults, Correct, Output, VaultSelection, one_command
-from vault_indexer.cli.vault_folder import asks_all, vaults_in_config
+from vault_indexer.cli.vault_folder import asks_all
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import UnavailableError, UsageError
-from vault_indexer.serve.api.endpoints import SEARCH
+from vault_indexer.serve.api.endpoints import EXPLAIN, SEARCH
 
 if TYPE_CHECKING:
-    from vault_indexer.serve.api.generated.shapes import HitJson, SearchAnswerJson
+    from rich.console import Console
+    from rich.text import Text
+
+    from vault_indexer.serve.api.generated.shapes import (
+        ExplanationJson,
+        HitJson,
+        KeywordReasonJson,
+        SearchAnswerJson,
+        WhyJson,
+    )
 
 
 # Opens a note in the editor of the user, at a line.
@@ -61,6 +65,9 @@ def open_note(vault: Path, hit: HitJson) -> None:
 
     Raises UsageError where neither is there, UnavailableError where the editor cannot be run.
     """
+    import subprocess  # with webbrowser 6 ms, which other searches do not need
+    import webbrowser
+
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if editor:
         command = editor_command(
@@ -76,6 +83,8 @@ def open_note(vault: Path, hit: HitJson) -> None:
 
 def editor_command(editor: str, file: Path, line: int | None) -> list[str]:
     """The command line that opens the file at the line (None: at no line), for the value of EDITOR."""
+    import shlex
+
     program, *options = shlex.split(editor) or [editor]
     if line is None:
         return [program, *options, str(file)]
@@ -102,8 +111,7 @@ class Expand(StrEnum):
     PARENT = "parent"
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(NamedTuple):
     """What to search, and how."""
 
     query: Annotated[
@@ -143,8 +151,7 @@ class Search:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """What of the answer is shown to a person."""
 
     places: Annotated[bool, typer.Option("--places", help="List every matching place, best first.")] = False
@@ -173,15 +180,9 @@ def search(
     lines.check(output)
     asked = search.parameters()
     if view.explain:
-        return explain_note(selection, output, view.explain, str(asked["q"]), correct=search.correct)
-    if all_vaults or asks_all(selection, os.environ):
-        folders = FoldersOfHits(Path(), vaults_in_config(selection, os.environ))
-        answer, index_dir = ask_all(selection, SEARCH, **asked), None
-    else:
-        connection, answer = with_connection(
-            selection, lambda connection: (connection, connection.index.ask(SEARCH, **asked))
-        )
-        folders, index_dir = FoldersOfHits(connection.vault), connection.index_dir
+        return _explain(Connection(selection), output, view.explain, asked)
+    connection = Connection(selection, all_vaults=all_vaults or asks_all(selection, os.environ))
+    answer = connection.ask(SEARCH, **asked)
     shown = ShownHits.of(answer, nearest=view.nearest)
     if output.json:
         print_json(answer)
@@ -189,35 +190,121 @@ def search(
         hits = answer["results"] if view.nearest else shown.likely
         whole = search.by is By.NOTE
         lines.print_each(
-            (folders.of(hit), _place(hit, path, whole=whole))
+            (connection.folder_of(hit), _place(hit, path, whole=whole))
             for hit in hits
             for path in (hit["path"], *hit.get("copies", ()))
         )
         print_verdict(answer, hits)
         print_notices(answer)
     else:
-        _print(answer, shown, folders, view)
-        if index_dir is not None:
-            hint_at_start(index_dir)
+        _print(answer, shown, connection.folder_of, view)
+        if connection.index_dir is not None:
+            hint_at_start(connection.index_dir)
     return 0 if likely_count(answer) else NO_HITS
 
 
-def _print(answer: SearchAnswerJson, shown: ShownHits, folders: FoldersOfHits, view: View) -> None:
+def _print(answer: SearchAnswerJson, shown: ShownHits, folder_of: FolderOf, view: View) -> None:
     print_verdict(answer, shown.others)
     hits = answer["results"] if view.nearest else shown.likely
     if view.open and hits:
-        open_note(folders.of(hits[0]), hits[0])
+        open_note(folder_of(hits[0]), hits[0])
     else:
         print_hits = print_places if view.places else print_notes
-        print_hits(shown.likely, folders)
+        print_hits(shown.likely, folder_of)
         if shown.likely and shown.others:
             print_less_likely()
-        print_hits(shown.others, folders)
+        print_hits(shown.others, folder_of)
     print_notices(answer)
 
 
 def _place(hit: HitJson, path: str, *, whole: bool) -> NotePlace:
     return NotePlace(path, None if whole else hit["line"], hit["snippet"])
+
+
+# Why a note is among the hits of a query, or not.
+
+
+def _explain(connection: Connection, output: Output, note: str, asked: Mapping[str, Value]) -> int:
+    """Print the place of a note in the answer to a query; the exit status says whether it is in it."""
+    query = {name: asked[name] for name in ("q", "correct")}
+    answer = connection.ask(EXPLAIN, path=connection.path_of(note), **query)
+    if output.json:
+        print_json(answer)
+    else:
+        print_explanation(answer)
+    return 0 if answer["shown"] else NO_HITS
+
+
+_NAME_WIDTH = 8
+_LINKS_NAMED = 3
+
+
+def print_explanation(answer: ExplanationJson) -> None:
+    """The note and its place, the evidence for it, and what else there is to say, on standard output."""
+    console = out()
+    console.print(text((answer["path"], "cyan"), (f"   {_rank_in_words(answer)}", "bold")))
+    cells = [_cell(*one) for one in _evidence(answer["query"], answer["why"])] if answer["why"] else []
+    _print_cells(console, cells)
+    for reason in answer["reasons"]:
+        console.print(text((f"  {reason}", "")))
+
+
+def _rank_in_words(answer: ExplanationJson) -> str:
+    if answer["rank"] is None:
+        return "in the answer" if answer["shown"] else "not in the answer"
+    place = f"place {answer['rank']:,} of {answer['candidates']:,}"
+    return place if answer["shown"] else f"{place}, not in the answer"
+
+
+def _evidence(query: str, why: WhyJson) -> Iterator[tuple[str, str]]:
+    """Each kind of evidence with what it consists of."""
+    if why["title"]:
+        yield "title", "is the query"
+    if keyword := why["keyword"]:
+        yield "words", _words(query, keyword)
+        if synonyms := keyword.get("synonyms"):
+            yield "synonym", ", ".join(f'"{found}" for "{written}"' for found, written in synonyms.items())
+    if vector := why["vector"]:
+        place = "closest" if vector["rank"] == 1 else f"place {vector['rank']}"
+        yield "meaning", f"{place}, cosine {vector['score']:.2f}"
+    if graph := why["graph"]:
+        names = [path.rpartition("/")[2].removesuffix(".md") for path in graph["via"][:_LINKS_NAMED]]
+        more = f" and {len(graph['via']) - _LINKS_NAMED} more" if len(graph["via"]) > _LINKS_NAMED else ""
+        yield "links", f"linked from {', '.join(names)}{more}" if names else f"place {graph['rank']}"
+    if why["recency"] != 1:
+        yield "recent", f"changed lately, × {why['recency']:g}"
+    if why["filters"]:
+        yield "filters", " ".join(why["filters"])
+
+
+def _words(query: str, keyword: KeywordReasonJson) -> str:
+    """The words that the note has, those that tell most first; then the ones searched in addition to the
+    query's."""
+    ordered = [word for word, _ in sorted(keyword["terms"].items(), key=lambda one: -one[1])]
+    own = [word for word in ordered if word.casefold() in query.casefold()]
+    others = [word for word in ordered if word not in own]
+    named = ", ".join(f'"{word}"' for word in own)
+    similar = ", ".join(f'"{word}"' for word in others)
+    return "; ".join(filter(None, (named, f"searched as well: {similar}" if similar else "")))
+
+
+def _cell(name: str, evidence: str) -> Text:
+    return text((f"  {name:<{_NAME_WIDTH}}", "green"), (evidence, ""))
+
+
+def _print_cells(console: Console, cells: Sequence[Text]) -> None:
+    """In two columns on a terminal where all have room; else one a line."""
+    left = max((cell.cell_len for cell in cells[::2]), default=0)
+    right = max((cell.cell_len for cell in cells[1::2]), default=0)
+    if not console.is_terminal or left + 1 + right > console.width:
+        for cell in cells:
+            console.print(cell)
+        return
+    for number in range(0, len(cells), 2):
+        line = cells[number].copy()
+        for other in cells[number + 1 : number + 2]:
+            line.append_text(text((" " * (left + 1 - line.cell_len), ""))).append_text(other)
+        console.print(line, no_wrap=True)
 
 
 app = one_command(search, QueryCommand)

@@ -23,17 +23,16 @@ from vault_indexer.autostart import (
     supervisor,
     supervisor_of_platform,
 )
-from vault_indexer.cli.commands.stop import end_daemon
+from vault_indexer.cli.commands.start import end_daemon
 from vault_indexer.cli.connection.connect import known_index_dir
 from vault_indexer.cli.connection.daemon_command import indexer_command, place_options
 from vault_indexer.cli.output.terminal import note, out, print_json, text
 from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import Settings, load
-from vault_indexer.config.paths import log_dir
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import ServiceError, UsageError, VaultError
-from vault_indexer.system import canonical_folder
+from vault_indexer.system import canonical_folder, log_dir, with_home
 from vault_indexer.text.control_characters import clean
 
 _NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG = "INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"
@@ -165,8 +164,8 @@ def _environment(environ: Mapping[str, str]) -> Environment:
 def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
     """The vault of the option or the variable. The folder in which the command happens to run does not
     count: a service has none."""
-    named = selection.vault or _path(environ.get(_NAMED_VAULT))
-    return canonical_folder(named) if named is not None else None
+    named = selection.vault or environ.get(_NAMED_VAULT)
+    return canonical_folder(with_home(named)) if named else None
 
 
 def _names_a_vault(settings: Settings) -> bool:
@@ -239,10 +238,6 @@ def _print_last(file: Path, lines: int) -> None:
     with file.open(encoding="utf-8", errors="replace") as log:
         for line in deque(log, maxlen=lines):
             sys.stdout.write(f"{clean(line.rstrip())}\n")
-
-
-def _path(named: str | None) -> Path | None:
-    return Path(os.path.expanduser(named)) if named else None  # noqa: PTH111 (raises for an unknown user)
 
 
 app = typer.Typer(no_args_is_help=True)

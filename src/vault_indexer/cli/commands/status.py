@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,7 @@ def status(selection: VaultSelection, output: Output) -> None:
 
 def _show_all(vaults: Mapping[str, Path], selection: VaultSelection, output: Output) -> None:
     """A line for each vault: its counts, or why it cannot be searched."""
-    found = {name: _status_or_problem(replace(selection, vault=vaults[name])) for name in sorted(vaults)}
+    found = {name: _status_or_problem(selection._replace(vault=vaults[name])) for name in sorted(vaults)}
     if output.json:
         entries = [
             {"name": name, "status": None, "problem": one}

@@ -25,17 +25,15 @@ from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import (
     NamedVault,
     add_vault,
-    default_index_dir,
     load_own,
     remove_vault,
-    user_config_file,
     vaults_of,
 )
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.system import canonical_folder, folder_slug
+from vault_indexer.system import canonical_folder, default_index_dir, folder_slug, user_config_file
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 

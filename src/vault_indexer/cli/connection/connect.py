@@ -6,13 +6,12 @@ is in `in_process`, which is loaded by name where no daemon answers.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 
-from vault_indexer.cli.app import in_process_module
-from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import (
@@ -22,61 +21,122 @@ from vault_indexer.cli.vault_folder import (
     named_or_enclosing_vault,
     note_in_vault,
     only_vault,
+    vaults_in_config,
 )
 from vault_indexer.contract.parameters import Value
+from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.discovery import read_daemon, read_index_pointer, shared_daemon_dir
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.client import DaemonClient, NotListeningError
+from vault_indexer.system import with_home
+
+if TYPE_CHECKING:
+    from vault_indexer.daemon.assembly import Target
+    from vault_indexer.serve.api.generated.shapes import (
+        CitationJson,
+        HitJson,
+        ProgressJson,
+        RebuildReportJson,
+    )
 
 T = TypeVar("T")
 
 
-def ask(selection: VaultSelection, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-    """The answer of an endpoint, from the daemon, else from the index in this process."""
-    return with_connection(selection, lambda connection: connection.index.ask(endpoint, **parameters))
+class Dispatcher(Protocol):
+    """What answers requests: `DaemonClient` over HTTP, `DirectDispatcher` in this process."""
+
+    def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+        """The answer of an endpoint. Raises VaultIndexerError."""
+        ...
+
+    def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
+        """Rebuild the index; `show` is called with the progress. Raises VaultIndexerError."""
+        ...
 
 
-def with_connection(selection: VaultSelection, question: Callable[[IndexConnection], T]) -> T:
-    """What `question` returns for the daemon, else for the index in this process; it may be called twice.
+class _InProcessModule(Protocol):
+    def target_of(self, selection: VaultSelection) -> Target: ...
 
-    A daemon that ends between its proof and the question is reported on standard error, and the index itself
-    answers.
+    def dispatcher_for(self, target: Target, selection: VaultSelection) -> Dispatcher: ...
+
+    def dispatcher_for_all(self, selection: VaultSelection) -> Dispatcher: ...
+
+
+def in_process_module() -> _InProcessModule:
+    """The module that answers in this process, imported late: it imports engines and models."""
+    return cast("_InProcessModule", importlib.import_module("vault_indexer.cli.connection.in_process"))
+
+
+class Connection:
+    """The vault that a command is about, or all of the table `[vaults]`, and what answers its requests.
+
+    A daemon that ends before a request is reported on standard error; this process answers then.
     """
-    try:
-        return question(_known_daemon(selection, os.environ) or in_process_module().reach(selection))
-    except NotListeningError as error:
-        note(f"{error}: answering without it")
-        return question(in_process_module().in_process(selection))
 
+    def __init__(self, selection: VaultSelection, *, all_vaults: bool = False) -> None:
+        """Raises VaultIndexerError where no vault can be meant."""
+        self._selection = selection
+        self._all_vaults = all_vaults
+        self.vault = Path()
+        """The folder of the vault; of several, see `folder_of`."""
 
-def ask_about(selection: VaultSelection, named: str, question: Callable[[IndexConnection, str], T]) -> T:
-    """As `with_connection`, about a note as a person names it; `question` gets its path in the vault."""
-    return with_connection(
-        selection, lambda connection: question(connection, note_in_vault(named, connection.vault))
-    )
+        self.index_dir: Path | None = None
+        """The index that this process opens; None where a daemon answers, and for all vaults."""
 
+        self._folders = vaults_in_config(selection, os.environ) if all_vaults else {}
+        if all_vaults:
+            folder: Path | None = shared_daemon_dir(config_of(selection, os.environ))
+        else:
+            folder = known_index_dir(selection, os.environ)
+        self._dispatcher = self._daemon_in(folder) or self._without_daemon()
 
-def _known_daemon(selection: VaultSelection, environ: Mapping[str, str]) -> IndexConnection | None:
-    """The running daemon, if it can be found without loading the configuration.
+    def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+        """The answer of an endpoint. Raises VaultIndexerError."""
+        return self._request(lambda dispatcher: dispatcher.ask(endpoint, **parameters))
 
-    Where an index folder is named, by its `daemon.json`; where only the vault is, by the pointer that its
-    daemon left. A command that names a configuration has to read it first.
-    """
-    index_dir = known_index_dir(selection, environ)
-    info = read_daemon(index_dir) if index_dir else None
-    return IndexConnection.through(info) if info else None
+    def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
+        """Rebuild the index, showing the progress. Raises VaultIndexerError."""
+        return self._request(lambda dispatcher: dispatcher.rebuild(show, options))
 
+    def folder_of(self, hit: HitJson | CitationJson) -> Path:
+        """The folder in which the path of a hit begins."""
+        return self._folders.get(hit.get("vault", ""), self.vault)
 
-def ask_all(selection: VaultSelection, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-    """The answer of an endpoint for all vaults of the table `[vaults]`: from their daemon, else from the
-    indices in this process."""
-    info = read_daemon(shared_daemon_dir(config_of(selection, os.environ)))
-    if info:
+    def path_of(self, named: str) -> str:
+        """The path in the vault of a note as a person names it. Raises UsageError."""
+        return note_in_vault(named, self.vault)
+
+    def _request(self, send: Callable[[Dispatcher], T]) -> T:
         try:
-            return DaemonClient(info).ask(endpoint, **parameters)
+            return send(self._dispatcher)
         except NotListeningError as error:
             note(f"{error}: answering without it")
-    return in_process_module().all_in_process(selection).ask(endpoint, **parameters)
+            self._dispatcher = self._without_daemon(is_looked_for=False)
+            return send(self._dispatcher)
+
+    def _daemon_in(self, folder: Path | None) -> Dispatcher | None:
+        """The daemon that is announced in a folder and runs."""
+        info = read_daemon(folder) if folder else None
+        if info is None:
+            return None
+        self.vault = Path(info.vault)
+        return DaemonClient(info)
+
+    def _without_daemon(self, *, is_looked_for: bool = True) -> Dispatcher:
+        """This process; but if `is_looked_for`, the daemon of the index that the configuration names."""
+        module = in_process_module()
+        if self._all_vaults:
+            return module.dispatcher_for_all(self._selection)
+        target = module.target_of(self._selection)
+        if is_looked_for and (daemon := self._daemon_in(target.index_dir)):
+            return daemon
+        self.vault, self.index_dir = target.vault, target.index_dir
+        return module.dispatcher_for(target, self._selection)
+
+
+def ask(selection: VaultSelection, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
+    """The answer of an endpoint for the vault that a command is about."""
+    return Connection(selection).ask(endpoint, **parameters)
 
 
 def known_daemon_folder(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
@@ -87,13 +147,10 @@ def known_daemon_folder(selection: VaultSelection, environ: Mapping[str, str]) -
 
 
 def known_index_dir(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:
-    """The index folder as far as option, variable or index pointer tell."""
-    named = selection.index_dir or _path(environ.get("INDEXER_INDEX_DIR"))
-    if named is not None or is_pinned(selection, environ):
-        return named
+    """The index folder as far as option, variable or index pointer tell: a command that names a configuration
+    has to read it first."""
+    named = selection.index_dir or environ.get("INDEXER_INDEX_DIR")
+    if named or is_pinned(selection, environ):
+        return with_home(named) if named else None
     vault = named_or_enclosing_vault(selection, environ) or only_vault(selection, environ)
     return read_index_pointer(vault) if vault else None
-
-
-def _path(text: str | None) -> Path | None:
-    return Path(text).expanduser() if text else None

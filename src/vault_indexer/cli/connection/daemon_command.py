@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.cli.vault_folder import config_of
 from vault_indexer.daemon.discovery import read_daemon
-from vault_indexer.system import python_command
+from vault_indexer.system import python_command, with_home
 
 
 def indexer_command(*arguments: str) -> list[str]:
@@ -32,7 +31,7 @@ def place_options(selection: VaultSelection, vault: Path | None, environ: Mappin
 
 
 def _absolute(path: Path | str) -> str:
-    return str(Path(os.path.expanduser(path)).absolute())  # noqa: PTH111 (raises for an unknown user)
+    return str(with_home(path).absolute())
 
 
 # The hint that a daemon makes searches fast, for a person who has just waited for one.

@@ -1,16 +1,15 @@
-"""The index in this process: what `reach` falls back to. Loaded only where no daemon answers."""
+"""The index in this process. Loaded only where no daemon answers."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from vault_indexer.api import open_named
 from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
-from vault_indexer.cli.index_connection import IndexConnection
 from vault_indexer.cli.known_vaults import remember_vault
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import print_warnings
@@ -28,7 +27,6 @@ from vault_indexer.contract.codec import encode
 from vault_indexer.contract.parameters import Value
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Target
-from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
 from vault_indexer.errors import DaemonError, UnavailableError, UsageError
 from vault_indexer.model import DaemonState, Progress
@@ -76,94 +74,75 @@ def open_service(target: Target, *, build: bool = True) -> Iterator[VaultService
         yield service
 
 
-class InProcess:
-    """The endpoints of an index, answered in this process: where no daemon is running.
+class DirectDispatcher:
+    """Answers requests in this process, about one vault or all of the table `[vaults]`.
 
-    One command makes it and uses it in one thread. It holds nothing open: each question opens the index and
-    closes it again. An index that is missing is built first, unless the endpoint is about the index itself.
+    One command makes it and uses it in one thread. Each request opens the indices, builds one that is missing
+    unless the endpoint is about the index itself, and closes them again.
     """
 
-    def __init__(self, target: Target, *, is_pinned: bool) -> None:
-        """`is_pinned`: as `vault_folder.is_pinned`; the vault is not remembered then."""
+    def __init__(
+        self, target: Target | None, named: Sequence[NamedVault], config_file: Path | None, *, remember: bool
+    ) -> None:
+        """`target` is None for all vaults, which `named` lists. `remember`: record the vault as known."""
         self._target = target
-        self._is_pinned = is_pinned
+        self._named = named
+        self._config_file = config_file
+        self._remember = remember
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-        """The answer of an endpoint. Raises DaemonError for one that needs a daemon."""
+        """The answer of an endpoint. Raises DaemonError for one that needs a daemon, UsageError for one that
+        needs one vault."""
         arguments = endpoint.all_arguments(parameters)
         if endpoint.needs_daemon:
             raise DaemonError(WITHOUT_DAEMON)
-        with open_service(self._target, build=endpoint.builds_index) as service:
-            self._remember()
-            return _answer(endpoint, Vaults.of(service), arguments)
+        if endpoint.vaults == "one":
+            self._only_target()
+        with self._opened(build=endpoint.builds_index) as vaults:
+            found = answer(endpoint, AnswerContext(vaults, DaemonState()), arguments)
+            return cast("Answer", encode(found))
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
-        """Rebuild in this process, whether or not there is an index."""
+        """Rebuild, whether or not there is an index. Raises UsageError where several vaults are meant."""
+        target = self._only_target()
         check_limits()
-        with closing(open_to_rebuild(self._target)) as service:
+        with closing(open_to_rebuild(target)) as service:
             report = service.rebuild(_encoded(show), options)
-            self._remember()
+            self._record(target)
             return cast("RebuildReportJson", encode(report))
 
-    def _remember(self) -> None:
-        if not self._is_pinned:
-            remember_vault(self._target.vault, self._target.index_dir)
+    def _only_target(self) -> Target:
+        if self._target is None:
+            raise UsageError(which_vault(vault.name for vault in self._named))
+        return self._target
+
+    @contextmanager
+    def _opened(self, *, build: bool) -> Iterator[Vaults]:
+        if self._target is None:
+            check_limits()
+            with ExitStack() as opened, showing() as show:
+                yield open_named(self._named, self._config_file, _encoded(show), opened)
+            return
+        with open_service(self._target, build=build) as service:
+            self._record(self._target)
+            yield Vaults.of(service)
+
+    def _record(self, target: Target) -> None:
+        if self._remember:
+            remember_vault(target.vault, target.index_dir)
 
 
-class AllInProcess:
-    """The endpoints of all vaults of the table `[vaults]`, answered in this process.
-
-    Each question opens those that can be opened, builds what is missing, and closes them again.
-    """
-
-    def __init__(self, named: Sequence[NamedVault], config_file: Path | None) -> None:
-        self._named = named
-        self._config_file = config_file
-
-    def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-        """The answer of an endpoint. Raises UsageError for one that needs one vault."""
-        arguments = endpoint.all_arguments(parameters)
-        if endpoint.vaults == "one":
-            names = [one.name for one in self._named]
-            raise UsageError(which_vault(names))
-        check_limits()
-        with ExitStack() as opened, showing() as show:
-            vaults = open_named(self._named, self._config_file, _encoded(show), opened)
-            return _answer(endpoint, vaults, arguments)
-
-    def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
-        """Refused: raises UsageError."""
-        del show, options
-        raise UsageError(which_vault(one.name for one in self._named))
+def dispatcher_for(target: Target, selection: VaultSelection) -> DirectDispatcher:
+    return DirectDispatcher(target, (), None, remember=not is_pinned(selection))
 
 
-def all_in_process(selection: VaultSelection) -> AllInProcess:
-    """The indices of all vaults of the table. Raises UsageError where there are none, and ConfigError."""
+def dispatcher_for_all(selection: VaultSelection) -> DirectDispatcher:
+    """For all vaults of the table. Raises UsageError where there are none, and ConfigError."""
     config_file = config_of(selection, os.environ)
     named = named_vaults(config_file, os.environ)
     if not named:
         raise UsageError(NO_VAULTS)
-    return AllInProcess(named, config_file)
-
-
-def reach(selection: VaultSelection) -> IndexConnection:
-    """The daemon of the index that the configuration names, if one runs there; else the index itself."""
-    target = target_of(selection)
-    info = read_daemon(target.index_dir)
-    return IndexConnection.through(info) if info else _in_process(selection, target)
-
-
-def in_process(selection: VaultSelection) -> IndexConnection:
-    """The index itself, whatever `daemon.json` says."""
-    return _in_process(selection, target_of(selection))
-
-
-def _in_process(selection: VaultSelection, target: Target) -> IndexConnection:
-    return IndexConnection(InProcess(target, is_pinned=is_pinned(selection)), target.vault, target.index_dir)
-
-
-def _answer(endpoint: Endpoint[Answer], vaults: Vaults, arguments: Mapping[str, Value]) -> Answer:
-    return cast("Answer", encode(answer(endpoint, AnswerContext(vaults, DaemonState()), arguments)))
+    return DirectDispatcher(None, named, config_file, remember=False)
 
 
 def _encoded(show: Callable[[ProgressJson], None]) -> Callable[[Progress], None]:

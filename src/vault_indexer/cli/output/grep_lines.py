@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -26,8 +25,7 @@ class NotePlace(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class GrepLines:
+class GrepLines(NamedTuple):
     """One line a place instead of the view for a person."""
 
     files: Annotated[

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_indexer.cli.output.columns import cut_text, path_style, print_ends, print_row, shorten_path
-from vault_indexer.cli.output.terminal import note, out, text
+from vault_indexer.cli.output.terminal import lines_text, note, out, text
 from vault_indexer.text.control_characters import clean
 
 if TYPE_CHECKING:
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from vault_indexer.serve.api.generated.shapes import CitationJson, HitJson, SearchAnswerJson, WhyJson
+
+FolderOf = Callable[["HitJson | CitationJson"], Path]
+"""Gives the folder in which the path of a hit begins: that of its vault."""
 
 _MARK = "bold yellow"
 _WORD = re.compile(r"\w+")
@@ -39,17 +41,6 @@ _LINK_WEIGHT = 0.2
 _EVIDENCE = ("name", "title", "words", "meaning", "links", "changed since")
 _LINE_DIGITS = 4
 _INDENT = _LINE_DIGITS + 2
-
-
-@dataclass(frozen=True, slots=True)
-class FoldersOfHits:
-    """In which folder a hit's path begins: that of its vault, where it names one, else the only one."""
-
-    only: Path
-    by_name: Mapping[str, Path] = field(default_factory=dict)
-
-    def of(self, hit: HitJson | CitationJson) -> Path:
-        return self.by_name.get(hit.get("vault", ""), self.only)
 
 
 class ShownHits(NamedTuple):
@@ -123,7 +114,7 @@ def print_less_likely() -> None:
     out().print(text(("Less likely:", "bold")))
 
 
-def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
+def print_notes(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
     """The notes of the hits in their order, each with its evidence and its places, on standard output."""
     console = out()
     for found in _by_note(hits):
@@ -131,19 +122,19 @@ def print_notes(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
         words = ", ".join(word for word in _EVIDENCE if word in evidence)
         first = found[0]
         ends = ", ".join(filter(None, (words, copies_of(first))))
-        print_ends(console, _path(first), path_style(folders.of(first), first["path"]), ends)
+        print_ends(console, _path(first), path_style(folder_of(first), first["path"]), ends)
         for hit in sorted(found, key=lambda hit: hit["line"]):
             _print_place(console, hit)
 
 
-def print_places(hits: Sequence[HitJson], folders: FoldersOfHits) -> None:
+def print_places(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
     """Each hit by itself, best first, on one line."""
     console = out()
     for hit in hits:
         end = f":{hit['line']}" if has_text(hit) else ""
         path = shorten_path(f"{_path(hit)}{end}", console.width // 2)
         copies = f" ({found})" if (found := copies_of(hit)) else ""
-        line = text((path, path_style(folders.of(hit), hit["path"])), (f"{copies}  ", "dim"))
+        line = text((path, path_style(folder_of(hit), hit["path"])), (f"{copies}  ", "dim"))
         line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))
         line.rstrip()
         console.print(line, no_wrap=True)
@@ -228,22 +219,18 @@ def _print_place(console: Console, hit: HitJson) -> None:
 
 def _print_indented(console: Console, line: Text) -> None:
     """Every line indented; wrapped on a terminal, as it is where a program reads."""
+    if not console.is_terminal:
+        for part in line.plain.split("\n"):
+            console.print(text((f"{' ' * _INDENT}{part}".rstrip(), "")))
+        return
     from rich.padding import Padding
 
-    if console.is_terminal:
-        console.print(Padding(line, (0, 0, 0, _INDENT), expand=False))
-        return
-    for part in line.split("\n", allow_blank=True):
-        part.pad_left(_INDENT)
-        part.rstrip()
-        console.print(part)
+    console.print(Padding(line, (0, 0, 0, _INDENT), expand=False))
 
 
 def _passage(passage: str, hit: HitJson) -> Text:
     """The text around a hit, with the words set off that the hit was found by."""
-    from rich.text import Text
-
-    shown = Text("\n".join(clean(line) for line in passage.splitlines()))
+    shown = lines_text("\n".join(passage.splitlines()))
     keyword = hit["why"]["keyword"]
     marked = [hit["snippet"][start:end] for start, end in hit["marks"]]
     wanted = {word.casefold() for word in (*marked, *(keyword["terms"] if keyword else ()))}
@@ -263,10 +250,8 @@ def _is_form_of_any(word: str, wanted: Iterable[str]) -> bool:
 
 
 def _snippet(hit: HitJson) -> Text:
-    from rich.text import Text
-
     snippet = hit["snippet"]
-    shown = Text(clean(snippet))
+    shown = text((snippet, ""))
     for start, end in hit["marks"]:
         shown.stylize(_MARK, len(clean(snippet[:start])), len(clean(snippet[:end])))
     return shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -70,10 +71,72 @@ def print_warnings(warnings: Iterable[str]) -> None:
         note(f"Warning: {warning}")
 
 
-def out() -> Console:
-    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe.
+class PlainText:
+    """What a row is made of where no styles are shown, with the methods of rich's Text that rows use.
 
-    Printing raises BrokenPipeError where nobody reads any more."""
+    To import rich takes 20 ms, as long as all else that a search through the daemon does.
+    """
+
+    def __init__(self, plain: str) -> None:
+        self.plain = plain
+
+    def __str__(self) -> str:
+        return self.plain
+
+    @property
+    def cell_len(self) -> int:
+        if self.plain.isascii():
+            return len(self.plain)
+        from rich.cells import cell_len
+
+        return cell_len(self.plain)
+
+    def __getitem__(self, part: slice) -> PlainText:
+        return PlainText(self.plain[part])
+
+    def append(self, text: str, style: str = "") -> PlainText:
+        del style
+        self.plain += text
+        return self
+
+    def append_text(self, text: PlainText) -> PlainText:
+        return self.append(text.plain)
+
+    def copy(self) -> PlainText:
+        return PlainText(self.plain)
+
+    def rstrip(self) -> None:
+        self.plain = self.plain.rstrip()
+
+    def stylize(self, *_: object) -> None:
+        """Nothing: no style is shown."""
+
+    def truncate(self, width: int, **_: object) -> None:
+        if self.cell_len > width:
+            self.plain = f"{self.plain[: width - 1]}\N{HORIZONTAL ELLIPSIS}"
+
+
+class PlainConsole:
+    """Standard output that a program reads: lines are neither styled nor wrapped. Printing raises
+    BrokenPipeError where nobody reads any more."""
+
+    is_terminal = False
+    width = _PIPE_WIDTH
+
+    def print(self, line: object = "", **_: object) -> None:
+        sys.stdout.write(f"{line}\n")
+
+
+def _is_styled() -> bool:
+    """Whether rich shows styles on standard output: on a terminal, and where a variable asks for them."""
+    forced = ("FORCE_COLOR", "TTY_COMPATIBLE")
+    return sys.stdout.isatty() or any(os.environ.get(name) for name in forced)
+
+
+def out() -> Console:
+    """Standard output: coloured and as wide as the terminal, plain and never wrapped where it is a pipe."""
+    if not _is_styled():
+        return cast("Console", PlainConsole())
     from rich.console import Console
 
     class Output(Console):
@@ -92,6 +155,19 @@ def err() -> Console:
 
 
 def text(*parts: tuple[str, str]) -> Text:
+    """A line of texts with their styles, without what a terminal would obey."""
+    if not _is_styled():
+        return cast("Text", PlainText("".join(clean(content) for content, _ in parts)))
     from rich.text import Text
 
     return Text.assemble(*((clean(content), style) for content, style in parts))
+
+
+def lines_text(lines: str) -> Text:
+    """Several lines without styles, each as `text` takes it."""
+    cleaned = clean_lines(lines)
+    if not _is_styled():
+        return cast("Text", PlainText(cleaned))
+    from rich.text import Text
+
+    return Text(cleaned)

@@ -84,14 +84,18 @@ class Options(Table):
         return self
 
 
-class HeaderBasedOptions(Options):
+class VaultOptions(Options):
+    """Options that the file inside the vault may set, too."""
+
+    trust: ClassVar[Trust] = Trust.VAULT
+
+
+class HeaderBasedOptions(VaultOptions):
     """Chunks begin at headings.
 
     Only sizes that someone wrote down can contradict each other: where `max_chunk_chars` is set below
     the default of another size, that default gives way.
     """
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     min_chunk_chars: Annotated[int, Field(ge=0, le=1_000_000), Unit("characters")] = Field(
         default=200,
@@ -137,12 +141,10 @@ class HeaderBasedOptions(Options):
         return self
 
 
-class MarkdownOptions(Options):
+class MarkdownOptions(VaultOptions):
     """Split by the structure of the note, with sizes in words, tokens or characters. For long, well
     structured notes.
     """
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
     overlaps = (("overlap", "max_chunk_size"),)
@@ -176,10 +178,8 @@ class MarkdownOptions(Options):
     )
 
 
-class ParagraphOptions(Options):
+class ParagraphOptions(VaultOptions):
     """Keep paragraphs whole. For prose with few headings, such as journals and letters."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chars", "max_chars"),)
 
@@ -191,10 +191,8 @@ class ParagraphOptions(Options):
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
 
 
-class WordOptions(Options):
+class WordOptions(VaultOptions):
     """Move a window over the words. For text without structure, such as transcripts."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     overlaps = (("chunk_overlap", "chunk_size"),)
 
@@ -205,10 +203,8 @@ class WordOptions(Options):
     word_pattern: Pattern = Field(default=r"\S+", description="regular expression that matches one word")
 
 
-class TokenOptions(Options):
+class TokenOptions(VaultOptions):
     """Move a window over the tokens of a model. For a model with a hard limit on tokens."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     overlaps = (("overlap_tokens", "max_tokens"),)
 
@@ -231,10 +227,8 @@ class TokenOptions(Options):
     )
 
 
-class RecursiveOptions(Options):
+class RecursiveOptions(VaultOptions):
     """Split at the coarsest separator that makes the parts small enough, as most other tools do."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     overlaps = (("chunk_overlap", "chunk_size"),)
 
@@ -258,10 +252,8 @@ class RecursiveOptions(Options):
     )
 
 
-class OverlapOptions(Options):
+class OverlapOptions(VaultOptions):
     """How much a chunk repeats from the chunk before."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     mode: Literal["sentence", "words", "characters", "tokens", "percentage"] = Field(
         default="sentence",
@@ -278,10 +270,8 @@ class OverlapOptions(Options):
         return self
 
 
-class BoundaryOptions(Options):
+class BoundaryOptions(VaultOptions):
     """Split at paragraphs, sentences or sections, and at lines that match a pattern. For logs and minutes."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
@@ -315,10 +305,8 @@ class BoundaryOptions(Options):
         return self
 
 
-class DiscourseOptions(Options):
+class DiscourseOptions(VaultOptions):
     """Keep paragraphs together that words such as "however" or "therefore" connect. For essays."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chars", "max_chars"),)
 
@@ -346,10 +334,8 @@ class DiscourseOptions(Options):
     size_unit: SizeUnit = Field(default="characters", description="what the sizes count")
 
 
-class SemanticOptions(Options):
+class SemanticOptions(VaultOptions):
     """Split where the topic changes, measured by the embedding model. For long notes on many topics."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 
@@ -377,12 +363,10 @@ class SemanticOptions(Options):
     )
 
 
-class HierarchicalOptions(Options):
+class HierarchicalOptions(VaultOptions):
     """Small child chunks are searched, and each knows its large parent chunk. For answers that need
     context.
     """
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     overlaps = (("parent_overlap", "parent_size"), ("child_overlap", "child_size"))
 
@@ -404,10 +388,8 @@ class HierarchicalOptions(Options):
         return self
 
 
-class ParentChildOptions(Options):
+class ParentChildOptions(VaultOptions):
     """Paragraphs are children of their section and list their sentences. For exact citations."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_child_tokens", "max_child_tokens"),)
 
@@ -420,10 +402,8 @@ class ParentChildOptions(Options):
     )
 
 
-class CodeOptions(Options):
+class CodeOptions(VaultOptions):
     """Split code blocks and source files at functions and classes. For notes that are mostly code."""
-
-    trust: ClassVar[Trust] = Trust.VAULT
 
     below = (("min_chunk_size", "max_chunk_size"),)
 

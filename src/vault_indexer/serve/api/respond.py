@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -161,20 +161,20 @@ def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[s
         if route.endpoint.name == endpoint.name:
             return route.answer(context, request)
     method = getattr(context.service, endpoint.name)
-    return method(**{one.name: getattr(request, one.name) for one in fields(request)})
+    return method(**request._asdict())
 
 
 def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
     keys = hit_keys(request.fields)
     stale, by_field = keys is None or "stale" in keys, keys is None or "why" in keys
-    found = context.search(replace(request, stale=stale, by_field=by_field))
+    found = context.search(request._replace(stale=stale, by_field=by_field))
     found = replace(found, keys=keys)
     return with_shares(found) if keys and "shares" in keys else found
 
 
 def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
     """The whole answer; its stream has a response of its own, see `http`."""
-    return whole_answer(context.ask_events(replace(request, as_written=False)))
+    return whole_answer(context.ask_events(request._replace(as_written=False)))
 
 
 def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, NamedTuple, NoReturn
 
 import pytest
 import typer
-from pydantic import BaseModel, ValidationError, field_validator
+from pydantic import BaseModel, PlainSerializer, ValidationError, field_validator
+from typer.testing import CliRunner
 
-from vault_indexer.cli.app import build, main, run
-from vault_indexer.cli.parameters import Output, flatten_parameters, one_command
+from vault_indexer.cli.app import main, run
+from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters, one_command
 from vault_indexer.errors import IndexUnusableError, UsageError, VaultError
 
 
@@ -123,15 +122,14 @@ def test_who_reads_no_more_has_read_enough(capsys: pytest.CaptureFixture[str], t
     assert ((tmp_path / "out").read_text(), capsys.readouterr().err) == ("", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
+class Size(NamedTuple):
     """Options that belong together."""
 
     width: Annotated[int, typer.Option("--width")]
     depth: Annotated[int, typer.Option("--depth")] = 3
 
 
-def test_a_dataclass_becomes_an_option_per_field(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_named_tuple_becomes_an_option_per_field(capsys: pytest.CaptureFixture[str]) -> None:
     found: list[object] = []
 
     def command(
@@ -146,8 +144,7 @@ def test_a_dataclass_becomes_an_option_per_field(capsys: pytest.CaptureFixture[s
     assert "Missing option '--width'" in capsys.readouterr().err
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(NamedTuple):
     """Options of every command, as `indexer` itself takes them."""
 
     place: Annotated[str, typer.Option("--place")] = ""
@@ -177,32 +174,6 @@ def test_what_is_given_before_the_command_counts_where_it_is_not_given_behind_it
     assert {size for _, size in found} == {Size(1, 3)}
 
 
-def test_a_mistake_of_the_program_is_one_line_with_its_place(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.excepthook", sys.excepthook)
-    with pytest.raises(SystemExit) as ended_by:
-        main(["--version"])
-    assert ended_by.value.code in (0, None)
-    assert capsys.readouterr().out.strip() == version("vault-indexer")
-
-    def break_down() -> NoReturn:
-        raise KeyError("a\x1b[2J")
-
-    try:
-        break_down()
-    except KeyError as error:
-        with pytest.raises(SystemExit) as reported:
-            sys.excepthook(KeyError, error, error.__traceback__)
-    assert reported.value.code == 3
-    said = capsys.readouterr().err
-    place = rf"\({Path(__file__).name}:{break_down.__code__.co_firstlineno + 1}\)"
-    assert re.fullmatch(rf"indexer: internal error: KeyError: 'a\\x1b\[2J' {place}\n", said)
-    with pytest.raises(SystemExit):
-        sys.excepthook(ValueError, ValueError("b"), None)
-    assert capsys.readouterr().err == "indexer: internal error: ValueError: b\n"
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -223,19 +194,6 @@ def test_a_word_that_is_no_command_is_told_how_to_search(
     assert said in " ".join(capsys.readouterr().err.split())
 
 
-def test_only_the_command_that_may_run_is_loaded() -> None:
-    def loaded(*words: str) -> set[str]:
-        program = build(words)
-        full = {
-            info.name or "" for info in program.registered_commands if info.callback is not _stub(program)
-        }
-        return full | {info.name or "" for info in program.registered_groups}
-
-    assert loaded("search", "status") == {"search", "status"}
-    assert loaded("vault") == {"vault"}
-    assert loaded() == set()
-
-
 def test_the_words_of_the_process_are_the_command(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,12 +202,6 @@ def test_the_words_of_the_process_are_the_command(
     with pytest.raises(SystemExit):
         main()
     assert capsys.readouterr().out.strip() == version("vault-indexer")
-
-
-def _stub(program: typer.Typer) -> object:
-    """What stands for the commands that are not loaded."""
-    callbacks = [info.callback for info in program.registered_commands]
-    return max(callbacks, key=callbacks.count)
 
 
 class InterruptedImport(MetaPathFinder):
@@ -267,7 +219,7 @@ class InterruptedImport(MetaPathFinder):
 def test_ctrl_c_while_a_command_is_loaded_ends_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "vault_indexer.cli.commands.export"
+    module = "vault_indexer.cli.commands.inspect"
     monkeypatch.setattr("sys.excepthook", sys.excepthook)
     monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setattr("sys.meta_path", [InterruptedImport(module), *sys.meta_path])
@@ -275,3 +227,25 @@ def test_ctrl_c_while_a_command_is_loaded_ends_it(
         main(["export"])
     assert ended_by.value.code == 130
     assert tuple(capsys.readouterr()) == ("", "")
+
+
+ENDINGS: dict[str, BaseException] = {"ctrl-c": KeyboardInterrupt(), "sigterm": SystemExit(143)}
+
+
+def ends(name: str) -> str:
+    raise ENDINGS[name]
+
+
+class Interrupted(BaseModel):
+    """pydantic calls a function for it, and then the signal comes."""
+
+    ending: Annotated[str, PlainSerializer(ends)]
+
+
+@pytest.mark.parametrize(("ending", "status"), [("ctrl-c", 130), ("sigterm", 143)])
+def test_a_signal_within_pydantic_ends_the_command_as_it_does_elsewhere(ending: str, status: int) -> None:
+    def command(selection: VaultSelection) -> None:
+        Interrupted(ending=ending).model_dump()
+
+    found = CliRunner().invoke(one_command(command), [])
+    assert found.exit_code == status

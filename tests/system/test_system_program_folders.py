@@ -8,7 +8,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from vault_indexer.config import default_index_dir, user_config_file
+from vault_indexer.system import default_index_dir, user_config_file
 
 
 def test_the_index_lies_in_the_state_folder_and_not_in_the_vault(tmp_path: Path) -> None:
