@@ -6,7 +6,6 @@ All of it lies in one folder of cases: that of `evals.folder`, or the folder `ev
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,16 +18,13 @@ from vault_evals.questions import (
     judged_folder,
     read_clicks,
 )
-from vault_evals.ranking import POOL_DEPTH, plain_query, pool_of
+from vault_evals.ranking import POOL_DEPTH, PooledNote, pool_of, pooled_notes
 from vault_indexer.contract.marks import MAX_LIMIT, Key, Says, check_query
 from vault_indexer.contract.requests import NoteName, Query
 from vault_indexer.errors import UsageError
-from vault_indexer.model import SearchRequest
-from vault_indexer.search import Searcher
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, ExtensionRoute
 from vault_indexer.service import VaultService
-from vault_indexer.store import Snapshot
 from vault_indexer.system import only_writer, open_to_append
 from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import iso_moment
@@ -40,8 +36,6 @@ MAX_CLICK_BYTES = 1 << 20
 """Of the file of clicks. A full one takes the place of the full one before, so that there are two at most."""
 
 CLICKS, OLDER_CLICKS = "recorded.jsonl", "recorded-older.jsonl"
-_BEGINNING_LINES = 3
-_BEGINNING_CHARS = 600
 
 
 class ClickRequest(NamedTuple):
@@ -70,15 +64,6 @@ class JudgeRequest(NamedTuple):
     grade: Annotated[
         int, Says(help="0: does not help, 1: helps, 2: answers.", minimum=0, maximum=max(GRADES))
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class PooledNote:
-    """A note to be graded: its path, its title, and what the search shows of it, or its beginning."""
-
-    path: str
-    title: str
-    excerpt: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +140,7 @@ class FolderFeedbackStore:
             reader = self._service.reader()
             with reader.holder.lease() as snapshot:
                 pool = pool_of(reader.searcher, snapshot, self._service.settings, text, POOL_DEPTH)
-                notes = tuple(_shown(reader.searcher, snapshot, text, judgements.left(name, pool)))
+                notes = tuple(pooled_notes(reader.searcher, snapshot, text, judgements.left(name, pool)))
         return JudgingPool(text, notes, judged, tuple(GRADES.values()), questions, judgements.folder)
 
     def keep_grade(self, question: str, path: str, grade: int) -> int:
@@ -180,19 +165,6 @@ class FolderFeedbackStore:
 
     def _cases(self) -> Path:
         return self._settings.folder or Path(self._service.status().index_dir) / "evals"
-
-
-def _shown(searcher: Searcher, snapshot: Snapshot, text: str, paths: Sequence[str]) -> Iterator[PooledNote]:
-    if not paths:
-        return
-    request = SearchRequest(plain_query(text), MAX_LIMIT, by_note=True, min_relevance=0.0)
-    snippets = {hit.path: hit.snippet for hit in searcher.search(snapshot, request).hits}
-    for path in paths:
-        row = snapshot.catalog.note(path)
-        if row is not None:
-            beginning = snapshot.catalog.text(row.note_id).strip().splitlines()[:_BEGINNING_LINES]
-            excerpt = snippets.get(path) or "\n".join(beginning)[:_BEGINNING_CHARS]
-            yield PooledNote(path, row.title, excerpt)
 
 
 def _append(file: Path, line: bytes) -> None:

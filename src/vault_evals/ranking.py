@@ -38,6 +38,8 @@ POOLED = ("keyword", "vector", "configured")
 """The variants whose notes a person grades."""
 
 _SAY_EVERY_S = 10.0
+_BEGINNING_LINES = 3
+_BEGINNING_CHARS = 600
 _OPERATORS = str.maketrans(dict.fromkeys('"[]()/:-|', " "))
 
 
@@ -288,3 +290,28 @@ def pool_of(
         own = searcher.with_settings(settings_with(settings, variant.options, variant.name).search)
         found.update(ranked_paths(own, snapshot, text, depth))
     return sorted(found)
+
+
+@dataclass(frozen=True, slots=True)
+class PooledNote:
+    """A note to be graded: its path, its title, and what the search shows of it, or its beginning."""
+
+    path: str
+    title: str
+    excerpt: str
+
+
+def pooled_notes(
+    searcher: Searcher, snapshot: Snapshot, text: str, paths: Sequence[str]
+) -> Iterator[PooledNote]:
+    """The notes of a pool as a person sees them, in the order of `paths`; nothing in them tells a rank."""
+    if not paths:
+        return
+    request = SearchRequest(plain_query(text), MAX_LIMIT, by_note=True, min_relevance=0.0)
+    snippets = {hit.path: hit.snippet for hit in searcher.search(snapshot, request).hits}
+    for path in paths:
+        row = snapshot.catalog.note(path)
+        if row is not None:
+            beginning = snapshot.catalog.text(row.note_id).strip().splitlines()[:_BEGINNING_LINES]
+            excerpt = snippets.get(path) or "\n".join(beginning)[:_BEGINNING_CHARS]
+            yield PooledNote(path, row.title, excerpt)

@@ -31,7 +31,7 @@ from vault_evals.questions import (
     read_qrels,
     write_questions,
 )
-from vault_evals.ranking import DEFAULT_K, POOL_DEPTH, pool_of, run_ranking
+from vault_evals.ranking import DEFAULT_K, POOL_DEPTH, pool_of, pooled_notes, run_ranking
 from vault_evals.tune import Tuning, apply, tune, tuning_variants
 from vault_evals.variants import DEFAULT_VARIANTS, own_index, parse_variants
 from vault_indexer.cli.connection.in_process import check_limits, target_of
@@ -41,12 +41,11 @@ from vault_indexer.cli.parameters import Output, VaultSelection, complete_strate
 from vault_indexer.contract.codec import encode
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
-from vault_indexer.model import Progress, SearchRequest
+from vault_indexer.model import Progress
 from vault_indexer.search import Searcher
 from vault_indexer.store import Snapshot
 from vault_indexer.text.control_characters import clean, json_text
 from vault_indexer.text.phrases import quantity
-from vault_indexer.vault import read_note
 
 if TYPE_CHECKING:
     from vault_indexer.serve.api.generated.shapes import ProgressJson
@@ -72,13 +71,15 @@ class QuestionSource(StrEnum):
     CLICKED = "clicked"
 
 
+Cases = Annotated[
+    Path, typer.Option("--cases", metavar="DIR", help="The folder of cases, with ranking in it.")
+]
+
+
 class Questions(NamedTuple):
     """Which questions, and how many notes of an answer count."""
 
-    cases: Annotated[
-        Path,
-        typer.Option("--cases", metavar="DIR", help="The folder of cases, with ranking in it."),
-    ] = Path("evals")
+    cases: Cases = Path("evals")
     k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many notes of an answer count.")] = (
         DEFAULT_K
     )
@@ -127,10 +128,7 @@ def exit_status_of(report: RankingReport) -> int:
 def generate(
     selection: VaultSelection,
     output: Output,
-    cases: Annotated[
-        Path,
-        typer.Option("--cases", metavar="DIR", help="The folder of cases, with ranking in it."),
-    ] = Path("evals"),
+    cases: Cases = Path("evals"),
     per_kind: Annotated[
         int, typer.Option("--per-kind", min=1, max=10_000, help="How many questions of each kind at most.")
     ] = DEFAULT_PER_KIND,
@@ -203,10 +201,7 @@ def tune_command(
 def judge(  # noqa: PLR0913 - the options of a session
     selection: VaultSelection,
     queries: Annotated[list[str] | None, typer.Argument(metavar="QUERY…", help="Questions to judge.")] = None,
-    cases: Annotated[
-        Path,
-        typer.Option("--cases", metavar="DIR", help="The folder of cases, with ranking in it."),
-    ] = Path("evals"),
+    cases: Cases = Path("evals"),
     query_file: Annotated[
         Path | None, typer.Option("--queries", metavar="FILE", help="A file with one question a line.")
     ] = None,
@@ -266,31 +261,17 @@ class _JudgingSession:
         for name, text in list(self.judgements.topics.items()):
             pool = pool_of(self.searcher, self.snapshot, settings, text, self.depth)
             left = self.judgements.left(name, pool)
-            for number, path in enumerate(left, start=1):
-                self._show(text, path, f"{number} of {len(left)}")
+            notes = pooled_notes(self.searcher, self.snapshot, text, left)
+            for number, pooled in enumerate(notes, start=1):
+                sys.stdout.write(f"\n{clean(text)}   ({number} of {len(left)})\n  {clean(pooled.path)}\n")
+                for line in pooled.excerpt.splitlines():
+                    sys.stdout.write(f"    {clean(line)}\n")
                 answer = _grade_from_person()
                 if answer is None:
                     return False
                 if answer in GRADES:
-                    self.judgements.grade(name, path, answer)
+                    self.judgements.grade(name, pooled.path, answer)
         return True
-
-    def _show(self, text: str, path: str, place: str) -> None:
-        sys.stdout.write(f"\n{clean(text)}   ({place})\n  {clean(path)}\n")
-        for line in self._excerpt(text, path):
-            sys.stdout.write(f"    {clean(line)}\n")
-
-    def _excerpt(self, text: str, path: str) -> Iterator[str]:
-        """What the search shows of the note, else its beginning; nothing that tells a rank."""
-        hits = self.searcher.search(
-            self.snapshot, SearchRequest(text, 100, by_note=True, min_relevance=0.0)
-        ).hits
-        own = next((hit for hit in hits if hit.path == path), None)
-        if own is not None and own.snippet:
-            yield own.snippet
-            return
-        data = read_note(self.target.vault, path, self.target.config.settings.files.max_file_bytes).data
-        yield from data.decode(errors="replace").strip().splitlines()[:3]
 
 
 _SKIP = -1

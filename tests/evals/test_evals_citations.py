@@ -61,11 +61,6 @@ def test_a_passage_may_move_within_its_note() -> None:
     assert (located.now.start, located.now.heading) == (START + 5, "Kneading")
 
 
-def test_a_passage_may_come_under_another_heading_without_moving() -> None:
-    located = locate(CITATION, bread(BREAD.replace("Kneading", "Kneeding")))
-    assert (located.state, located.detail) == ("moved", "heading 'Kneading', now 'Kneeding'")
-
-
 def test_of_several_places_the_one_under_the_heading_counts() -> None:
     text = BREAD.replace("Flour,", f"{QUOTE} Flour,")
     located = locate(CITATION, bread(text))
@@ -89,11 +84,6 @@ def test_a_passage_may_be_in_another_note() -> None:
     split = TextNotes({"Kitchen/Bread.md": "# Bread\n", "Dough.md": f"# Dough\n\n{QUOTE}\n"})
     located = locate(CITATION, split)
     assert (located.state, located.detail) == ("note moved", "now in Dough.md")
-
-
-def test_a_short_quote_is_not_looked_for_in_any_note() -> None:
-    cited = ExpectedCitation(path="Gone.md", quote="the")
-    assert locate(cited, TextNotes(NOTES)).state == "gone"
 
 
 def test_changed_words_are_shown() -> None:
@@ -196,7 +186,8 @@ def test_a_span_is_cited_where_it_overlaps(start: int, end: int, cites: bool) ->
     assert outcome.verdict == ("pass" if cites else "fail")
     assert outcome.score == (1.0 if cites else pytest.approx(2 / 3))
     elsewhere = replace(cited, path="Sky.md", start=0, end=5)
-    assert check(AgentAnswer(citations=(elsewhere,)), TextNotes(NOTES), CITATION).verdict == "fail"
+    missed = check(AgentAnswer(citations=(elsewhere,)), TextNotes(NOTES), CITATION)
+    assert missed.reasons == ("expected_citations: the answer does not cite Kitchen/Bread.md, line 7",)
     whole = ExpectedCitation(path="Kitchen/Bread.md")
     assert check(AgentAnswer(citations=(cited,)), TextNotes(NOTES), whole).verdict == "pass"
     missed = check(AgentAnswer(citations=(elsewhere,)), TextNotes(NOTES), whole)
@@ -216,6 +207,10 @@ def test_a_fault_of_a_citation_says_where_it_is() -> None:
         outcome = check(AgentAnswer(citations=(cited,)), TextNotes(NOTES), phrases=("sky",))
         assert outcome.reasons == tuple(filter(None, (reason,)))
         assert outcome.score == (0.5 if reason else 1.0)
+    (reason, _) = check(
+        AgentAnswer(citations=(CitedSpan("No.md", 0, 5, ""),)), TextNotes(NOTES), phrases=("sky",)
+    ).reasons
+    assert reason == "the answer cites No.md, characters 0 to 5: there is no such note"
 
 
 def check(
@@ -223,30 +218,6 @@ def check(
 ) -> Outcome:
     expected = CitationsExpected(expected_citations=citations, support_phrases=phrases)
     return check_citations(expected, answer, notes, LivePages(None))
-
-
-def test_an_answer_must_cite_what_is_expected() -> None:
-    citing = AgentAnswer(citations=(span_of(BREAD, "until it is smooth. Let it rest"),))
-    assert check(citing, TextNotes(NOTES), CITATION).verdict == "pass"
-    other = AgentAnswer(citations=(span_of(BREAD, "Flour, water, salt."),))
-    outcome = check(other, TextNotes(NOTES), CITATION)
-    assert outcome.verdict == "fail"
-    assert outcome.reasons == ("expected_citations: the answer does not cite Kitchen/Bread.md, line 7",)
-    assert check(AgentAnswer(), TextNotes(NOTES), CITATION).verdict == "fail"
-
-
-def test_what_an_answer_cites_is_verified_itself() -> None:
-    true = span_of(BREAD, QUOTE)
-    assert check(AgentAnswer(citations=(true,)), TextNotes(NOTES), CITATION).verdict == "pass"
-    for false, why in (
-        (replace(true, quote="Knead the dough until it is firmer."), "other words stand there"),
-        (replace(true, sha256="0" * 64), "the sha256 is not that of the words there"),
-        (replace(true, end=9_999), "the note has"),
-        (replace(true, path="Nowhere.md"), "there is no such note"),
-    ):
-        outcome = check(AgentAnswer(citations=(true, false)), TextNotes(NOTES), CITATION)
-        assert outcome.verdict == "fail"
-        assert why in outcome.reasons[0]
 
 
 def test_a_support_phrase_stands_in_a_cited_passage_of_the_note() -> None:
@@ -270,32 +241,6 @@ def test_a_moved_passage_passes_and_says_so_and_a_changed_one_fails() -> None:
 
 def fetched(text: str = "A bread needs time.", status: int = 200, final_url: str = URL) -> LivePages:
     return LivePages(lambda url: Page(url, status, final_url, text, "2026-01-01T00:00:00+00:00"))
-
-
-@pytest.mark.parametrize(
-    ("pages", "state"),
-    [
-        (fetched(), "same"),
-        (fetched(final_url="https://example.org/loaf"), "moved"),
-        (fetched("A bread needs patience and time."), "changed"),
-        (fetched(status=404), "gone"),
-        (fetched(status=410), "gone"),
-    ],
-)
-def test_the_state_of_a_page(pages: LivePages, state: str) -> None:
-    assert check_page(ExpectedCitation(url=URL, quote="A bread\nneeds time."), pages).state == state
-
-
-def test_a_changed_page_shows_what_changed() -> None:
-    cited = ExpectedCitation(url=URL, quote="A bread needs time.")
-    checked = check_page(cited, fetched("A bread needs no time."))
-    assert checked.diff == "- A bread needs time.\n+ A bread needs no time."
-
-
-def test_a_page_without_a_quote_is_compared_by_its_hash() -> None:
-    cited = ExpectedCitation(url=URL, sha256=sha256_of("A bread needs time."))
-    assert check_page(cited, fetched()).state == "same"
-    assert check_page(cited, fetched("Other words")).state == "changed"
 
 
 def test_a_page_that_does_not_answer_is_no_verdict() -> None:
@@ -401,19 +346,22 @@ def test_the_citation_of_a_page_gets_the_values_of_today() -> None:
     changed = check_page(quoted, fetched(f"{today} It is short."))
     assert changed.now == ExpectedCitation(url=URL, quote=today, sha256=sha256_of(today))
     assert changed.detail == "the quote does not stand there"
+    assert changed.diff == f"- A bread needs time.\n+ {today}"
     plain = check_page(quoted.model_copy(update={"sha256": None}), fetched(today))
     assert plain.now == ExpectedCitation(url=URL, quote=today)
     nothing = check_page(quoted, fetched("Other words"))
     assert nothing == PageCheck("changed", "the quote does not stand there", "- A bread needs time.")
     hashed = ExpectedCitation(url=URL, sha256=sha256_of("other"))
     new = sha256_of("A bread needs time.")
+    assert check_page(ExpectedCitation(url=URL, sha256=new), fetched()).state == "same"
     assert check_page(hashed, fetched()) == PageCheck(
         "changed", f"the sha256 of its text is {new}", now=ExpectedCitation(url=URL, sha256=new)
     )
     assert check_page(quoted, fetched(status=410)) == PageCheck("gone", "the server says 410")
     moved = check_page(quoted, fetched(final_url=f"{URL}/new"))
     assert moved == PageCheck("moved", f"now {URL}/new", now=quoted.model_copy(update={"url": f"{URL}/new"}))
-    assert check_page(quoted, fetched()) == PageCheck("same")
+    broken_line = quoted.model_copy(update={"quote": "A bread\nneeds time."})
+    assert check_page(broken_line, fetched()) == PageCheck("same")
 
 
 def test_a_page_is_fetched_once_in_a_run() -> None:

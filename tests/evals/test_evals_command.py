@@ -19,7 +19,7 @@ from waiting import PROCESS_S
 
 from vault_evals.cases import ExpectedCitation
 from vault_evals.output import ReportFormat, ReportOutput, write_report
-from vault_evals.pages import LivePages, Network, Page, PageSnapshots, check_page, fetch_page
+from vault_evals.pages import LivePages, Network, PageSnapshots, check_page, fetch_page
 from vault_indexer.cli.output.progress import CaseProgress
 from vault_indexer.cli.parameters import Output
 from vault_indexer.errors import UnavailableError, UsageError
@@ -264,30 +264,6 @@ def test_a_page_is_fetched_as_it_is_now() -> None:
         site.status = 500
         with pytest.raises(UnavailableError, match="the server says 500"):
             state()
-
-
-def test_hosts_are_named_before_they_are_asked(here: CommandHere, tmp_path: Path) -> None:
-    text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
-    text += "expected:\n  expected_citations:\n    - {url: 'http://127.0.0.1:9/bread', quote: A bread}\n"
-    write_case(tmp_path, "l2/page", text)
-    for command in (["snapshot"], ["run", "--live"], ["drift", "--live"]):
-        ran = evaluate(here, *command, "--cases", str(tmp_path))
-        assert (ran.code, ran.complains("1 page of 127.0.0.1:9", "--yes")) == (2, True), ran.err
-    ran = evaluate(here, "snapshot", "--yes", "--cases", str(tmp_path))
-    assert (ran.code, ran.complains("127.0.0.1:9: fetching", "only public addresses")) == (1, True), ran.err
-
-
-def test_a_page_with_a_snapshot_is_fetched_again_only_by_force(here: CommandHere, tmp_path: Path) -> None:
-    url = "http://127.0.0.1:9/bread"
-    text = CITATION.partition("expected:")[0].replace("input: {query: knead the dough}\n", "")
-    write_case(tmp_path, "page", text + f"expected: {{expected_citations: ['{url}']}}\n")
-    PageSnapshots(tmp_path / "snapshots").write(Page(url, 200, url, "A bread needs time", "now"))
-    ran = evaluate(here, "snapshot", "--cases", str(tmp_path))
-    assert (ran.code, ran.complains("1 page kept as fetched before", "0 pages")) == (0, True), ran.err
-    ran = evaluate(here, "snapshot", "--force", "--yes", "--cases", str(tmp_path))
-    assert (ran.code, ran.complains("127.0.0.1:9: fetching", "only public addresses")) == (1, True), ran.err
-    ran = evaluate(here, "run", "--cases", str(tmp_path))
-    assert ran.code == 0, ran.out
 
 
 def test_a_judge_that_cannot_be_asked_is_an_error_before_the_run(here: CommandHere) -> None:

@@ -10,22 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from serve_api import Api, end, serve
+from serve_api import Api, serve
 from waiting import DEADLINE_S, PROCESS_S
 
-from vault_evals.feedback import MAX_CLICK_BYTES
 from vault_evals.questions import Judgements, judged_folder, load_questions
 
 pytestmark = pytest.mark.long
 
 QUERY = "rings of Saturn"
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    process, running = serve(tmp_path_factory.mktemp("served"))
-    yield running
-    end(process)
 
 
 @pytest.fixture(scope="module")
@@ -52,14 +44,6 @@ def paths_of(found: dict[str, object]) -> list[str]:
     notes = found["notes"]
     assert isinstance(notes, list)
     return [str(one["path"]) for one in notes]
-
-
-def test_by_default_nothing_is_kept_and_the_refusal_names_the_setting(api: Api) -> None:
-    assert api.ask("/v1/status").json["records_clicks"] is False
-    answer = api.post("/v1/click", json.dumps({"q": QUERY, "path": "Sky.md", "rank": 1}).encode())
-    assert (answer.status, answer.kind) == (422, "usage")
-    assert b"evals.record_clicks" in answer.body
-    assert not (api.index_dir / "evals").exists()
 
 
 def test_a_click_is_a_line_that_only_the_user_can_read_and_a_question_of_eval(keeping: Api) -> None:
@@ -99,17 +83,6 @@ def test_a_wrong_click_is_refused(keeping: Api, keys: dict[str, object], status:
     assert post(keeping, "click", **keys)[0] == status
 
 
-def test_the_file_of_clicks_is_bounded(keeping: Api) -> None:
-    file = Path(str(post(keeping, "click", q=QUERY, path="Sky.md", rank=1)[1]["file"]))
-    line = json.dumps({"query": "older", "path": "Bread.md"}) + "\n"
-    file.write_text(line * (MAX_CLICK_BYTES // len(line)), "utf-8")
-    for _ in range(2):
-        assert post(keeping, "click", q=QUERY, path="Sky.md", rank=1)[0] == 200
-    assert len(file.read_text("utf-8").splitlines()) == 2
-    assert sum(one.stat().st_size for one in file.parent.iterdir()) <= 2 * MAX_CLICK_BYTES
-    assert {one.text for one in load_questions(keeping.index_dir / "evals")} == {"older", QUERY}
-
-
 def test_grades_are_kept_in_the_files_of_the_terminal_and_judging_goes_on(keeping: Api) -> None:
     found = pool(keeping, QUERY)
     first, *others = paths_of(found)
@@ -132,8 +105,3 @@ def test_grades_are_kept_in_the_files_of_the_terminal_and_judging_goes_on(keepin
 def test_a_wrong_grade_is_refused(keeping: Api, keys: dict[str, object]) -> None:
     given = {"q": QUERY, "path": "Sky.md", "grade": 1, **keys}
     assert post(keeping, "judge", **given)[0] in (404, 422)
-
-
-def test_looking_at_a_pool_keeps_nothing(api: Api) -> None:
-    pool(api, "a question that is only looked at")
-    assert not (api.index_dir / "evals").exists()

@@ -7,15 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from questions_vault import HEADING, NOTES, target_of, write_vault
+from questions_vault import NOTES, target_of, write_vault
 
 from vault_evals.generate import (
     Survey,
-    as_query,
     choose_questions,
     content_words,
     edited,
@@ -54,31 +52,8 @@ def questions(survey: Survey) -> list[Question]:
     return choose_questions(survey)
 
 
-def texts(survey: Survey, kind: str) -> set[str]:
-    return {one.text for one in survey.candidates if one.kind == kind}
-
-
 def hidden(question: Question, text: str) -> str:
     return edited(text, question.edits)
-
-
-def test_links_and_headings_are_asked(questions: list[Question]) -> None:
-    assert {one.kind for one in questions} == {"link", "heading"}
-
-
-def test_a_link_asks_by_its_text(questions: list[Question]) -> None:
-    one = next(one for one in questions if one.kind == "link")
-    assert one.text == "black gold"
-    assert one.grades == {"Notes/Compost.md": 1}
-    assert one.excluded == ("Garden.md",)
-
-
-def test_text_and_graph_edge_of_a_link_are_hidden(questions: list[Question]) -> None:
-    one = next(one for one in questions if one.kind == "link")
-    left = hidden(one, NOTES["Garden.md"])
-    assert "gold" not in left
-    assert "spreading Compost on them" in left  # another link to the note is text now: no edge is left
-    assert "The shed needs paint" in left
 
 
 def test_headings_are_hidden_in_their_notes(questions: list[Question]) -> None:
@@ -90,46 +65,8 @@ def test_headings_are_hidden_in_their_notes(questions: list[Question]) -> None:
         assert source not in hidden(one, text)
 
 
-def test_a_hidden_heading_leaves_its_section(survey: Survey) -> None:
-    one = next(one for one in survey.candidates if one.text == HEADING)
-    left = edited(NOTES["Notes/Compost.md"], one.edits)
-    assert "\n## \n\nAir makes it faster" in left
-
-
-def test_titles_and_aliases_are_never_questions(survey: Survey) -> None:
-    names = {same(Path(path).stem) for path in NOTES} | {
-        f"{same(Path(path).stem)} alias name" for path in NOTES
-    }
-    assert not {same(one.text) for one in survey.candidates} & names
-
-
-def test_headings_that_occur_twice_are_left_out(survey: Survey) -> None:
-    assert not any("rivers" in text for text in texts(survey, "heading"))
-
-
 def test_code_tables_and_templates_are_left_out(survey: Survey) -> None:
     assert not {one.target for one in survey.candidates} & {"Code.md", "Templates/Daily.md"}
-
-
-def test_short_questions_are_left_out(survey: Survey) -> None:
-    assert all(content_words(one.text, one.language) >= 2 for one in survey.candidates)
-
-
-def test_within_a_kind_a_target_and_a_source_have_one_question(survey: Survey) -> None:
-    made = choose_questions(survey)
-    for kind in ("link", "heading"):
-        own = [one for one in made if one.kind == kind]
-        assert len({one.target for one in own}) == len(own)
-        assert len({tuple(one.sha256)[-1] for one in own}) == len(own)
-        assert len(choose_questions(survey, per_kind=1, kinds=[kind])) == 1
-
-
-def test_no_two_questions_hide_the_same_text(questions: list[Question]) -> None:
-    edits = sorted(
-        ((edit.path, edit.start, edit.end) for one in questions for edit in one.edits),
-    )
-    for one, following in pairwise(edits):
-        assert one[0] != following[0] or one[2] <= following[1]
 
 
 def test_content_words_are_those_that_say_something() -> None:
@@ -137,10 +74,6 @@ def test_content_words_are_those_that_say_something() -> None:
     assert content_words("the heap of kitchen scraps in 2024", "en") == 3
     assert content_words("kompost auf dem beet", "de") == 2
     assert content_words("厨余堆肥方法", "zh") == 3
-
-
-def test_a_query_has_no_markup() -> None:
-    assert as_query("**Bold** and `code`, see [a page](x.md) ^id") == "Bold and code, see a page"
 
 
 def test_the_shadow_holds_everything_but_the_hidden_text(
@@ -186,19 +119,6 @@ def test_a_wrong_line_is_named(line: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as error:
         read_questions(file)
     assert str(error.value) == f"{file}:2: {said}"
-
-
-def test_clicks_are_questions_of_their_own_kind(tmp_path: Path) -> None:
-    file = tmp_path / "clicks.jsonl"
-    file.write_text(
-        '{"query": "dark earth", "path": "a.md", "at": 1}\n{"query": "dark earth", "path": "b.md"}\n'
-    )
-    (one,) = read_clicks(file)
-    assert (one.kind, one.text, dict(one.grades)) == ("clicked", "dark earth", {"a.md": 1, "b.md": 1})
-    assert not one.is_generated
-    file.write_text('{"query": 3}\n')
-    with pytest.raises(UsageError, match=r"clicks\.jsonl:1"):
-        read_clicks(file)
 
 
 @pytest.mark.long

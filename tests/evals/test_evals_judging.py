@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -178,43 +175,3 @@ def test_a_grade_is_0_1_or_2(tmp_path: Path) -> None:
     assert set(GRADES) == {0, 1, 2}
     with pytest.raises(UsageError, match="grade 3"):
         Judgements.load(tmp_path).grade("q", "a.md", 3)
-
-
-@pytest.mark.long
-def test_a_session_shows_no_names_of_rankings_and_goes_on_where_it_ended(tmp_path: Path) -> None:
-    vault = write_vault(tmp_path / "vault")
-    environ = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path), "INDEXER_INDEX_WORKERS": "1"}
-
-    def judge(given: str, *words: str) -> subprocess.CompletedProcess[str]:
-        options = (
-            "--vault",
-            str(vault),
-            "--index-dir",
-            str(tmp_path / "index"),
-            "--cases",
-            str(tmp_path / "evals"),
-        )
-        return subprocess.run(
-            [sys.executable, "-m", "vault_indexer.cli", "eval", "judge", *words, *options],
-            env=environ,
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-
-    first = judge("2\nseven\n1\nq\n", QUESTION)
-    assert first.returncode == 0, first.stderr
-    assert not any(name in first.stdout for name in ("keyword", "vector", "fusion", "configured", "score"))
-    ((graded,),) = (Judgements.load(judged_folder(tmp_path / "evals")).grades.values(),)
-    assert sorted(graded.values()) == [1, 2]
-    second = judge("0\n" * 50)
-    assert second.returncode == 0, second.stderr
-    assert not any(f"  {path}\n" in second.stdout for path in graded)
-    (question,) = load_questions(tmp_path / "evals")
-    assert {path: question.grades[path] for path in graded} == graded
-    assert len(question.grades) > 2
-    exported = judge("", "--qrels-out", str(tmp_path / "out.txt"))
-    assert exported.returncode == 0, exported.stderr
-    assert len(read_qrels(tmp_path / "out.txt")) == len(question.grades)

@@ -158,6 +158,8 @@ def test_a_person_grades_one_note_after_the_other(here: CommandHere, monkeypatch
     assert out.count(ASKS) == 5, "what is no grade is asked again"
     assert out.splitlines()[1] == "rings of Saturn   (1 of 3)"
     assert "rings of Saturn   (2 of 3)" in out
+    rankings = ("keyword", "vector", "fusion", "configured", "score")
+    assert not any(name in out for name in rankings), "nothing tells which ranking found a note"
     assert err.splitlines()[-1] == f"0 grades in {folder}; run it again to go on"
     out, err = judged(here, monkeypatch, "2\n0\nquit\n", *cases)
     assert err.splitlines()[-1] == f"2 grades in {folder}; run it again to go on"

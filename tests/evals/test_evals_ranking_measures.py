@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -61,12 +58,6 @@ def test_a_note_counts_once_so_no_measure_exceeds_1(hits: list[str], grades: dic
         assert measure(hits, grades, k) == measure(each_once(hits), grades, k)
 
 
-def test_a_note_with_three_hits_takes_one_place() -> None:
-    hits = ["a.md", "a.md", "a.md", "b.md"]
-    assert ndcg(hits, {"a.md": 2}, 3) == 1.0
-    assert recall(hits, {"a.md": 1, "b.md": 1}, 2) == 1.0
-
-
 def test_measures_of_a_ranking_by_hand() -> None:
     ranking, grades = (
         ["x.md", "a.md", "b.md", "c.md"],
@@ -80,15 +71,11 @@ def test_measures_of_a_ranking_by_hand() -> None:
     assert [reciprocal_rank(ranking, grades, k) for k in (1, 2, 3)] == [0, 0.5, 0.5]
     assert [recall(ranking, grades, k) for k in (1, 2, 3, 4)] == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3])
     assert [judged(ranking, grades, k) for k in (1, 3, 4, 9)] == pytest.approx([1, 1, 3 / 4, 3 / 4])
+    assert judged([], grades, 10) == 1.0
     nothing = {"a.md": 0}
     assert (ndcg(ranking, nothing, 3), recall(ranking, nothing, 3)) == (0, 0)
     assert reciprocal_rank(ranking, nothing, 3) == 0
     assert each_once(["b.md", "a.md", "b.md"]) == ["b.md", "a.md"]
-
-
-def test_judged_is_the_share_of_the_first_notes_that_have_a_grade() -> None:
-    assert judged(["a.md", "b.md", "c.md"], {"a.md": 0, "c.md": 2}, 2) == 0.5
-    assert judged([], {"a.md": 1}, 10) == 1.0
 
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=40)
@@ -158,19 +145,12 @@ def test_the_smallest_difference_by_hand() -> None:
     assert smallest_difference([0.0, 2.0], 0) == smallest_difference([0.0, 2.0], 1)
 
 
-def test_a_mean_of_no_questions_is_refused() -> None:
+def test_a_mean_needs_a_question_and_a_difference_the_same_ones() -> None:
+    assert mean_interval([0.25]) == Interval(0.25, 0.25, 0.25)
     with pytest.raises(ValueError, match="no questions"):
         mean_interval([])
     with pytest.raises(ValueError, match="2 values against 1: not the same questions"):
         paired_difference([1.0, 0.5], [1.0])
-
-
-def test_an_interval_holds_all_but_a_fortieth_of_the_means_on_either_side() -> None:
-    values = [0.0, 1.0] * 50
-    found = mean_interval(values)
-    assert found.mean == 0.5
-    assert (found.low, found.high) == pytest.approx((0.4, 0.6), abs=0.011)
-    assert mean_interval([0.25]) == Interval(0.25, 0.25, 0.25)
 
 
 @pytest.mark.parametrize(
@@ -198,23 +178,6 @@ def test_holm_multiplies_by_what_is_left_and_never_falls() -> None:
     assert holm({}) == {}
 
 
-def test_the_smallest_difference_is_the_one_found_in_four_of_five_trials() -> None:
-    random = np.random.default_rng(7)
-    size, deviation = 60, 0.3
-    sample = random.normal(0, 1, size)
-    sample = (sample - sample.mean()) / sample.std(ddof=1) * deviation
-    smallest = smallest_difference(list(sample))
-    assert smallest is not None
-    found = [
-        abs(one.mean()) / (one.std(ddof=1) / np.sqrt(size)) > 1.96
-        for one in random.normal(smallest, deviation, (2000, size))
-    ]
-    assert np.mean(found) == pytest.approx(0.8, abs=0.04)
-    several = smallest_difference(list(sample), comparisons=8)
-    assert several is not None
-    assert several > smallest
-
-
 @pytest.mark.parametrize("differences", [[], [0.5], [0.0, 0.0, 0.0]])
 def test_where_nothing_varies_no_smallest_difference_is_claimed(differences: Sequence[float]) -> None:
     assert smallest_difference(differences) is None
@@ -226,8 +189,6 @@ def test_questions_are_paired() -> None:
     other = [value + 0.1 for value in baseline]
     difference = paired_difference(baseline, other)
     assert (difference.low, difference.high) == pytest.approx((0.1, 0.1))
-    with pytest.raises(ValueError, match="not the same questions"):
-        paired_difference([1.0], [1.0, 0.5])
 
 
 def test_the_gate_is_on_the_lower_bound_not_on_the_mean() -> None:
@@ -258,23 +219,6 @@ def test_a_baseline_of_zero_lets_nothing_pass_and_divides_by_nothing() -> None:
     found = lifts([0.0] * 8, {"zero": [0.0] * 8, "good": [1.0] * 8}, min_percent=5)
     assert not any(one.passes for one in found.values())
     assert all(one.percent is None and "baseline is 0" in one.reason for one in found.values())
-
-
-@pytest.mark.long
-def test_resamples_do_not_depend_on_the_salt_of_hash() -> None:
-    code = (
-        "import json; from vault_evals.statistics import mean_interval, randomisation_p;"
-        "v=[at*0.37%1 for at in range(40)]; i=mean_interval(v);"
-        "print(json.dumps([i.low, i.high, randomisation_p([x-0.4 for x in v])]))"
-    )
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(outputs) == 1
-    assert len(json.loads(outputs.pop())) == 3
 
 
 @pytest.mark.long

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -15,10 +14,9 @@ from pathlib import Path
 import pytest
 from questions_vault import target_of, write_vault
 
-from vault_evals.comparison import as_markdown, compare
 from vault_evals.generate import choose_questions, survey_vault
-from vault_evals.questions import Question, generated_file, load_questions, write_questions
-from vault_evals.ranking import RankingRun, run_ranking
+from vault_evals.questions import Question, generated_file, write_questions
+from vault_evals.ranking import run_ranking
 from vault_evals.variants import own_index, parse_variants
 from vault_indexer.daemon.assembly import Assembly, Target
 
@@ -42,67 +40,6 @@ def generated(target: Target) -> list[Question]:
     return choose_questions(survey_vault(target, lambda _done, _total: None))
 
 
-@pytest.fixture(scope="module")
-def run(target: Target, generated: list[Question]) -> RankingRun:
-    variants = parse_variants(["configured", "keyword", "whole_note+rrf"])
-    return run_ranking(target, [*PERSONS, *generated], variants)
-
-
-def test_every_variant_answers_every_question(run: RankingRun, generated: list[Question]) -> None:
-    assert list(run.scores) == ["configured", "keyword", "whole_note+rrf"]
-    assert {len(scores) for scores in run.scores.values()} == {len(PERSONS) + len(generated)}
-    assert run.stale == ()
-    at = [one.id for one in run.questions].index("a")
-    assert run.scores["configured"][at].ndcg == 1.0
-
-
-def test_every_measure_is_at_most_1(run: RankingRun) -> None:
-    for scores in run.scores.values():
-        for one in scores:
-            assert 0 <= min(one.ndcg, one.mrr, one.recall) <= max(one.ndcg, one.mrr, one.recall) <= 1
-
-
-def test_the_hidden_text_is_not_found_and_the_source_does_not_count(
-    target: Target, generated: list[Question]
-) -> None:
-    """The hidden text of a link finds its note in the open vault alone; excluded, it is found nowhere."""
-    link = next(one for one in generated if one.kind == "link")
-    garden, words = {"Garden.md": 1}, link.text
-    asked = [
-        Question("open", words, garden),
-        Question("hidden", words, garden, "link", edits=link.edits, sha256=link.sha256),
-        Question("seen", "paint the shed", garden, "link", edits=link.edits, sha256=link.sha256),
-        Question("excluded", "paint the shed", garden, "link", excluded=("Garden.md",), sha256=link.sha256),
-    ]
-    run = run_ranking(target, asked, parse_variants(["keyword"]))
-    found = {one.id: scores.mrr for one, scores in zip(run.questions, run.scores["keyword"], strict=True)}
-    assert found == {"open": 1.0, "hidden": 0.0, "seen": 1.0, "excluded": 0.0}
-
-
-def test_questions_of_a_person_and_generated_ones_are_never_pooled(run: RankingRun) -> None:
-    report = compare(run, "configured")
-    whole = {one.source: one.questions for one in report.slices if one.name == "all"}
-    assert set(whole) == {"judged", "generated"}
-    assert whole["judged"] == len(PERSONS)
-    assert sum(whole.values()) == len(run.questions)
-    assert {one.name for one in report.slices if one.source == "generated"} >= {"link", "heading"}
-
-
-def test_a_changed_note_makes_a_question_stale_not_failed(tmp_path: Path, generated: list[Question]) -> None:
-    target = target_of(write_vault(tmp_path / "vault"), tmp_path / "index")
-    changed = next(one for one in generated if one.kind == "link")
-    other = next(one for one in generated if one.kind == "heading" and one.target != changed.target)
-    file = target.vault / changed.target
-    file.write_text(file.read_text() + "\nOne line more.\n")
-    run = run_ranking(target, [changed, other], parse_variants(["keyword"]))
-    assert [one.id for one in run.stale] == [changed.id]
-    assert [one.id for one in run.questions] == [other.id]
-    report = compare(run, min_lift_pct=0)
-    assert report.stale == (changed.id,)
-    assert report.failures == ()
-    assert "1 question is stale" in as_markdown(report)
-
-
 def test_it_says_how_far_it_is(target: Target) -> None:
     said: list[str] = []
     run_ranking(target, PERSONS, parse_variants(["configured", "keyword", "whole_note"]), say=said.append)
@@ -110,21 +47,6 @@ def test_it_says_how_far_it_is(target: Target) -> None:
     assert said[1] == "building an index for whole_note"
     assert said[2].startswith("0 of 2 questions asked of 1 variant (index 2 of 2, about ")
     assert said[2].endswith(" s left)")
-
-
-def test_temporary_folders_are_gone_after_a_run(
-    target: Target, generated: list[Question], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    seen: list[int] = []
-    run_ranking(
-        target,
-        generated[:1],
-        parse_variants(["keyword"]),
-        say=lambda _: seen.append(len(list(tmp_path.iterdir()))),
-    )
-    assert max(seen) == 1
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_known_vectors_of_the_vaults_own_index_are_used_again(target: Target, tmp_path: Path) -> None:
@@ -159,40 +81,6 @@ def place(tmp_path: Path, target: Target) -> Iterator[tuple[list[str], dict[str,
     shutil.rmtree(scratch)
 
 
-def indexer(
-    options: list[str], environ: dict[str, str], *words: str, given: str = ""
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "vault_indexer.cli", "eval", *words, *options],
-        env=environ,
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE_S,
-        check=False,
-    )
-
-
-def test_generate_rank_and_run_are_commands(place: tuple[list[str], dict[str, str], Path]) -> None:
-    options, environ, cases = place
-    made = indexer(options, environ, "generate", "--per-kind", "4", "--json")
-    assert made.returncode == 0, made.stderr
-    assert json.loads(made.stdout)["questions"] == len(load_questions(cases))
-    assert "as they stand" not in made.stderr
-    ranked = indexer(options, environ, "rank", "--variants", "configured,keyword", "--report", "json")
-    assert ranked.returncode == 0, ranked.stderr
-    assert {row["variant"] for row in json.loads(ranked.stdout)["slices"][0]["rows"]} == {
-        "configured",
-        "keyword",
-    }
-    ran = indexer(options, environ, "run", "--json")
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["ranking"]["slices"][0]["source"] == "generated"
-    gated = indexer(options, environ, "rank", "--variants", "configured,keyword,rrf", "--min-lift-pct", "900")
-    assert gated.returncode == 2, gated.stderr
-    assert list(Path(environ["TMPDIR"]).iterdir()) == []
-
-
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_nothing_stays_when_a_run_is_interrupted(
     place: tuple[list[str], dict[str, str], Path], generated: list[Question], ending: signal.Signals
@@ -216,21 +104,3 @@ def test_nothing_stays_when_a_run_is_interrupted(
         assert process.wait(DEADLINE_S) == 128 + ending, rest
     assert list(Path(environ["TMPDIR"]).glob("vault-indexer-eval-*")) == []
     assert "Traceback" not in rest
-
-
-def test_a_run_in_which_all_questions_are_stale_is_no_success(
-    place: tuple[list[str], dict[str, str], Path], generated: list[Question]
-) -> None:
-    options, environ, cases = place
-    old = [replace(one, sha256=dict.fromkeys(one.sha256, "0" * 64)) for one in generated]
-    write_questions(generated_file(cases), old)
-    ran = indexer(options, environ, "rank", "--min-lift-pct", "1")
-    assert ran.returncode == 1
-    assert "all are stale" in ran.stderr
-
-
-def test_rank_without_questions_says_how_to_get_some(place: tuple[list[str], dict[str, str], Path]) -> None:
-    options, environ, _ = place
-    ran = indexer(options, environ, "rank")
-    assert ran.returncode == 2
-    assert "indexer eval generate" in ran.stderr

@@ -59,21 +59,9 @@ def test_a_variant_is_named_after_what_it_changes(target: Target) -> None:
     assert two.index_options == {}
 
 
-@pytest.mark.parametrize(("name", "said"), [("recursiv", "did you mean recursive"), ("a=1", "no 'a=1'")])
-def test_an_unknown_variant_is_an_error(name: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        parse_variants([name])
-
-
 def test_a_value_that_is_not_allowed_is_an_error_of_the_configuration(target: Target) -> None:
     with pytest.raises(ConfigError, match=r"search\.rrf_k"):
         settings_with(target.config.settings, {"search.rrf_k": "none"}, "variant")
-
-
-def test_a_question_is_asked_as_words() -> None:
-    assert plain_query("water the tomatoes") == "water the tomatoes"
-    assert plain_query('tag: "unfinished (and) -more') == "tag unfinished and more"
-    assert plain_query("   ") == ""
 
 
 @pytest.mark.parametrize(

@@ -129,8 +129,9 @@ def test_pages_are_fetched_with_consent_alone(here: CommandHere) -> None:
     said = "indexer: the cases name 1 page of example.org: add --yes to fetch them\n"
     assert (ran.code, ran.out, ran.err) == (2, "", said)
     assert here.run("eval", "snapshot", "--force").err == said
-    live = here.indexer("eval", "run", "--live")
-    assert (live.code, live.err) == (2, said)
+    for command in ("run", "drift"):
+        live = here.indexer("eval", command, "--live")
+        assert (live.code, live.err) == (2, said)
 
 
 def test_a_page_that_was_fetched_is_kept(here: CommandHere) -> None:

@@ -16,53 +16,10 @@ ANSWER = AgentAnswer(
 )
 
 
-@pytest.mark.parametrize(
-    ("expected", "passing", "failing"),
-    [
-        (StructureExpected(min_findings=4), ANSWER, found("A.md", "B.md", "C.md")),
-        (StructureExpected(must_have_source=("B.md",)), ANSWER, found("A.md")),
-        (StructureExpected(sources_in_order=("A.md", "C.md")), ANSWER, found("C.md", "A.md")),
-        (StructureExpected(sources_in_order=("A.md", "C.md")), ANSWER, found("A.md")),
-        (StructureExpected(must_have_citation=True), ANSWER, found("A.md")),
-        (StructureExpected(forbidden_keywords_in_findings=("rust",)), ANSWER, found("A.md", text="Rust!")),
-        (StructureExpected(expected_paths=("C.md",)), ANSWER, found("A.md")),
-        (
-            StructureExpected(expected_paths=("C.md",), expected_in_top_k=3),
-            ANSWER,
-            found("A", "B", "D", "C.md"),
-        ),
-        (StructureExpected(expected_empty=True), AgentAnswer(declined=True), ANSWER),
-        (StructureExpected(expected_empty=True), AgentAnswer(), ANSWER),
-    ],
-)
-def test_a_check_passes_and_fails(
-    expected: StructureExpected, passing: AgentAnswer, failing: AgentAnswer
-) -> None:
-    assert check_structure(expected, passing).verdict == "pass"
-    outcome = check_structure(expected, failing)
-    assert outcome.verdict == "fail"
-    assert outcome.reasons[0].partition(":")[0] in expected.model_fields_set
-
-
-def test_a_note_counts_once_at_its_best_hit() -> None:
-    """Four hits of one note are one note: the next note is the second, not the fifth."""
-    answer = found("A.md", "A.md", "A.md", "A.md", "B.md")
-    expected = StructureExpected(expected_paths=("B.md",), expected_in_top_k=2)
-    assert check_structure(expected, answer).verdict == "pass"
-
-
 def test_the_score_is_the_part_that_passed() -> None:
     expected = StructureExpected(min_findings=1, must_have_source=("A.md", "X.md"), expected_paths=("Y.md",))
     outcome = check_structure(expected, ANSWER)
     assert (outcome.verdict, outcome.score, len(outcome.reasons)) == ("fail", 0.5, 2)
-
-
-def test_a_reason_says_where_the_note_is() -> None:
-    expected = StructureExpected(expected_paths=("C.md", "X.md"), expected_in_top_k=1)
-    assert check_structure(expected, ANSWER).reasons == (
-        "expected_paths: C.md is note 3, expected among the first 1",
-        "expected_paths: X.md is not in A.md, B.md, C.md",
-    )
 
 
 MANY = found("1.md", "2.md", "3.md", "4.md", "5.md", "6.md", text="Rust")
@@ -134,6 +91,10 @@ FIVE = "1.md, 2.md, 3.md, 4.md, 5.md"
             [f"expected_empty: found {FIVE} and 1 more"],
         ),
         (StructureExpected(expected_empty=True), AgentAnswer(MANY.findings, declined=True), []),
+        (StructureExpected(expected_empty=True), AgentAnswer(), []),
+        (StructureExpected(must_have_citation=True), ANSWER, []),
+        (StructureExpected(forbidden_keywords_in_findings=("rust",)), ANSWER, []),  # "Trust"
+        (StructureExpected(expected_paths=("C.md",), expected_in_top_k=3), ANSWER, []),  # A.md counts once
     ],
 )
 def test_each_reason_says_what_is_there_instead(

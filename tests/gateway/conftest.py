@@ -5,20 +5,17 @@ from pathlib import Path
 
 import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, publish
-from milvus_server import MilvusServer, milvus_server, shared_server
+from milvus_server import REASON, MilvusServer, shared_server
 
 __all__ = ["shared_server"]
 
-REASON = 'the extra "milvus" is not installed: pip install "vault-indexer[milvus]"'
 PREFIX = "team"
 
 
 @pytest.fixture(scope="session")
-def team_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MilvusServer]:
-    for module in ("pymilvus", "milvus_lite", "prometheus_client"):
-        pytest.importorskip(module, reason=REASON)
-    with milvus_server(tmp_path_factory.mktemp("milvus") / "data") as server:
-        yield server
+def team_server(shared_server: MilvusServer) -> MilvusServer:
+    pytest.importorskip("prometheus_client", reason=REASON)
+    return shared_server
 
 
 @pytest.fixture(scope="session")

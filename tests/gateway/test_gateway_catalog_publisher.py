@@ -419,15 +419,6 @@ def test_nothing_to_publish_ends_the_worker_and_closing_ends_its_work(kitchen: K
     assert kitchen.server.is_closed
 
 
-def test_an_epoch_is_read_as_it_was_written_and_damage_is_none(kitchen: Kitchen) -> None:
-    mark = kitchen.mark
-    assert mark.read() == 0
-    mark.write(12)
-    assert mark.read() == 12
-    (kitchen.generation.folder / "published").write_bytes(b"\xff")
-    assert mark.read() == 0
-
-
 def test_a_change_counts_once_the_server_answers_with_it(kitchen: Kitchen) -> None:
     publication = kitchen.publication()
     assert kitchen.step(publication)

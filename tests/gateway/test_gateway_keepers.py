@@ -84,11 +84,3 @@ def test_a_keeper_that_does_not_answer_costs_the_text_and_no_more(kept: Kept) ->
                 assert b"is not published, and the query has conditions on it" in refused.body
                 assert one.get("/v1/note", BEN, path="Sky.md").status == 422
                 assert one.paths(BEN, "telescope path:Sky") == ["Sky.md"]
-
-
-@pytest.mark.long
-def test_a_keeper_gives_bodies_by_their_keys_alone(kept: Kept) -> None:
-    assert kept.api.ask("/v1/bodies?keys=1,2,3").json == {"bodies": []}
-    for keys in ("", "x", "1;2", "-1", "1,,2", ",".join(["1"] * 201)):
-        assert kept.api.ask(f"/v1/bodies?keys={keys}").status == 422
-    assert kept.api.ask(f"/v1/bodies?keys={'9' * 50}").json == {"bodies": []}

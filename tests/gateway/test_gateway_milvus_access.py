@@ -129,13 +129,6 @@ def test_the_words_of_a_query_are_no_condition(retriever: MilvusRetriever) -> No
     assert retriever.best(VaultScope.of(["mine"]), hostile, Selection()) == []
 
 
-def test_a_scope_is_narrowed_and_never_widened() -> None:
-    scope = VaultScope.of(["mine", "ours"])
-    assert scope.only(["mine", "theirs"]).vaults == ("mine",)
-    with pytest.raises(TypeError, match="a list of vaults"):
-        VaultScope.of("mine")
-
-
 @pytest.mark.parametrize("text", ["a\0b", "half a pair \ud83d"])
 def test_text_that_no_server_can_hold_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="a filter holds"):

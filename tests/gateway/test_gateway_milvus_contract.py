@@ -10,7 +10,6 @@ import pytest
 from retrieval_backends import SCOPE, VAULT, Backend, backend, paths, terms, vector
 
 from vault_gateway.milvus.retrieval import FoundChunk, Selection, VaultScope
-from vault_indexer.errors import UsageError
 from vault_indexer.model import note_id_of
 from vault_indexer.store import IndexDir
 from vault_indexer.store.catalog import CatalogReader
@@ -129,12 +128,6 @@ def test_notes_are_chosen_by_their_ids(kept: Backend) -> None:
 def test_a_scope_without_the_vault_finds_nothing(kept: Backend) -> None:
     for scope in (VaultScope.of([]), VaultScope.of(["another"]), SCOPE.only(["another"])):
         assert everything(kept, ALL, scope) == [[], []]
-
-
-@pytest.mark.parametrize("limit", [-1, 0, 1001])
-def test_what_nobody_can_answer_is_refused(limit: int) -> None:
-    with pytest.raises(UsageError, match=f"limit = {limit}: 1 to 1000"):
-        Selection(limit=limit)
 
 
 def test_an_edit_a_rename_and_a_deletion_are_found_at_once(edited: Backend) -> None:

@@ -11,9 +11,8 @@ from tls_proxy import Authority, tls_proxy
 
 from vault_gateway.milvus import CollectionLayout, MilvusConnection, ServerAccess
 from vault_gateway.milvus.schema import create_chunks
-from vault_gateway.settings import load_gateway
 from vault_gateway.tables import MilvusSettings
-from vault_indexer.errors import BackendError, ConfigError
+from vault_indexer.errors import BackendError
 
 pymilvus = pytest.importorskip("pymilvus")
 
@@ -102,18 +101,3 @@ def test_the_database_and_the_certificates_reach_the_client() -> None:
     }
     assert ServerAccess(ca_file="ca").options == {"server_pem_path": "ca"}
     assert ServerAccess().options == {}
-
-
-@pytest.mark.parametrize(
-    ("keys", "key"),
-    [
-        ('uri = "http://x"\nca_file = "ca.pem"', "milvus.uri"),
-        ('uri = "https://x"\nca_file = "ca.pem"\ncert_file = "c.pem"', "milvus.key_file"),
-        ('uri = "https://x"\ncert_file = "c.pem"\nkey_file = "k.pem"', "milvus.ca_file"),
-    ],
-)
-def test_certificates_that_cannot_be_used_are_refused(tmp_path: Path, keys: str, key: str) -> None:
-    file = tmp_path / "gateway.toml"
-    file.write_text(f'[milvus]\n{keys}\n[[users]]\nname = "ana"\ntoken_sha256 = "{"0" * 64}"\n')
-    with pytest.raises(ConfigError, match=key):
-        load_gateway(file)

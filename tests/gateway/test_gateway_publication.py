@@ -168,13 +168,13 @@ def test_after_an_error_the_state_is_read_and_the_rows_are_counted(tmp_path: Pat
     assert server.asked == ["count", "rest", "close"]
 
 
-@pytest.mark.parametrize("text", ["", "x", "1 2"])
+@pytest.mark.parametrize("text", ["", "x", "1 2", "\xff"])
 def test_a_damaged_epoch_is_none(tmp_path: Path, text: str) -> None:
     mark = PublishedEpoch(cast("Generation", SimpleNamespace(folder=tmp_path)))
     assert mark.read() == 0
     mark.write(7)
     assert mark.read() == 7
-    (tmp_path / "published").write_text(text)
+    (tmp_path / "published").write_text(text, "latin-1")
     assert mark.read() == 0
 
 

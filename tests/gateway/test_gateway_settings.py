@@ -54,17 +54,6 @@ def test_all_mistakes_are_reported_together(tmp_path: Path) -> None:
     assert not any("my-secret-token" in one for one in found)
 
 
-def test_what_does_not_fit_together_is_reported(tmp_path: Path) -> None:
-    twice = LEAST + f'[[users]]\nname = "ana"\ntoken_sha256 = "{DIGEST}"\n'
-    assert {one.partition(" ")[0] for one in problems(tmp_path, twice)} == {
-        "users.name",
-        "users.token_sha256",
-    }
-    assert problems(tmp_path, 'bodies = "keepers"\n' + LEAST)[0].startswith("keepers ")
-    assert problems(tmp_path, LEAST + "[server]\ntimeout_s = 1\n")[0].startswith("milvus.timeout_s ")
-    assert problems(tmp_path, "users = []\n[milvus]\nuri = 'http://x'\n")[0].startswith("users ")
-
-
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"= 1", b"[" * 5000, b"a = 1\n" * 300_000])
 def test_a_file_that_cannot_be_read_is_one_mistake(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "gateway.toml"
