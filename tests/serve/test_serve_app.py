@@ -309,6 +309,23 @@ def test_a_search_is_given_up_where_the_server_stops() -> None:
     assert service.given_up == [True]
 
 
+def test_the_status_is_answered_while_searches_take_every_thread() -> None:
+    stop = Event()
+    service = SearchedService(Path("/own"))
+    options = ServerOptions(TOKEN, PORT, ServerSettings(max_concurrent=100), stopping=stop.is_set)
+    app = make_app(Vaults([holder(service)]), options)
+
+    async def run() -> int:
+        searches = [asyncio.create_task(exchange(app, "/v1/search?q=slow")) for _ in range(50)]
+        await asyncio.to_thread(wait_until, lambda: len(service.given_up) == 40)
+        status = (await asyncio.wait_for(exchange(app, "/v1/status"), DEADLINE_S)).status
+        stop.set()
+        assert {one.status for one in await asyncio.gather(*searches)} == {200}
+        return status
+
+    assert asyncio.run(run()) == 200
+
+
 def test_a_question_is_answered_whole_or_in_lines() -> None:
     whole = ask(OWN, "/v1/ask", "POST", {"q": "why?"})
     assert (whole.headers["content-type"], whole.json["model"]) == ("application/json", "m")

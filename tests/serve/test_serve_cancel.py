@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -16,10 +16,8 @@ from serve_api import Answer, Api, serve
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.errors import ProviderError, VaultError
 from vault_indexer.serve.app import ServerOptions, make_app
 from vault_indexer.serve.http.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
-from vault_indexer.service import VaultService
 from vault_indexer.vaults import Vaults
 
 LIMIT_S = 60
@@ -129,63 +127,6 @@ def test_a_server_that_stops_gives_its_searches_up(vaults: Vaults) -> None:
     assert status == 200
 
 
-class EndlessRebuild:
-    """The part of the service that a rebuild asks."""
-
-    def __init__(self) -> None:
-        self.vault = Path("vault")
-        self.released = threading.Event()
-
-    def rebuild(self, _report: object, _options: object) -> None:
-        self.released.wait(LIMIT_S)
-
-
-def wait_for_rebuild(service: object, *, stopping: bool) -> tuple[int, str]:
-    """The status, and the kind of the error, of a rebuild that is waited for."""
-    status, body = ask_in_process(
-        Vaults.of(cast("VaultService", service)),
-        lambda: stopping,
-        threading.Event(),
-        method="POST",
-        path="/v1/rebuild",
-        query_string=b"",
-        headers=[(b"content-type", b"application/json")],
-        body=b"{}",
-    )
-    return status, body["error"]["kind"]
-
-
-def test_a_server_that_stops_says_that_a_rebuild_has_not_ended() -> None:
-    service = EndlessRebuild()
-    try:
-        assert wait_for_rebuild(service, stopping=True) == (503, "stopping")
-    finally:
-        service.released.set()
-
-
-class FailingRebuild(EndlessRebuild):
-    """One that fails with this error."""
-
-    def __init__(self, error: Exception) -> None:
-        super().__init__()
-        self._error = error
-
-    def rebuild(self, _report: object, _options: object) -> None:
-        raise self._error
-
-
-@pytest.mark.parametrize(
-    ("error", "status", "kind"),
-    [
-        (KeyError("x"), 500, "internal"),
-        (ProviderError("the model is down"), 502, "provider"),
-        (VaultError("it is gone"), 503, "vault"),
-    ],
-)
-def test_a_rebuild_that_fails_has_a_status_of_its_kind(error: Exception, status: int, kind: str) -> None:
-    assert wait_for_rebuild(FailingRebuild(error), stopping=False) == (status, kind)
-
-
 def call_search(vaults: Vaults, stopping: Callable[[], bool]) -> dict[str, Any]:
     """The result of the tool `search`."""
     call = {"name": "search", "arguments": {"q": "bread"}}
@@ -230,7 +171,7 @@ def heavy_vault(root: Path) -> None:
     vault = root / "vault"
     vault.mkdir(parents=True)
     text = "".join(f"The heap of line {number} is the one of the leaves.\n" for number in range(500))
-    for number in range(40):
+    for number in range(20):
         (vault / f"Note {number}.md").write_text(f"# Note {number}\n\n{text}", encoding="utf-8")
 
 
@@ -255,10 +196,10 @@ def ask_all(api: Api, count: int) -> tuple[list[threading.Thread], list[Answer]]
 def test_sigterm_ends_the_daemon_whatever_it_works_on(tmp_path: Path) -> None:
     heavy_vault(tmp_path)
     process, api = serve(
-        tmp_path, tuning="[search]\ndeadline_s = 600\n[server]\ntimeout_s = 600\nmax_concurrent = 200\n"
+        tmp_path, tuning="[search]\ndeadline_s = 600\n[server]\ntimeout_s = 600\nmax_concurrent = 100\n"
     )
     try:
-        clients, answers = ask_all(api, 150)
+        clients, answers = ask_all(api, 100)
         assert api.ask("/v1/status").status == 200
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=LIMIT_S)
@@ -266,21 +207,10 @@ def test_sigterm_ends_the_daemon_whatever_it_works_on(tmp_path: Path) -> None:
             client.join(LIMIT_S)
         assert process.returncode == 0, said
         assert "Traceback" not in said, said
-        cancelled = [answer for answer in answers if answer.status == 503]
-        assert {answer.kind for answer in cancelled} == {"query_cancelled"}
+        kinds = {answer.kind for answer in answers if answer.status == 503}
+        assert "query_cancelled" in kinds
+        assert kinds <= {"query_cancelled", "stopping"}, "what no thread had begun"
         assert len([answer for answer in answers if answer.status == 200]) < len(clients)
-    finally:
-        process.kill()
-        process.communicate(timeout=LIMIT_S)
-
-
-@pytest.mark.long
-def test_a_search_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
-    process, api = serve(tmp_path, tuning="[search]\ndeadline_s = 0.000001\n")
-    try:
-        found = api.ask("/v1/search?q=bread")
-        assert found.status == 504
-        assert found.kind == "query_timeout"
     finally:
         process.kill()
         process.communicate(timeout=LIMIT_S)

@@ -42,6 +42,7 @@ GARDEN = {
     "Beans.md": LONG,
     "Plots/Broad beans.md": "Beans of the plot.\n",
     "Bean.md": "One.\n",
+    ".obsidian/secret.md": "Not for anybody.\n",
     **{f"Log/{number:03}.md": "Rain.\n" for number in range(101)},
 }
 SKY = {"Moon.md": "# Moon\n\nThe telescope shows its craters.\n"}
@@ -122,6 +123,27 @@ def test_a_resource_names_its_vault_where_there_are_several(both: Tools) -> None
     assert "'Moon.md' does not begin with the name of a vault: closed, garden, sky" in read(both, "Moon.md")
     assert "no such note in the index: 'Moon.md'" in read(both, "garden/Moon.md")
     assert "its index\nis gone" in read(both, "closed/Moon.md")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../garden/Bean.md",
+        "..%2Fgarden%2FBean.md",
+        "%2e%2e/garden/Bean.md",
+        "x/..%5c..%5cBean.md",
+        "/etc/passwd",
+        "%2Fetc%2Fpasswd",
+        "C:%5CWindows%5Cwin.ini",
+        "Bean.md%00",
+        ".obsidian/secret.md",
+        "Nowhere.md",
+    ],
+)
+def test_no_resource_lies_outside_of_the_index(garden: Tools, path: str) -> None:
+    said = read(garden, path)
+    assert said.startswith("refused: ")
+    assert "\n" not in said
 
 
 NOTE = ResourceTemplateReference(uri="vault://{+path}")

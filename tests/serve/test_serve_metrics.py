@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from serve_api import Api, end, serve
+from serve_api import Api
 
 from vault_indexer.config import vault_name_of
 
@@ -21,11 +19,6 @@ def figures(api: Api) -> dict[tuple[str, ...], float]:
         for family in families
         for one in family.samples
     }
-
-
-def test_the_figures_need_the_token(api: Api) -> None:
-    assert api.ask("/metrics", headers={"Authorization": ""}).status == 401
-    assert api.ask("/metrics?x=1").status == 200
 
 
 def test_the_index_and_the_searches_are_counted(api: Api) -> None:
@@ -45,27 +38,3 @@ def test_the_index_and_the_searches_are_counted(api: Api) -> None:
     assert after[searched] - before.get(searched, 0) == 2
     assert after["vault_indexer_requests_total", "other", "404"] >= 1
     assert not any("nowhere" in part or "saturn" in part for key in after for part in key)
-
-
-def test_the_answer_says_that_it_is_text_for_prometheus(api: Api) -> None:
-    answer = api.ask("/metrics")
-    assert answer.headers["content-type"].startswith("text/plain; version=")
-
-
-@pytest.mark.long
-def test_without_the_client_of_prometheus_the_answer_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "lacking").mkdir()
-    (tmp_path / "lacking" / "prometheus_client.py").write_text("raise ImportError('not installed')\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "lacking"))
-    process, daemon = serve(tmp_path)
-    try:
-        answer = daemon.ask("/metrics")
-        assert (answer.status, answer.kind) == (501, "provider")
-        error = answer.json["error"]
-        assert isinstance(error, dict)
-        assert "pip install" in error["message"]
-        assert daemon.ask("/v1/status").status == 200
-    finally:
-        end(process)

@@ -122,6 +122,7 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
         max_concurrent=options.settings.max_concurrent,
         timeout_s=options.settings.timeout_s,
         long_lived=frozenset({EVENTS_PATH, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
+        quick=frozenset(one.path for one in (*endpoints, PROOF) if one.is_quick),
         public=frozenset({PROOF.path, *page}),
         methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
     )

@@ -80,6 +80,9 @@ class Endpoint(Generic[Answer]):
     is_long_lived: bool = False
     """Whether an answer may take longer than the time limit of a request."""
 
+    is_quick: bool = False
+    """Whether it is answered from memory: searches under way do not hold it up."""
+
     builds_index: bool = True
     """Whether an index that is missing is built first, where no daemon runs."""
 
@@ -191,6 +194,7 @@ STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
     help="The state of the index and of its daemon.",
     answer="StatusReport",
     answer_help="The state.",
+    is_quick=True,
     builds_index=False,
 )
 
@@ -382,6 +386,7 @@ VAULTS: Endpoint[shapes.VaultListJson] = Endpoint(
     help="The vaults that the daemon keeps, each with its state.",
     answer="VaultList",
     answer_help="The vaults, by name.",
+    is_quick=True,
     builds_index=False,
     vaults="none",
 )
@@ -395,6 +400,7 @@ PROOF: Endpoint[shapes.ProofJson] = Endpoint(
     request=ProofRequest,
     answer="Proof",
     answer_help="The proof.",
+    is_quick=True,
     is_public=True,
     vaults="none",
 )
