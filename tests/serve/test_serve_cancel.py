@@ -16,11 +16,13 @@ from serve_api import Answer, Api, serve
 
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.config.settings import ServerSettings
-from vault_indexer.serve.app import ServerOptions, make_app
+from vault_indexer.daemon.discovery import DaemonInfo
+from vault_indexer.serve.app import Site, make_app
 from vault_indexer.serve.http.guard import GIVEN_UP, Guard, GuardRules, Message, Receive, Send
 from vault_indexer.vaults import Vaults
 
 LIMIT_S = 60
+INFO = DaemonInfo(1, "http://127.0.0.1:1", "t", "", "")
 
 
 def run_guard(timeout_s: float, next_message: Callable[[threading.Event], Awaitable[Message]]) -> list[int]:
@@ -87,7 +89,7 @@ def ask_in_process(
 ) -> tuple[int, dict[str, Any]]:
     """Status and body of the answer to a client that leaves when `gone` is set. `request` is of ASGI; without
     it, that of a search."""
-    app = make_app(vaults, ServerOptions("t", 1, ServerSettings(), stopping))
+    app = make_app(Site(vaults, INFO, ServerSettings()), stopping)
     body, sent, asked = request.pop("body", b""), list[Message](), threading.Event()
     headers = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t"), *request.pop("headers", [])]
     headers.append((b"content-length", b"%d" % len(body)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,11 +29,9 @@ from vault_indexer.model import (
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.budget import as_text, likely_tokens
 from vault_indexer.serve.mcp.tools import (
     HIT_TOKENS,
-    ToolContext,
     answer_of,
     checked_arguments,
     in_its_vault,
@@ -108,17 +106,16 @@ class Service:
         return LinksAnswer(f"{note}.md", (), links, (), (), 0, MANY, 0)
 
 
-def context_of(*services: Service, vault: str = "", **options: Any) -> ToolContext:
+def context_of(*services: Service, **options: Any) -> AnswerContext:
     """The context of a call to vaults that are named a, b and so on."""
     held = [
         OpenVault(name, Path("/v"), cast("VaultService", one))
         for name, one in zip("abc", services, strict=False)
     ]
-    answers = AnswerContext(Vaults(held), DaemonState(), vault=vault)
-    return replace(ToolContext(answers, NO_ACTIONS), **options)
+    return AnswerContext(Vaults(held), DaemonState(), **options)
 
 
-def ask(context: ToolContext, tool: str, **given: object) -> dict[str, Any]:
+def ask(context: AnswerContext, tool: str, **given: object) -> dict[str, Any]:
     """The answer of a tool."""
     view = VIEWS[tool]
     return answer_of(view, context, checked_arguments(view, given))
@@ -189,8 +186,7 @@ def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
 
 def test_a_call_that_nobody_waits_for_does_not_wait_for_an_index() -> None:
     service = Service(failures=[IndexUnusableError("not yet")] * 2, states=["building"])
-    context = context_of(service)
-    cancelled = replace(context, answers=replace(context.answers, is_cancelled=lambda: True))
+    cancelled = context_of(service, is_cancelled=lambda: True)
     with pytest.raises(IndexUnusableError, match="not yet; call again"):
         ask(cancelled, "search", query="x")
     assert len(service.limits) == 1
@@ -265,26 +261,10 @@ def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
     chosen = context_of(Service(), Service(), vault="a")
     assert in_its_vault(chosen, "b/Note.md") == (chosen, "b/Note.md")
     own, path = in_its_vault(several, "b/Log/Note.md")
-    assert (own.answers.vault, path) == ("b", "Log/Note.md")
+    assert (own.vault, path) == ("b", "Log/Note.md")
     with pytest.raises(UnknownNoteError) as refused:
         in_its_vault(several, "x" * 61 + "/Note.md")
     assert str(refused.value) == f"'{'x' * 60}' does not begin with the name of a vault: a, b"
-
-
-def test_a_call_has_the_actions_of_the_vault_that_it_is_about() -> None:
-    own = AgentActions(tools={"own": lambda _: {}})
-    asked: list[str] = []
-
-    def actions_of(vault: str) -> AgentActions:
-        asked.append(vault)
-        return own
-
-    context = context_of(Service(), Service(), actions_of=actions_of)
-    assert context.on("b", lambda: True).actions is own
-    assert context.on("", lambda: True).actions is NO_ACTIONS
-    assert replace(context, actions_of=None).on("b", lambda: True).actions is NO_ACTIONS
-    assert asked == ["b"]
-    assert context.on("b", lambda: True).answers.is_cancelled()
 
 
 def properties(view: ToolView) -> dict[str, dict[str, Any]]:

@@ -17,12 +17,11 @@ from vault_indexer.contract.parameters import Parameter, Value
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS, Endpoint
-from vault_indexer.serve.api.respond import AnswerContext
+from vault_indexer.serve.api.respond import AgentActions, AnswerContext
 from vault_indexer.serve.http.guard import Message
-from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, RowTools, ToolSet, VaultTools
 from vault_indexer.serve.mcp.budget import keys
-from vault_indexer.serve.mcp.tools import Object, ToolContext, ToolRow
+from vault_indexer.serve.mcp.tools import Object, ToolRow
 from vault_indexer.vaults import ClosedVault, Vaults
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
         assert await choices() is None
 
     conversation(
-        VaultTools(lambda: ToolContext(AnswerContext(vaults, DaemonState()), NO_ACTIONS), ENDPOINTS, 60.0),
+        VaultTools(AnswerContext(vaults, DaemonState()), ENDPOINTS, 60.0),
         talk,
     )
 
@@ -100,13 +99,13 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
 @pytest.mark.parametrize(
     ("actions", "more"),
     [
-        (NO_ACTIONS, set()),
+        (AgentActions(), set()),
         (AgentActions(strategy=StrategyInMemory()), {"set_chunker"}),
     ],
     ids=["none", "strategy"],
 )
 def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]) -> None:
-    context = ToolContext(AnswerContext(Vaults(closed("garden")), DaemonState()), actions)
+    context = AnswerContext(Vaults(closed("garden")), DaemonState(), actions_of=lambda _: actions)
 
     async def talk(ask: Ask) -> None:
         _, found = await ask("tools/list")
@@ -115,7 +114,7 @@ def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]
         if "set_chunker" in more:
             assert tools["set_chunker"]["strategy"]["enum"] == ["paragraph", "word"]
 
-    conversation(VaultTools(lambda: context, ENDPOINTS, 60.0), talk)
+    conversation(VaultTools(context, ENDPOINTS, 60.0), talk)
 
 
 def rows(timeout_s: float = 60.0) -> RowTools:

@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 from mcp_in_process import Tools, opened
 
-from vault_indexer.serve.mcp.budget import PAGE_TOKENS, as_text, tokens_of
+from vault_indexer.serve.mcp.budget import tokens_of
 from vault_indexer.serve.mcp.reading import TEXT_TOKENS
 from vault_indexer.vaults import Vaults
 
@@ -59,7 +59,6 @@ def test_a_note_leaves_what_it_does_not_need_to_those_behind_it(garden: Tools) -
     assert room // 2 - line < third <= room // 2
     assert room - third - line < fourth <= room - third
     assert GARDEN["Beans.md"][: found[3]["next_offset"]] == found[3]["text"]
-    assert tokens_of(as_text(found)) <= PAGE_TOKENS
 
 
 @pytest.mark.parametrize(("paths", "count"), [([" ", ""], 0), ([f"{number}" for number in range(21)], 21)])
@@ -217,7 +216,7 @@ def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) 
     [
         ("search", {}, "query: is required"),
         ("search", {"q": "pea", "limit": 0}, "limit = 0: "),
-        ("search", {"q": "tag:"}, "tag: names no tag"),
+        ("search", {"q": "tag:"}, "column 5: tag: needs a value"),
         ("read_note", {"path": None}, "path: is required"),
         ("read_note", {"path": "/etc/passwd"}, "'/etc/passwd' is outside of the vault"),
         ("read_note", {"path": "../../etc/passwd"}, "no such note in the index: '../../etc/passwd'"),

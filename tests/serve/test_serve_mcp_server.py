@@ -31,7 +31,7 @@ from waiting import DEADLINE_S
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.serve.api.endpoints import ENDPOINTS
-from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.api.respond import AgentActions
 from vault_indexer.serve.mcp.reading import TEXT_TOKENS, page_length
 from vault_indexer.serve.mcp.server import ToolCalls
 from vault_indexer.serve.mcp.views import tool_views
@@ -405,7 +405,7 @@ def test_a_strategy_that_is_not_offered_is_refused(garden: Tools) -> None:
 def test_the_strategy_is_that_of_the_vault_that_is_named(both: Tools) -> None:
     own = {name: StrategyInMemory() for name in ("garden", "sky")}
     tools, setting = both.with_strategy()
-    tools = replace(tools, actions_of=lambda vault: AgentActions(own[vault]))
+    tools = replace(tools, actions_of=lambda vault: AgentActions(own.get(vault, setting)))
 
     server = tools.server()
 

@@ -16,9 +16,9 @@ import pytest
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
+from vault_indexer.serve.app import Site
 from vault_indexer.serve.http.guard import App, Message, Receive, Send
 from vault_indexer.serve.server import (
-    Site,
     address_to_keep,
     bind,
     bind_again,
@@ -130,10 +130,11 @@ def test_a_site_that_fails_ends_its_server_with_its_failure(tmp_path: Path) -> N
         return failures[0] if failures else None
 
     with bind(0) as listener:
-        info = daemon_info(listener, str(tmp_path), ServerSettings())
-        site = Site(Vaults([]), info, lambda: announced.append(1), failure)
+        settings = ServerSettings()
+        info = daemon_info(listener, str(tmp_path), settings)
+        site = Site(Vaults([]), info, settings, announce_again=lambda: announced.append(1), failure=failure)
         with pytest.raises(IndexUnusableError, match="the index is gone"):
-            run(site, listener, ServerSettings(), is_ready)
+            run(site, listener, is_ready)
     assert ready == [info]
     assert announced
 

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 from vault_indexer.serve.mcp.actions import extension_tools
 from vault_indexer.serve.mcp.protocol import PATH
-from vault_indexer.serve.mcp.tools import ToolContext, ToolRow
+from vault_indexer.serve.mcp.tools import ToolRow
 from vault_indexer.serve.mcp.views import ToolView, tool_views
 
 if TYPE_CHECKING:
@@ -80,9 +81,7 @@ class VaultTools:
     """Implements ToolSet for the vaults of a daemon. Tools name the vaults that are kept: when those change,
     so do the tools."""
 
-    def __init__(
-        self, context: Callable[[], ToolContext], endpoints: Sequence[Endpoint[Any]], timeout_s: float
-    ) -> None:
+    def __init__(self, context: AnswerContext, endpoints: Sequence[Endpoint[Any]], timeout_s: float) -> None:
         self._context = context
         self._endpoints = endpoints
         self._timeout_s = timeout_s
@@ -91,9 +90,8 @@ class VaultTools:
 
     def make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
-        context = self._context()
-        self._shown = context.vault_names
-        tools = server.make_tools(context, self._views(context), self._timeout_s)
+        self._shown = self._context.vaults.names
+        tools = server.make_tools(self._context, self._views(), self._timeout_s)
 
         def show(views: Sequence[ToolView]) -> None:
             for tool, view in zip(tools, views, strict=True):
@@ -101,23 +99,22 @@ class VaultTools:
 
         self._show = show
         made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_with(tools, context, self._timeout_s)
+            server.server_with(tools, self._context, self._timeout_s)
         )
         return made
 
     def follow(self) -> None:
-        context = self._context()
-        if context.vault_names != self._shown:
-            self._shown = context.vault_names
-            self._show(self._views(context))
+        if self._context.vaults.names != self._shown:
+            self._shown = self._context.vaults.names
+            self._show(self._views())
 
-    def _views(self, context: ToolContext) -> tuple[ToolView, ...]:
-        strategy = context.actions.strategy
+    def _views(self) -> tuple[ToolView, ...]:
+        actions = self._context.actions
         return tool_views(
             self._endpoints,
-            strategies=strategy.choices if strategy else (),
-            more=[tool.view for tool in extension_tools() if tool.view.name in context.actions.tools],
-            vaults=context.vault_names,
+            strategies=actions.strategy.choices if actions.strategy else (),
+            more=[tool.view for tool in extension_tools() if tool.view.name in actions.tools],
+            vaults=self._shown,
         )
 
 
