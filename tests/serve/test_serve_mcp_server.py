@@ -33,7 +33,7 @@ from vault_indexer.errors import IndexUnusableError
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AgentActions
 from vault_indexer.serve.mcp.reading import TEXT_TOKENS, page_length
-from vault_indexer.serve.mcp.server import ToolCalls
+from vault_indexer.serve.mcp.server import ConfirmationCodes, ToolCalls
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.vaults import ClosedVault, Vaults
 
@@ -421,3 +421,19 @@ def test_the_strategy_is_that_of_the_vault_that_is_named(both: Tools) -> None:
     code = str(choose("sky")["message"]).rpartition("code = ")[2].strip(".")
     assert choose("sky", confirm=True, code=code)["changed"] is True
     assert (own["sky"].strategy, own["garden"].strategy, setting.strategy) == ("paragraph", "word", "word")
+
+
+def test_a_code_is_valid_once_and_for_its_own_change_alone() -> None:
+    codes = ConfirmationCodes()
+    code = codes.issue("garden", "word")
+    assert codes.redeem(code, "garden", "word")
+    assert not codes.redeem(code, "garden", "word")
+    assert not codes.redeem("unknown", "garden", "word")
+    for vault, strategy in (("work", "word"), ("garden", "sentence")):
+        assert not codes.redeem(codes.issue("garden", "word"), vault, strategy)
+
+
+def test_the_latest_32_codes_are_valid() -> None:
+    codes = ConfirmationCodes()
+    issued = [codes.issue("garden", "word") for _ in range(33)]
+    assert [codes.redeem(code, "garden", "word") for code in issued] == [False, *[True] * 32]
