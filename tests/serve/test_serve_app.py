@@ -7,13 +7,15 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, cast
 
+import asgi
 import pytest
+from asgi import Exchange
 from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.config.settings import ServerSettings
@@ -42,7 +44,6 @@ from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
 from vault_indexer.serve.api.events import MAX_STREAMS
 from vault_indexer.serve.api.respond import AgentActions, no_actions
 from vault_indexer.serve.app import Site, get_route, make_app, methods_of
-from vault_indexer.serve.http.guard import Message
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
 from vault_indexer.vaults.managed import VaultRuntime
@@ -97,73 +98,16 @@ def several(*names: str) -> Vaults:
     return Vaults([*(holder(Service(Path(f"/{name}")), name) for name in names), GONE])
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What was answered."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> dict[str, Any]:
-        found = json.loads(self.body)
-        assert isinstance(found, dict)
-        return found
-
-    @property
-    def error(self) -> tuple[int, str, str]:
-        return self.status, self.json["error"]["kind"], self.json["error"]["message"]
-
-
 async def exchange(
-    app: Any,
-    target: str,
-    method: str = "GET",
-    body: object = None,
-    *,
-    token: str = TOKEN,
-    told: asyncio.Event | None = None,
-    leaves_at: bytes = b"",
-) -> Answer:
-    """The answer of an application to a request; to one of a client that leaves as soon as it gets some text,
-    what it got. `told` is set at the first content."""
-    path, _, query = target.partition("?")
+    app: Any, target: str, method: str = "GET", body: object = None, *, token: str = TOKEN, **client: Any
+) -> Exchange:
+    """The answer of an application to a request of a program with this token."""
     data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
     headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
-    headers += (
-        [(b"content-type", b"application/json"), (b"accept", b"application/json")] if body is not None else []
-    )
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "method": method,
-        "path": path,
-        "query_string": query.encode(),
-        "headers": headers,
-    }
-    sent: list[Message] = []
-    answered = asyncio.Event()
-    received = [{"type": "http.request", "body": data, "more_body": False}]
-
-    async def receive() -> Message:
-        if received:
-            return received.pop()
-        await answered.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-        if message["type"] == "http.response.body":
-            if not message.get("more_body") or (leaves_at and leaves_at in message["body"]):
-                answered.set()
-            if told:
-                told.set()
-
-    await app(scope, receive, send)
-    found = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
-    return Answer(sent[0]["status"], found, b"".join(one.get("body", b"") for one in sent[1:]))
+    if body is not None:
+        headers += [(b"content-type", b"application/json"), (b"accept", b"application/json")]
+    return await asgi.exchange(app, target, method, data, headers=headers, **client)
 
 
 def ask(
@@ -177,7 +121,7 @@ def ask(
     stopping: Callable[[], bool] = lambda: False,
     actions_of: Callable[[str], AgentActions] = no_actions,
     **client: Any,
-) -> Answer:
+) -> Exchange:
     """The answer to one request about these vaults, of an application that is made for it or given."""
     known = vaults if isinstance(vaults, Vaults) else Vaults([holder(vaults)])
     site = Site(known, INFO, settings or ServerSettings(), actions_of)
@@ -458,7 +402,7 @@ def test_an_event_stream_too_many_is_refused() -> None:
     stop = Event()
     app = make_app(Site(Vaults([holder(OWN)]), INFO, ServerSettings()), stop.is_set)
 
-    async def run() -> tuple[Answer, list[Answer]]:
+    async def run() -> tuple[Exchange, list[Exchange]]:
         streams = []
         for _ in range(MAX_STREAMS):
             told = asyncio.Event()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from asgi import exchange
 
 from vault_indexer.serve.http.guard import (
     MAX_LONG_LIVED,
@@ -52,26 +53,8 @@ def guard(app: Held, wait_s: float) -> Guard:
 
 async def ask(guarded: Guard, path: str) -> int:
     """The status of one request."""
-    statuses: list[int] = []
-
-    async def receive() -> Message:
-        await asyncio.Event().wait()
-        return {}
-
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
-
     headers = [(b"host", b"localhost:80"), (b"authorization", b"Bearer secret")]
-    scope: Message = {
-        "type": "http",
-        "method": "GET",
-        "path": path,
-        "query_string": b"",
-        "headers": headers,
-    }
-    await guarded(scope, receive, send)
-    return statuses[0]
+    return (await exchange(guarded, path, headers=headers, received=(), leaves=asyncio.Event().wait)).status
 
 
 @pytest.mark.parametrize("path", PLACES)

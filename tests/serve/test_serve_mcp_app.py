@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from asgi import exchange
 from mcp_in_process import StrategyInMemory
 
 from vault_indexer.config import Settings
@@ -18,7 +19,6 @@ from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS, Endpoint
 from vault_indexer.serve.api.respond import AgentActions, AnswerContext
-from vault_indexer.serve.http.guard import Message
 from vault_indexer.serve.mcp.app import McpApp, RowTools, ToolSet, VaultTools
 from vault_indexer.serve.mcp.budget import keys
 from vault_indexer.serve.mcp.tools import Object, ToolRow
@@ -37,26 +37,9 @@ def conversation(tools: ToolSet, talk: Callable[[Ask], Awaitable[None]]) -> None
     async def ask(method: str, **params: object) -> tuple[int, dict[str, Any]]:
         """Status and body of the answer to a request."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        body, sent = json.dumps(message).encode(), list[Message]()
         headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "headers": headers}
-        answered = asyncio.Event()
-        received = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive() -> Message:
-            if received:
-                return received.pop()
-            await answered.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-            if message["type"] == "http.response.body" and not message.get("more_body"):
-                answered.set()
-
-        await app(scope, receive, send)
-        found = json.loads(b"".join(one.get("body", b"") for one in sent))
-        return sent[0]["status"], found.get("result", found)
+        found = await exchange(app, "/mcp", "POST", json.dumps(message).encode(), headers=headers)
+        return found.status, found.json.get("result", found.json)
 
     async def run() -> None:
         await talk(ask)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 
 import pytest
+from asgi import exchange
 from serve_api import Api
 
 from vault_indexer.config import vault_name_of
@@ -60,19 +61,7 @@ async def answer(scope: Message, _receive: Receive, send: Send) -> None:
 
 def ask(app: App, path: str, status: int = 200, kind: str = "http") -> list[str]:
     """The types of the messages that a request is answered with."""
-    sent: list[str] = []
-
-    async def receive() -> Message:
-        return {}
-
-    async def send(message: Message) -> None:
-        sent.append(message["type"])
-
-    async def run() -> None:
-        await app({"type": kind, "path": path, "wanted": status}, receive, send)
-
-    asyncio.run(run())
-    return sent
+    return [one["type"] for one in asyncio.run(exchange(app, path, type=kind, wanted=status)).sent]
 
 
 def test_each_answer_is_counted_once_by_route_and_status() -> None:
