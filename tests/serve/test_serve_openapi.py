@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from serve_api import Answer, Api
 
 from vault_indexer.contract.codec import schema_of
@@ -18,22 +18,20 @@ OPTIONAL = {"vault", "synonyms"}
 """Keys that a hit may lack: its vault where only one was searched, synonyms where it holds none."""
 
 
-def strict(schema: JsonValue) -> JsonValue:
+def strict(schema: Any) -> Any:
     """The schema, in which each object has all of its keys and no others."""
     if isinstance(schema, list):
         return [strict(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    inner = {key: strict(one) for key, one in schema.items()}
-    fields = inner.get("properties")
-    if isinstance(fields, dict) and "type" in fields:  # a field of this name, and no schema
-        inner["properties"] = fields = {key: strict(one) for key, one in schema["properties"].items()}
-    if isinstance(fields, dict) and inner.get("type") == "object":
-        optional = OPTIONAL if {"snippet", "coverage"} & set(fields) else set[str]()
-        inner["additionalProperties"] = False
-        if "required" in inner:
-            inner["required"] = [key for key in fields if key not in optional]
-    return inner
+    found = {key: strict(one) for key, one in schema.items() if key != "properties"}
+    if "properties" in schema:
+        fields = {name: strict(one) for name, one in schema["properties"].items()}
+        found |= {"properties": fields, "additionalProperties": False}
+        if "required" in found:
+            optional = OPTIONAL if {"snippet", "coverage"} & set(fields) else set[str]()
+            found["required"] = [name for name in fields if name not in optional]
+    return found
 
 
 def misfits(value: JsonValue, schema: JsonValue) -> list[str]:
