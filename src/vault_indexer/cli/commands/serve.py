@@ -39,7 +39,7 @@ from vault_indexer.model import JsonValue
 from vault_indexer.serve.api.respond import AgentActions
 from vault_indexer.serve.app import Site
 from vault_indexer.serve.http.vault_choice import vault_url
-from vault_indexer.serve.mcp.actions import extension_tools
+from vault_indexer.serve.mcp.views import extension_tools
 from vault_indexer.serve.server import (
     Announcements,
     address_to_keep,

@@ -119,15 +119,14 @@ class Endpoint(Generic[Answer]):
         parameter that does not exist or is missing: a mistake in the calling code.
         """
         values = {**self.fixed, **given}
-        names = {parameter.name for parameter in self.parameters}
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
         required = {parameter.name for parameter in self.parameters if parameter.required}
-        if values.keys() - names or required - values.keys():
+        if values.keys() - defaults or required - values.keys():
             raise TypeError(
-                f"{self.name} takes {sorted(names)}, required {sorted(required)}: {sorted(values)}"
+                f"{self.name} takes {sorted(defaults)}, required {sorted(required)}: {sorted(values)}"
             )
         for parameter in self.parameters:
             _check_text(parameter, values)
-        defaults = {parameter.name: parameter.default for parameter in self.parameters}
         return {name: value for name, value in values.items() if name in required or value != defaults[name]}
 
     def all_arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:

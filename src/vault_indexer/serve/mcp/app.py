@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
-from vault_indexer.serve.mcp.actions import extension_tools
 from vault_indexer.serve.mcp.protocol import PATH
 from vault_indexer.serve.mcp.tools import ToolRow
-from vault_indexer.serve.mcp.views import ToolView, tool_views
+from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -86,27 +85,22 @@ class VaultTools:
         self._endpoints = endpoints
         self._timeout_s = timeout_s
         self._shown: tuple[str, ...] = ()
-        self._show: Callable[[Sequence[ToolView]], None] = lambda _: None
+        self._tools: Sequence[Any] = ()  # of the SDK, which only `server` loads
 
     def make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         self._shown = self._context.vaults.names
-        tools = server.make_tools(self._context, self._views(), self._timeout_s)
-
-        def show(views: Sequence[ToolView]) -> None:
-            for tool, view in zip(tools, views, strict=True):
-                tool.show(view)
-
-        self._show = show
+        self._tools = server.make_tools(self._context, self._views(), self._timeout_s)
         made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_with(tools, self._context, self._timeout_s)
+            server.server_with(self._tools, self._context, self._timeout_s)
         )
         return made
 
     def follow(self) -> None:
         if self._context.vaults.names != self._shown:
             self._shown = self._context.vaults.names
-            self._show(self._views())
+            for tool, view in zip(self._tools, self._views(), strict=True):
+                tool.show(view)
 
     def _views(self) -> tuple[ToolView, ...]:
         actions = self._context.actions

@@ -177,7 +177,11 @@ def _progress(progress: Progress | None) -> str:
 
 
 def _row_answer(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    return encode(answer(view.row, context, view.row.all_arguments(_row_values(view, arguments))))
+    return encode(_asked(view.row, context, _row_values(view, arguments)))
+
+
+def _asked(row: Endpoint[Any], context: AnswerContext, values: Mapping[str, Value]) -> Any:
+    return answer(row, context, row.all_arguments(values))
 
 
 def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Value]:
@@ -193,8 +197,7 @@ def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Val
 
 
 def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    found = answer(SEARCH, context, SEARCH.all_arguments(_row_values(view, arguments)))
-    assert isinstance(found, SearchAnswer)
+    found: SearchAnswer = _asked(SEARCH, context, _row_values(view, arguments))
     is_full = arguments["detail"] == "full"
     hits = tuple(_found_note(context, one, is_full=is_full) for one in found.results)
     likely = max(0, found.likely - cast("int", arguments["offset"]))
@@ -326,9 +329,7 @@ def in_its_vault(context: AnswerContext, name: str) -> tuple[AnswerContext, str]
 
 def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     offset = cast("int", arguments["offset"])
-    values = {**_row_values(view, arguments), "offset": offset}
-    found = answer(view.row, context, view.row.all_arguments(values))
-    assert isinstance(found, NoteList)
+    found: NoteList = _asked(view.row, context, {**_row_values(view, arguments), "offset": offset})
     shown = page(encode(found), view.lists, 0)
     shown.pop("next_offset", None)
     end = offset + len(cast("list[JsonValue]", shown["notes"]))
@@ -337,9 +338,8 @@ def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, 
 
 def note_text(context: AnswerContext, path: str) -> NoteText:
     """A note of the index, as it is in the vault now. Raises VaultIndexerError."""
-    found = answer(NOTE, context, NOTE.all_arguments({"path": path}))
-    assert isinstance(found, NoteText)
-    return found
+    note: NoteText = _asked(NOTE, context, {"path": path})
+    return note
 
 
 _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Object]] = {

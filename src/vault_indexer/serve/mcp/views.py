@@ -7,12 +7,15 @@ or answers of their own; they are endpoints that only agents have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_indexer.contract.marks import MAX_LIMIT
-from vault_indexer.contract.parameters import Parameter
+from vault_indexer.contract.parameters import Parameter, Value
+from vault_indexer.extensions import offered
+from vault_indexer.model import JsonValue
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     NOTE,
@@ -24,6 +27,10 @@ from vault_indexer.serve.api.endpoints import (
     Endpoint,
 )
 from vault_indexer.serve.mcp.budget import Keep, keys
+
+if TYPE_CHECKING:
+    from vault_indexer.daemon.assembly import Target
+    from vault_indexer.service import VaultService
 
 ASK_NAME = "ask"
 """The row of the endpoint that answers questions; the tool is offered if the table has it."""
@@ -78,6 +85,18 @@ class ToolView:
     @property
     def name(self) -> str:
         return self.endpoint.name
+
+
+class ExtensionTool(NamedTuple):
+    """A tool of an optional package. `call` is a `ToolCall` of `api.respond` that also takes the vault."""
+
+    view: ToolView
+    call: Callable[[Target, VaultService, Mapping[str, Value]], dict[str, JsonValue]]
+
+
+@functools.cache
+def extension_tools() -> tuple[ExtensionTool, ...]:
+    return tuple(tool for tools in offered("tools") for tool in tools)
 
 
 OFFSET = Parameter(name="offset", kind=int, default=0, minimum=0, help="")
