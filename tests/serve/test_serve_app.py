@@ -151,7 +151,10 @@ def test_the_files_of_the_page_and_the_proof_need_no_token() -> None:
     [
         ("/v1/status", "GET"),
         ("/v1/rebuild", "GET, POST"),
+        ("/v1/search", "GET"),
+        ("/v1/verify", "POST"),
         ("/v1/proof", "GET"),
+        ("/evals/judge", "GET, POST"),
         ("/v1/events", "GET"),
         ("/metrics", "GET"),
         ("/openapi.json", "GET, HEAD"),

@@ -20,6 +20,7 @@ from vault_indexer.model import (
     IndexState,
     LinksAnswer,
     MentionsAnswer,
+    NoteList,
     Orphan,
     Progress,
     SearchAnswer,
@@ -67,6 +68,7 @@ class Service:
     progress: Progress | None = None
     limits: list[int | None] = field(default_factory=list)
     vault: str = "/v"
+    asked: dict[str, object] = field(default_factory=dict)
 
     def status(self) -> StatusReport:
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
@@ -83,6 +85,10 @@ class Service:
     def ask_events(self, _request: object, *, is_cancelled: object) -> Sequence[object]:
         assert is_cancelled
         return [self.answered, self.answered]
+
+    def notes(self, **given: object) -> NoteList:
+        self.asked = given
+        return NoteList((), 0)
 
     def path_of(self, note: str) -> str:
         return f"{note}.md"
@@ -143,6 +149,24 @@ def test_pages_are_of_one_ranking_whatever_their_size(tool: str, given: dict[str
     for limit in (1, 7):
         ask(context_of(service), tool, limit=limit, **given)
     assert service.limits == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "asked"),
+    [
+        ("list_notes", {}, {"order": "path", "limit": 50, "offset": 0, "since": ""}),
+        ("list_notes", {"order": "recent", "since": "7d"}, {"order": "recent", "since": "7d"}),
+        ("list_notes", {"folder": "a", "tag": "b", "offset": 4}, {"folder": "a", "tag": "b", "offset": 4}),
+        ("recent_changes", {}, {"order": "recent", "limit": 20, "since": ""}),
+        ("recent_changes", {"limit": 3, "since": "2026"}, {"order": "recent", "limit": 3, "since": "2026"}),
+    ],
+)
+def test_a_list_of_notes_is_asked_for_as_the_tool_says(
+    tool: str, given: dict[str, object], asked: dict[str, object]
+) -> None:
+    service = Service()
+    assert ask(context_of(service), tool, **given)["notes"] == []
+    assert asked.items() <= service.asked.items()
 
 
 def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
