@@ -18,9 +18,8 @@ from vault_indexer.daemon.assembly import Target
 from vault_indexer.errors import UsageError
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.api.endpoints import STATUS, Endpoint
-from vault_indexer.serve.mcp.actions import ExtensionTool
 from vault_indexer.serve.mcp.protocol import PATH
-from vault_indexer.serve.mcp.views import LONG_TIMEOUT_S, OFFSET, ToolView
+from vault_indexer.serve.mcp.views import LONG_TIMEOUT_S, OFFSET, ExtensionTool, ToolView
 from vault_indexer.service import VaultService
 from vault_indexer.vault import resolve_in_vault
 

@@ -46,7 +46,7 @@ class Extension(NamedTuple):
     take_over: `(Target, environ) -> str`: what `serve --take-over` does before the daemon starts. It returns
         the sentence for the user ("": nothing was done), or raises VaultIndexerError.
     routes: a tuple of `ExtensionRoute` of `serve.api.respond`: endpoints of the daemon.
-    tools: a tuple of `ExtensionTool` of `serve.mcp.actions`: tools for agents, of one vault each.
+    tools: a tuple of `ExtensionTool` of `serve.mcp.views`: tools for agents, of one vault each.
     """
 
     commands: tuple[ExtensionCommand, ...] = ()

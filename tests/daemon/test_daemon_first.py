@@ -20,8 +20,7 @@ from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import AskRequest, DaemonState, SearchRequest
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.mcp.actions import NO_ACTIONS
-from vault_indexer.serve.mcp.tools import ToolContext, answer_of, checked_arguments
+from vault_indexer.serve.mcp.tools import answer_of, checked_arguments
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import OpenVault, Vaults
@@ -115,10 +114,10 @@ def test_an_agents_call_waits_for_the_first_notes_or_says_how_far_they_are(tmp_p
     (search,) = (view for view in tool_views(ENDPOINTS) if view.name == "search")
     with held_daemon(where, gates) as service:
         vaults = Vaults([OpenVault("", where.vault, service)], service.settings)
-        context = ToolContext(AnswerContext(vaults, DaemonState()), NO_ACTIONS)
+        context = AnswerContext(vaults, DaemonState())
         wait_for(lambda: service.status().state == "building")
         given = checked_arguments(search, {"query": "ferry"})
-        cancelled = replace(context, answers=replace(context.answers, is_cancelled=lambda: True))
+        cancelled = replace(context, is_cancelled=lambda: True)
         for ended in (cancelled, replace(context, first_notes_s=0.01)):
             with pytest.raises(IndexUnusableError, match=r"not ready yet.*; call again in a few seconds"):
                 answer_of(search, ended, given)

@@ -18,10 +18,9 @@ from waiting import DEADLINE_S
 from vault_evals.tool import RUN_EVAL, EvalRequest, eval_request, shown_report
 from vault_indexer.errors import UsageError
 from vault_indexer.model import DaemonState, IndexCounts, JsonValue, StatusReport
-from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.api.respond import AgentActions, AnswerContext
 from vault_indexer.serve.mcp.server import make_tools, server_with
-from vault_indexer.serve.mcp.tools import ToolContext, checked_arguments, input_schema
+from vault_indexer.serve.mcp.tools import checked_arguments, input_schema
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import Vaults
 
@@ -47,7 +46,7 @@ def run_eval(
     actions = AgentActions(
         tools={"run_eval": lambda arguments: shown_report(runner(eval_request(vault, arguments)))}
     )
-    context = ToolContext(AnswerContext(Vaults.of(service), DaemonState()), actions)
+    context = AnswerContext(Vaults.of(service), DaemonState(), actions_of=lambda _: actions)
 
     async def run() -> CallToolResult:
         tools = make_tools(context, [replace(RUN_EVAL, timeout_s=timeout_s)], timeout_s)

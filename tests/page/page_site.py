@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -150,6 +150,15 @@ class Site:
         visit = self.visit_in(self.context(**options), address)
         visit.page.locator("#q, .message, .note, .graph, .health").first.wait_for()
         return visit
+
+    @contextmanager
+    def checked_visit(self, **options: object) -> Iterator[Visit]:
+        """The same, of a page that has to say and ask nothing wrong."""
+        visit = self.visit("", **options)
+        yield visit
+        assert visit.errors == []
+        assert visit.foreign() == []
+        visit.page.context.close()
 
     def visit_in(self, context: BrowserContext, address: str = "") -> Visit:
         """The page in a new tab."""

@@ -19,11 +19,8 @@ OVERLAPS = """() => {
 
 @pytest.fixture
 def visit(site: Site) -> Iterator[Visit]:
-    found = site.visit(reduced_motion="reduce")
-    yield found
-    assert found.errors == []
-    assert found.foreign() == []
-    found.page.context.close()
+    with site.checked_visit(reduced_motion="reduce") as found:
+        yield found
 
 
 def drawn(visit: Visit, **values: str) -> None:

@@ -20,13 +20,10 @@ def own_site(serve_vault: ServeVault) -> Iterator[Site]:
 
 @pytest.fixture
 def visit(own_site: Site) -> Iterator[Visit]:
-    found = own_site.visit()
-    found.show("health")
-    expect(found.page.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
-    yield found
-    assert found.errors == []
-    assert found.foreign() == []
-    found.page.context.close()
+    with own_site.checked_visit() as found:
+        found.show("health")
+        expect(found.page.locator(".pill")).to_have_text("ready", timeout=WAIT_MS)
+        yield found
 
 
 def test_the_figures(visit: Visit) -> None:

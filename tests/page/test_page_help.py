@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from page_site import WAIT_MS, ServeVault, Site, Visit
+from page_site import WAIT_MS, ServeVault, Site, Visit, axe_violations
 from playwright.sync_api import expect
 
 ROOT = Path(__file__).parents[2]
 VAULT = ROOT.parent / "shared/data/vaults/obsidian-help"
 IMAGES = ROOT / "docs" / "images"
+PATHS = sorted(path.relative_to(VAULT).as_posix() for path in VAULT.rglob("*.md"))
 MAX_IMAGE_BYTES = 150_000
 
 pytestmark = [
@@ -32,11 +33,8 @@ def help_site(serve_vault: ServeVault) -> Iterator[Site]:
 
 @pytest.fixture
 def visit(help_site: Site) -> Iterator[Visit]:
-    found = help_site.visit(viewport={"width": 1040, "height": 680}, reduced_motion="reduce")
-    yield found
-    assert found.errors == []
-    assert found.foreign() == []
-    found.page.context.close()
+    with help_site.checked_visit(viewport={"width": 1040, "height": 680}, reduced_motion="reduce") as found:
+        yield found
 
 
 def picture(visit: Visit, name: str) -> None:
@@ -66,9 +64,8 @@ def test_a_note(visit: Visit) -> None:
 
 def test_every_note_can_be_read(help_site: Site, visit: Visit) -> None:
     """The page shows each note of the vault without an error."""
-    paths = sorted(path.relative_to(VAULT).as_posix() for path in VAULT.rglob("*.md"))
-    assert len(paths) > 150
-    for path in paths[::3]:
+    assert len(PATHS) > 150
+    for path in PATHS[::3]:
         visit.show("note", path=path)
         expect(visit.page.locator(".note .hit-path").first).to_have_text(path, timeout=WAIT_MS)
 
@@ -111,4 +108,18 @@ def test_the_dark_theme(help_site: Site) -> None:
     visit.show("graph", by="community")
     visit.page.wait_for_selector(".drawing[data-done]", timeout=WAIT_MS)
     picture(visit, "vault-dark")
+    visit.page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_any_note(help_site: Site, scheme: str) -> None:
+    visit = help_site.visit(color_scheme=scheme, reduced_motion="reduce")
+    found: dict[str, list[str]] = {}
+    for path in PATHS:
+        visit.show("note", path=path)
+        expect(visit.page.locator(".note .hit-path")).to_have_text(path, timeout=WAIT_MS)
+        expect(visit.page.locator(".rail .quiet-text", has_text="…")).to_have_count(0, timeout=WAIT_MS)
+        if violations := axe_violations(visit.page):
+            found[path] = violations
+    assert found == {}
     visit.page.context.close()

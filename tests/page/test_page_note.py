@@ -13,13 +13,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 @pytest.fixture
 def visit(site: Site) -> Iterator[Visit]:
-    found = site.visit()
-    found.show("note", path="Kitchen/Sourdough.md")
-    expect(found.page.locator("h1.note-title")).to_have_text("Sourdough")
-    yield found
-    assert found.errors == []
-    assert found.foreign() == []
-    found.page.context.close()
+    with site.checked_visit() as found:
+        found.show("note", path="Kitchen/Sourdough.md")
+        expect(found.page.locator("h1.note-title")).to_have_text("Sourdough")
+        yield found
 
 
 def test_markdown_is_rendered(visit: Visit) -> None:

@@ -72,11 +72,8 @@ def notes(serve_vault: ServeVault, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture
 def visit(notes: Site) -> Iterator[Visit]:
-    found = notes.visit(reduced_motion="reduce", viewport={"width": 1300, "height": 800})
-    yield found
-    assert found.errors == []
-    assert found.foreign() == []
-    found.page.context.close()
+    with notes.checked_visit(reduced_motion="reduce", viewport={"width": 1300, "height": 800}) as found:
+        yield found
 
 
 def text_of(visit: Visit, note: str, **values: str) -> Locator:

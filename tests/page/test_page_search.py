@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
-from page_site import Site, Visit
+from page_site import ServeVault, Site, Visit
 from playwright.sync_api import Page, Route, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -15,11 +15,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 @pytest.fixture
 def visit(site: Site) -> Iterator[Visit]:
-    found = site.visit()
-    yield found
-    assert found.errors == []
-    assert found.foreign() == []
-    found.page.context.close()
+    with site.checked_visit() as found:
+        yield found
 
 
 def test_the_token_leaves_the_address_and_is_kept_for_the_tab_alone(site: Site, visit: Visit) -> None:
@@ -343,3 +340,12 @@ def test_a_token_that_is_no_longer_right_is_explained(site: Site) -> None:
     visit = site.visit(f"{site.url}/#token=an-old-token-of-another-daemon")
     expect(visit.page.locator(".message")).to_contain_text("another one now")
     visit.page.context.close()
+
+
+def test_a_hit_says_how_many_copies_its_note_has(serve_vault: ServeVault) -> None:
+    text = "# Kestrel\n\nA kestrel hovers over the verge of the motorway and looks for voles.\n"
+    notes = dict.fromkeys(("Bird.md", "Bird 2.md", "Archive/Bird.md"), text)
+    with serve_vault("copies", notes) as site, site.checked_visit() as visit:
+        visit.type("kestrel over the motorway")
+        expect(visit.page.locator(".hit")).to_have_count(1)
+        expect(visit.page.locator(".hit-head")).to_contain_text("and 2 copies")

@@ -27,11 +27,8 @@ def folder(serve_vault: ServeVault) -> Iterator[Site]:
 
 @pytest.fixture
 def visit(folder: Site) -> Iterator[Visit]:
-    found = folder.visit(reduced_motion="reduce")
-    yield found
-    assert found.errors == []
-    assert found.foreign() == []
-    found.page.context.close()
+    with folder.checked_visit(reduced_motion="reduce") as found:
+        yield found
 
 
 def test_a_note_has_no_link_into_obsidian(visit: Visit) -> None:

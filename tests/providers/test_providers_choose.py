@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-import vault_indexer.providers as providers
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
@@ -75,8 +74,3 @@ def test_the_default_loads_nothing_heavy_and_opens_no_socket() -> None:
     assert heavy.isdisjoint(seen["modules"])
     assert seen["opened"] == []
     assert done.stderr == ""
-
-
-def test_public_names() -> None:
-    assert sorted(providers.__all__) == sorted(set(providers.__all__))
-    assert all(hasattr(providers, name) for name in providers.__all__)

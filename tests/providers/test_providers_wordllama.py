@@ -16,7 +16,7 @@ from vault_indexer.providers import WordLlamaEmbedder, WordLlamaTokenizer
 from vault_indexer.providers.token_weights import WORD, WordLlamaTokens, load_tokenizer, wordllama_file
 
 if TYPE_CHECKING:
-    from vault_indexer.ports import Embedder, Tokenizer
+    from vault_indexer.ports import Tokenizer
 
 TOKENS = WordLlamaTokens()
 EMBEDDER = WordLlamaEmbedder()
@@ -94,13 +94,6 @@ def test_markup_that_looks_like_a_special_token_is_text() -> None:
     assert not {1, 2} & set(ids.tolist())
 
 
-def test_a_paraphrase_is_nearer_than_another_subject() -> None:
-    query, near, far = EMBEDDER.embed(
-        ["how do I delete a file", "removing files from the folder", "the history of tea in Japan"]
-    )
-    assert query @ near > query @ far
-
-
 def test_offsets_cover_the_words_in_order() -> None:
     tokenizer: Tokenizer = WordLlamaTokenizer()
     text = "Größe: 战争 and tokenization 👩‍👧\n- end"
@@ -140,8 +133,3 @@ def test_a_process_loads_the_vocabulary_once_and_only_when_asked() -> None:
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_S)
     assert ran.stdout == "1\n2\n", ran.stderr
-
-
-def test_implements_the_port() -> None:
-    embedder: Embedder = EMBEDDER
-    assert embedder.model.key == "wordllama/l2_supercat_256/256"

@@ -17,7 +17,7 @@ from vault_indexer.cli.commands.serve import agent_actions
 from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import VaultIndexerError
 from vault_indexer.model import JsonValue
-from vault_indexer.serve.mcp.actions import ToolCall
+from vault_indexer.serve.api.respond import ToolCall
 
 pytestmark = pytest.mark.long
 

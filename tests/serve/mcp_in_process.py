@@ -18,11 +18,9 @@ from waiting import DEADLINE_S
 
 from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS
-from vault_indexer.serve.api.respond import AnswerContext
+from vault_indexer.serve.api.respond import AgentActions, AnswerContext, no_actions
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
-from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.server import make_tools, server_with
-from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import Vaults
@@ -61,23 +59,22 @@ class Tools:
     """The tools that answer for some vaults."""
 
     vaults: Vaults
-    actions: AgentActions = NO_ACTIONS
-    actions_of: Callable[[str], AgentActions] | None = None
+    actions_of: Callable[[str], AgentActions] = no_actions
 
-    def context(self) -> ToolContext:
-        return ToolContext(AnswerContext(self.vaults, DaemonState()), self.actions, self.actions_of)
+    def context(self) -> AnswerContext:
+        return AnswerContext(self.vaults, DaemonState(), actions_of=self.actions_of)
 
     def with_strategy(self) -> tuple[Tools, StrategyInMemory]:
         """The same with a tool that sets the strategy."""
         setting = StrategyInMemory()
-        return replace(self, actions=AgentActions(setting)), setting
+        return replace(self, actions_of=lambda _: AgentActions(setting)), setting
 
     def server(self) -> MCPServer[Any]:
         """A server of these tools."""
         context = self.context()
-        setting = self.actions.strategy
+        setting = context.actions.strategy
         views = tool_views(
-            ENDPOINTS, strategies=setting.choices if setting else (), vaults=context.vault_names
+            ENDPOINTS, strategies=setting.choices if setting else (), vaults=context.vaults.names
         )
         return server_with(make_tools(context, views, DEADLINE_S), context, DEADLINE_S)
 

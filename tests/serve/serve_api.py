@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 
-from waiting import DEADLINE_S, PROCESS_S, wait_until
+from waiting import DEADLINE_S, wait_until
 
 NOTES = {
     "Bread.md": "# Bread\n\nFlour, water, salt and a ripe starter. See [[Sky]].\n",
@@ -116,9 +116,6 @@ def serve(
         environ["INDEXER_EMBEDDING_PROVIDER"] = "wordllama"  # loads fastest
     place = ["--vault", str(vault), "--index-dir", str(index_dir), "--config", str(own)]
     command = [sys.executable, "-m", "vault_indexer.cli"]
-    subprocess.run(
-        [*command, "rebuild", *place], env=environ, check=True, capture_output=True, timeout=PROCESS_S
-    )
     limited = ["sh", "-c", f'ulimit -n {open_files}; exec "$@"', "sh"] if open_files else []
     process = subprocess.Popen(
         [*limited, *command, "serve", *place],
@@ -136,7 +133,7 @@ def serve(
     assert "http://127.0.0.1:" in said[-1], said
     info = json.loads((index_dir / "daemon.json").read_text())
     api = Api(int(info["url"].rpartition(":")[2]), info["token"], index_dir, vault)
-    # The notes are so young that the daemon hashes them again.
+    # The index is built, and notes as young as these are hashed once more.
     wait_until(lambda: api.ask("/v1/status").json["state"] == "ready", "the first scan is over")
     return process, api
 

@@ -7,17 +7,20 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event
 from typing import Any, cast
 
+import asgi
 import pytest
+from asgi import Exchange
 from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.requests import RebuildOptions
+from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import (
     ProviderError,
     QueryTimeoutError,
@@ -39,14 +42,14 @@ from vault_indexer.model import (
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS, PROOF
 from vault_indexer.serve.api.events import MAX_STREAMS
-from vault_indexer.serve.app import ServerOptions, get_route, make_app, methods_of
-from vault_indexer.serve.http.guard import Message
-from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.api.respond import AgentActions, no_actions
+from vault_indexer.serve.app import Site, get_route, make_app, methods_of
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
 from vault_indexer.vaults.managed import VaultRuntime
 
 PORT, TOKEN = 4711, "the-token"
+INFO = DaemonInfo(1, f"http://127.0.0.1:{PORT}", TOKEN, "", "")
 ANSWERED = AskAnswer("why?", "quotes", "strong", (), (), (), (), "", 1.0, IndexState(1, 1, 0))
 SENTENCE = AnswerSentence("Wégen.", (), "quoted")
 REPORT = RebuildReport(2, 3, 4, (), 1.0)
@@ -95,73 +98,16 @@ def several(*names: str) -> Vaults:
     return Vaults([*(holder(Service(Path(f"/{name}")), name) for name in names), GONE])
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What was answered."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    @property
-    def json(self) -> dict[str, Any]:
-        found = json.loads(self.body)
-        assert isinstance(found, dict)
-        return found
-
-    @property
-    def error(self) -> tuple[int, str, str]:
-        return self.status, self.json["error"]["kind"], self.json["error"]["message"]
-
-
 async def exchange(
-    app: Any,
-    target: str,
-    method: str = "GET",
-    body: object = None,
-    *,
-    token: str = TOKEN,
-    told: asyncio.Event | None = None,
-    leaves_at: bytes = b"",
-) -> Answer:
-    """The answer of an application to a request; to one of a client that leaves as soon as it gets some text,
-    what it got. `told` is set at the first content."""
-    path, _, query = target.partition("?")
+    app: Any, target: str, method: str = "GET", body: object = None, *, token: str = TOKEN, **client: Any
+) -> Exchange:
+    """The answer of an application to a request of a program with this token."""
     data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
     headers = [(b"host", b"127.0.0.1:%d" % PORT), (b"content-length", b"%d" % len(data))]
     headers += [(b"authorization", f"Bearer {token}".encode())] if token else []
-    headers += (
-        [(b"content-type", b"application/json"), (b"accept", b"application/json")] if body is not None else []
-    )
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "method": method,
-        "path": path,
-        "query_string": query.encode(),
-        "headers": headers,
-    }
-    sent: list[Message] = []
-    answered = asyncio.Event()
-    received = [{"type": "http.request", "body": data, "more_body": False}]
-
-    async def receive() -> Message:
-        if received:
-            return received.pop()
-        await answered.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-        if message["type"] == "http.response.body":
-            if not message.get("more_body") or (leaves_at and leaves_at in message["body"]):
-                answered.set()
-            if told:
-                told.set()
-
-    await app(scope, receive, send)
-    found = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
-    return Answer(sent[0]["status"], found, b"".join(one.get("body", b"") for one in sent[1:]))
+    if body is not None:
+        headers += [(b"content-type", b"application/json"), (b"accept", b"application/json")]
+    return await asgi.exchange(app, target, method, data, headers=headers, **client)
 
 
 def ask(
@@ -171,13 +117,15 @@ def ask(
     body: object = None,
     *,
     app: Any = None,
-    options: ServerOptions | None = None,
+    settings: ServerSettings | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+    actions_of: Callable[[str], AgentActions] = no_actions,
     **client: Any,
-) -> Answer:
+) -> Exchange:
     """The answer to one request about these vaults, of an application that is made for it or given."""
     known = vaults if isinstance(vaults, Vaults) else Vaults([holder(vaults)])
-    asked = app or make_app(known, options or ServerOptions(TOKEN, PORT, ServerSettings()))
-    return asyncio.run(exchange(asked, target, method, body, **client))
+    site = Site(known, INFO, settings or ServerSettings(), actions_of)
+    return asyncio.run(exchange(app or make_app(site, stopping), target, method, body, **client))
 
 
 OWN = Service(Path("/own"))
@@ -203,7 +151,10 @@ def test_the_files_of_the_page_and_the_proof_need_no_token() -> None:
     [
         ("/v1/status", "GET"),
         ("/v1/rebuild", "GET, POST"),
+        ("/v1/search", "GET"),
+        ("/v1/verify", "POST"),
         ("/v1/proof", "GET"),
+        ("/evals/judge", "GET, POST"),
         ("/v1/events", "GET"),
         ("/metrics", "GET"),
         ("/openapi.json", "GET, HEAD"),
@@ -294,19 +245,34 @@ class SearchedService(Service):
 
 
 def test_a_search_that_is_answered_too_late_is_given_up() -> None:
-    options = ServerOptions(TOKEN, PORT, ServerSettings(timeout_s=0.5))
     service = SearchedService(Path("/own"))
     assert ask(service, "/v1/search?q=quick&limit=5&fresh=yes").status == 200
-    late = ask(service, "/v1/search?q=slow", options=options)
+    late = ask(service, "/v1/search?q=slow", settings=ServerSettings(timeout_s=0.5))
     assert late.error == (504, "timeout", "no answer within 0.5 seconds")
     assert service.given_up == [False, False]
 
 
 def test_a_search_is_given_up_where_the_server_stops() -> None:
     service = SearchedService(Path("/own"))
-    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=lambda: True)
-    assert ask(service, "/v1/search?q=slow", options=options).status == 200
+    assert ask(service, "/v1/search?q=slow", stopping=lambda: True).status == 200
     assert service.given_up == [True]
+
+
+def test_the_status_is_answered_while_searches_take_every_thread() -> None:
+    stop = Event()
+    service = SearchedService(Path("/own"))
+    site = Site(Vaults([holder(service)]), INFO, ServerSettings(max_concurrent=100))
+    app = make_app(site, stop.is_set)
+
+    async def run() -> int:
+        searches = [asyncio.create_task(exchange(app, "/v1/search?q=slow")) for _ in range(50)]
+        await asyncio.to_thread(wait_until, lambda: len(service.given_up) == 40)
+        status = (await asyncio.wait_for(exchange(app, "/v1/status"), DEADLINE_S)).status
+        stop.set()
+        assert {one.status for one in await asyncio.gather(*searches)} == {200}
+        return status
+
+    assert asyncio.run(run()) == 200
 
 
 def test_a_question_is_answered_whole_or_in_lines() -> None:
@@ -361,7 +327,7 @@ def test_a_rebuild_is_begun_with_its_options_and_waited_for(given: dict[str, boo
 def test_a_rebuild_that_is_not_waited_for_is_watched() -> None:
     service = Service(Path("/own"), released=Event())
     assert service.released is not None
-    app = make_app(Vaults([holder(service)]), ServerOptions(TOKEN, PORT, ServerSettings()))
+    app = make_app(Site(Vaults([holder(service)]), INFO, ServerSettings()))
     assert ask(OWN, "/v1/rebuild", app=app).json["running"] is False
     begun = ask(OWN, "/v1/rebuild", "POST", {"wait": False}, app=app)
     assert (begun.status, begun.json["running"]) == (202, True)
@@ -389,8 +355,7 @@ def test_a_rebuild_that_fails_is_answered_by_the_kind_of_its_error(
 def test_a_server_that_stops_does_not_wait_for_a_rebuild() -> None:
     service = Service(Path("/own"), released=Event())
     assert service.released is not None
-    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=lambda: True)
-    stopped = ask(service, "/v1/rebuild", "POST", {"wait": True}, options=options)
+    stopped = ask(service, "/v1/rebuild", "POST", {"wait": True}, stopping=lambda: True)
     service.released.set()
     assert stopped.error == (503, "stopping", "the daemon is stopping; the previous index stays in use")
 
@@ -416,7 +381,7 @@ def test_events_tell_the_status_of_the_vault_that_is_named() -> None:
 def test_the_figures_are_of_the_vaults_that_can_be_asked() -> None:
     pytest.importorskip("prometheus_client")
     vaults = several("one", "other")
-    app = make_app(vaults, ServerOptions(TOKEN, PORT, ServerSettings()))
+    app = make_app(Site(vaults, INFO, ServerSettings()))
     assert ask(vaults, "/metrics", app=app).headers["content-type"].startswith("text/plain; version=")
     for path in ("/v1/status?vault=one", "/v1/events?vault=gone", "/v1/nowhere", "/v1/proof", "/mcp"):
         ask(vaults, path, app=app)
@@ -438,10 +403,9 @@ def test_the_figures_are_of_the_vaults_that_can_be_asked() -> None:
 
 def test_an_event_stream_too_many_is_refused() -> None:
     stop = Event()
-    options = ServerOptions(TOKEN, PORT, ServerSettings(), stopping=stop.is_set)
-    app = make_app(Vaults([holder(OWN)]), options)
+    app = make_app(Site(Vaults([holder(OWN)]), INFO, ServerSettings()), stop.is_set)
 
-    async def run() -> tuple[Answer, list[Answer]]:
+    async def run() -> tuple[Exchange, list[Exchange]]:
         streams = []
         for _ in range(MAX_STREAMS):
             told = asyncio.Event()
@@ -480,14 +444,14 @@ class Strategy:
 
 def test_tools_act_on_the_vault_that_a_call_names() -> None:
     strategies = {"": Strategy("word"), "one": Strategy("heading"), "other": Strategy("paragraph")}
-    options = ServerOptions(
-        TOKEN, PORT, ServerSettings(), actions=lambda vault: AgentActions(strategies[vault])
-    )
+
+    def actions_of(vault: str) -> AgentActions:
+        return AgentActions(strategies[vault])
 
     def asked(vaults: Vaults, **given: str) -> str:
         call = {"name": "set_chunker", "arguments": {"strategy": "paragraph", **given}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
-        result = ask(vaults, "/mcp", "POST", message, options=options).json["result"]
+        result = ask(vaults, "/mcp", "POST", message, actions_of=actions_of).json["result"]
         return str(result["structuredContent"]["message"])
 
     assert "Split notes by paragraph instead of heading?" in asked(several("one", "other"), vault="one")

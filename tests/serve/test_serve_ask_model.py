@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.client import HTTPConnection
-from pathlib import Path
 
 import pytest
 from openai_server import Answer, ModelServer, model_server
@@ -20,18 +19,18 @@ SAID = "The telescope shows the rings of Saturn."
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[ModelServer]:
     pytest.importorskip("llama_index.llms.openai_like")
     with model_server() as running:
         yield running
 
 
-@pytest.fixture
-def api(server: ModelServer, tmp_path: Path) -> Iterator[Api]:
+@pytest.fixture(scope="module")
+def api(server: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """A daemon that would wait for its model for ten minutes."""
     config = f'[llm]\nprovider = "openai"\nmodel = "m"\nurl = "{server.url}/v1"\n'
-    process, running = serve(tmp_path, config, tuning="[ask]\ntimeout_s = 600\n")
+    process, running = serve(tmp_path_factory.mktemp("asked"), config, tuning="[ask]\ntimeout_s = 600\n")
     yield running
     process.kill()
     process.communicate(timeout=DEADLINE_S)

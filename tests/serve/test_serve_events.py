@@ -6,13 +6,11 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Callable
-from http.client import HTTPConnection
 from threading import Event
 from typing import cast
 
 import pytest
-from serve_api import Api
-from waiting import DEADLINE_S, wait_until
+from waiting import DEADLINE_S
 
 from vault_indexer.errors import UnavailableError
 from vault_indexer.model import IndexCounts, StatusReport
@@ -116,39 +114,3 @@ def test_one_stream_more_is_let_in_when_one_has_ended() -> None:
 
     assert MAX_STREAMS == 8
     assert asyncio.run(open_and_close()) == [True, False, *[False] * 8, True]
-
-
-def test_the_first_event_is_the_status(api: Api) -> None:
-    connection = api.connect()
-    headers = {"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
-    connection.request("GET", "/v1/events", headers=headers)
-    response = connection.getresponse()
-    assert response.status == 200
-    assert response.getheader("content-type", "").startswith("text/event-stream")
-    assert response.readline() == b"event: status\n"
-    told = json.loads(response.readline().removeprefix(b"data: "))
-    connection.close()
-    assert (told["vault"], told["notes"]) == (str(api.vault), api.ask("/v1/status").json["notes"])
-
-
-def test_a_stream_too_many_is_refused(api: Api) -> None:
-    headers = {"Authorization": f"Bearer {api.token}", "Host": f"127.0.0.1:{api.port}"}
-    connections: list[HTTPConnection] = []
-
-    def opens_another() -> bool:
-        """Not as long as the daemon has not noticed that the stream of another test ended."""
-        connection = api.connect()
-        connection.request("GET", "/v1/events", headers=headers)
-        if connection.getresponse().readline() == b"event: status\n":
-            connections.append(connection)
-        else:
-            connection.close()
-        return len(connections) == MAX_STREAMS
-
-    try:
-        wait_until(opens_another)
-        refused = api.ask("/v1/events")
-        assert (refused.status, refused.kind) == (503, "busy")
-    finally:
-        for one in connections:
-            one.close()

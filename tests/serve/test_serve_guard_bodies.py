@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 
 import pytest
+from asgi import exchange
 
 from vault_indexer.serve.http.guard import (
     MAX_BODY_BYTES,
@@ -47,19 +48,16 @@ def ask(
     kind: str = "http",
 ) -> list[Message]:
     """What is sent back to a client that sends these messages and then nothing."""
-    messages, sent = iter(received), list[Message]()
-
-    async def receive() -> Message:
-        for one in messages:
-            return one
-        return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    scope = {"type": kind, "method": method, "path": "/v1/x", "query_string": b"", "headers": list(headers)}
-    asyncio.run(Guard(app, RULES)(scope, receive, send))
-    return sent
+    asked = exchange(
+        Guard(app, RULES),
+        "/v1/x",
+        method,
+        headers=headers,
+        received=received,
+        leaves=asyncio.Event().wait,
+        type=kind,
+    )
+    return asyncio.run(asked).sent
 
 
 def part(body: bytes, more: bool = False) -> Message:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from asgi import exchange
 
 from vault_indexer.serve.http.guard import (
     MAX_LONG_LIVED,
+    MAX_QUICK,
     MAX_WAITING,
     Guard,
     GuardRules,
@@ -18,8 +20,9 @@ from vault_indexer.serve.http.guard import (
 
 MOST = 3
 LONG = "/mcp"
-SHORT = "/v1/status"
-PLACES = {LONG: MAX_LONG_LIVED, SHORT: MOST}
+SHORT = "/v1/search"
+QUICK = "/v1/status"
+PLACES = {LONG: MAX_LONG_LIVED, SHORT: MOST, QUICK: MAX_QUICK}
 
 
 class Held:
@@ -42,32 +45,16 @@ class Held:
 
 
 def guard(app: Held, wait_s: float) -> Guard:
-    rules = GuardRules("secret", 80, frozenset(), MOST, 60.0, wait_s, long_lived=frozenset({LONG}))
+    rules = GuardRules(
+        "secret", 80, frozenset(), MOST, 60.0, wait_s, long_lived=frozenset({LONG}), quick=frozenset({QUICK})
+    )
     return Guard(app, rules)
 
 
 async def ask(guarded: Guard, path: str) -> int:
     """The status of one request."""
-    statuses: list[int] = []
-
-    async def receive() -> Message:
-        await asyncio.Event().wait()
-        return {}
-
-    async def send(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            statuses.append(message["status"])
-
     headers = [(b"host", b"localhost:80"), (b"authorization", b"Bearer secret")]
-    scope: Message = {
-        "type": "http",
-        "method": "GET",
-        "path": path,
-        "query_string": b"",
-        "headers": headers,
-    }
-    await guarded(scope, receive, send)
-    return statuses[0]
+    return (await exchange(guarded, path, headers=headers, received=(), leaves=asyncio.Event().wait)).status
 
 
 @pytest.mark.parametrize("path", PLACES)
@@ -99,3 +86,28 @@ def test_the_queue_has_an_end_and_a_time(path: str) -> None:
         assert [await ask(one, path) for one in (patient, hasty)] == [200, 200]
 
     asyncio.run(run())
+
+
+def test_a_quick_answer_needs_none_of_the_places_that_are_taken() -> None:
+    async def run() -> None:
+        app = Held(MOST + 1)
+        guarded = guard(app, wait_s=60.0)
+        held = [asyncio.ensure_future(ask(guarded, SHORT)) for _ in range(MOST + 1)]
+        held.append(asyncio.ensure_future(ask(guarded, QUICK)))
+        await app.full.wait()
+        app.free.set()
+        assert set(await asyncio.gather(*held)) == {200}
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("path", PLACES)
+def test_a_request_that_a_server_ends_with_is_told_so(path: str) -> None:
+    async def run() -> int:
+        app = Held(1)
+        asked = asyncio.ensure_future(ask(guard(app, wait_s=60.0), path))
+        await app.full.wait()
+        asked.cancel()
+        return await asked
+
+    assert asyncio.run(run()) == 503

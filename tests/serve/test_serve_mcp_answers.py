@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from vault_indexer.model import (
     IndexState,
     LinksAnswer,
     MentionsAnswer,
+    NoteList,
     Orphan,
     Progress,
     SearchAnswer,
@@ -29,11 +30,9 @@ from vault_indexer.model import (
 )
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.budget import as_text, likely_tokens
 from vault_indexer.serve.mcp.tools import (
     HIT_TOKENS,
-    ToolContext,
     answer_of,
     checked_arguments,
     in_its_vault,
@@ -69,6 +68,7 @@ class Service:
     progress: Progress | None = None
     limits: list[int | None] = field(default_factory=list)
     vault: str = "/v"
+    asked: dict[str, object] = field(default_factory=dict)
 
     def status(self) -> StatusReport:
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
@@ -85,6 +85,10 @@ class Service:
     def ask_events(self, _request: object, *, is_cancelled: object) -> Sequence[object]:
         assert is_cancelled
         return [self.answered, self.answered]
+
+    def notes(self, **given: object) -> NoteList:
+        self.asked = given
+        return NoteList((), 0)
 
     def path_of(self, note: str) -> str:
         return f"{note}.md"
@@ -108,17 +112,16 @@ class Service:
         return LinksAnswer(f"{note}.md", (), links, (), (), 0, MANY, 0)
 
 
-def context_of(*services: Service, vault: str = "", **options: Any) -> ToolContext:
+def context_of(*services: Service, **options: Any) -> AnswerContext:
     """The context of a call to vaults that are named a, b and so on."""
     held = [
         OpenVault(name, Path("/v"), cast("VaultService", one))
         for name, one in zip("abc", services, strict=False)
     ]
-    answers = AnswerContext(Vaults(held), DaemonState(), vault=vault)
-    return replace(ToolContext(answers, NO_ACTIONS), **options)
+    return AnswerContext(Vaults(held), DaemonState(), **options)
 
 
-def ask(context: ToolContext, tool: str, **given: object) -> dict[str, Any]:
+def ask(context: AnswerContext, tool: str, **given: object) -> dict[str, Any]:
     """The answer of a tool."""
     view = VIEWS[tool]
     return answer_of(view, context, checked_arguments(view, given))
@@ -146,6 +149,24 @@ def test_pages_are_of_one_ranking_whatever_their_size(tool: str, given: dict[str
     for limit in (1, 7):
         ask(context_of(service), tool, limit=limit, **given)
     assert service.limits == [200, 200]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "asked"),
+    [
+        ("list_notes", {}, {"order": "path", "limit": 50, "offset": 0, "since": ""}),
+        ("list_notes", {"order": "recent", "since": "7d"}, {"order": "recent", "since": "7d"}),
+        ("list_notes", {"folder": "a", "tag": "b", "offset": 4}, {"folder": "a", "tag": "b", "offset": 4}),
+        ("recent_changes", {}, {"order": "recent", "limit": 20, "since": ""}),
+        ("recent_changes", {"limit": 3, "since": "2026"}, {"order": "recent", "limit": 3, "since": "2026"}),
+    ],
+)
+def test_a_list_of_notes_is_asked_for_as_the_tool_says(
+    tool: str, given: dict[str, object], asked: dict[str, object]
+) -> None:
+    service = Service()
+    assert ask(context_of(service), tool, **given)["notes"] == []
+    assert asked.items() <= service.asked.items()
 
 
 def test_a_page_of_a_search_counts_notes_and_its_likely_hits() -> None:
@@ -189,8 +210,7 @@ def test_a_call_about_an_index_that_is_not_there_says_how_far_it_is(
 
 def test_a_call_that_nobody_waits_for_does_not_wait_for_an_index() -> None:
     service = Service(failures=[IndexUnusableError("not yet")] * 2, states=["building"])
-    context = context_of(service)
-    cancelled = replace(context, answers=replace(context.answers, is_cancelled=lambda: True))
+    cancelled = context_of(service, is_cancelled=lambda: True)
     with pytest.raises(IndexUnusableError, match="not yet; call again"):
         ask(cancelled, "search", query="x")
     assert len(service.limits) == 1
@@ -265,26 +285,10 @@ def test_an_id_begins_with_its_vault_where_several_can_be_meant() -> None:
     chosen = context_of(Service(), Service(), vault="a")
     assert in_its_vault(chosen, "b/Note.md") == (chosen, "b/Note.md")
     own, path = in_its_vault(several, "b/Log/Note.md")
-    assert (own.answers.vault, path) == ("b", "Log/Note.md")
+    assert (own.vault, path) == ("b", "Log/Note.md")
     with pytest.raises(UnknownNoteError) as refused:
         in_its_vault(several, "x" * 61 + "/Note.md")
     assert str(refused.value) == f"'{'x' * 60}' does not begin with the name of a vault: a, b"
-
-
-def test_a_call_has_the_actions_of_the_vault_that_it_is_about() -> None:
-    own = AgentActions(tools={"own": lambda _: {}})
-    asked: list[str] = []
-
-    def actions_of(vault: str) -> AgentActions:
-        asked.append(vault)
-        return own
-
-    context = context_of(Service(), Service(), actions_of=actions_of)
-    assert context.on("b", lambda: True).actions is own
-    assert context.on("", lambda: True).actions is NO_ACTIONS
-    assert replace(context, actions_of=None).on("b", lambda: True).actions is NO_ACTIONS
-    assert asked == ["b"]
-    assert context.on("b", lambda: True).answers.is_cancelled()
 
 
 def properties(view: ToolView) -> dict[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from asgi import exchange
 from mcp_in_process import StrategyInMemory
 
 from vault_indexer.config import Settings
@@ -17,12 +18,10 @@ from vault_indexer.contract.parameters import Parameter, Value
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS, Endpoint
-from vault_indexer.serve.api.respond import AnswerContext
-from vault_indexer.serve.http.guard import Message
-from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
+from vault_indexer.serve.api.respond import AgentActions, AnswerContext
 from vault_indexer.serve.mcp.app import McpApp, RowTools, ToolSet, VaultTools
 from vault_indexer.serve.mcp.budget import keys
-from vault_indexer.serve.mcp.tools import Object, ToolContext, ToolRow
+from vault_indexer.serve.mcp.tools import Object, ToolRow
 from vault_indexer.vaults import ClosedVault, Vaults
 
 if TYPE_CHECKING:
@@ -38,26 +37,9 @@ def conversation(tools: ToolSet, talk: Callable[[Ask], Awaitable[None]]) -> None
     async def ask(method: str, **params: object) -> tuple[int, dict[str, Any]]:
         """Status and body of the answer to a request."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        body, sent = json.dumps(message).encode(), list[Message]()
         headers = [(b"host", b"h"), (b"content-type", b"application/json"), (b"accept", b"application/json")]
-        scope = {"type": "http", "method": "POST", "path": "/mcp", "query_string": b"", "headers": headers}
-        answered = asyncio.Event()
-        received = [{"type": "http.request", "body": body, "more_body": False}]
-
-        async def receive() -> Message:
-            if received:
-                return received.pop()
-            await answered.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Message) -> None:
-            sent.append(message)
-            if message["type"] == "http.response.body" and not message.get("more_body"):
-                answered.set()
-
-        await app(scope, receive, send)
-        found = json.loads(b"".join(one.get("body", b"") for one in sent))
-        return sent[0]["status"], found.get("result", found)
+        found = await exchange(app, "/mcp", "POST", json.dumps(message).encode(), headers=headers)
+        return found.status, found.json.get("result", found.json)
 
     async def run() -> None:
         await talk(ask)
@@ -92,7 +74,7 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
         assert await choices() is None
 
     conversation(
-        VaultTools(lambda: ToolContext(AnswerContext(vaults, DaemonState()), NO_ACTIONS), ENDPOINTS, 60.0),
+        VaultTools(AnswerContext(vaults, DaemonState()), ENDPOINTS, 60.0),
         talk,
     )
 
@@ -100,13 +82,13 @@ def test_the_tools_follow_the_vaults_that_are_kept() -> None:
 @pytest.mark.parametrize(
     ("actions", "more"),
     [
-        (NO_ACTIONS, set()),
+        (AgentActions(), set()),
         (AgentActions(strategy=StrategyInMemory()), {"set_chunker"}),
     ],
     ids=["none", "strategy"],
 )
 def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]) -> None:
-    context = ToolContext(AnswerContext(Vaults(closed("garden")), DaemonState()), actions)
+    context = AnswerContext(Vaults(closed("garden")), DaemonState(), actions_of=lambda _: actions)
 
     async def talk(ask: Ask) -> None:
         _, found = await ask("tools/list")
@@ -115,7 +97,7 @@ def test_an_action_that_is_there_is_a_tool(actions: AgentActions, more: set[str]
         if "set_chunker" in more:
             assert tools["set_chunker"]["strategy"]["enum"] == ["paragraph", "word"]
 
-    conversation(VaultTools(lambda: context, ENDPOINTS, 60.0), talk)
+    conversation(VaultTools(context, ENDPOINTS, 60.0), talk)
 
 
 def rows(timeout_s: float = 60.0) -> RowTools:

@@ -11,12 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO, cast
 
 import pytest
+from http_servers import send, serving
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mcp.shared.inbound import NAME_BEARING_METHODS, decode_header_value, encode_header_value
@@ -126,9 +127,9 @@ def test_a_request_that_is_cancelled_before_the_daemon_is_found_gets_no_answer()
     daemon = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1})
     found, out = threading.Event(), io.BytesIO()
 
-    def reach() -> DaemonInfo:
+    def reach(info: DaemonInfo) -> DaemonInfo:
         assert found.wait(DEADLINE_S)
-        return daemon.info
+        return info
 
     def lines() -> Iterator[bytes]:
         yield modern(7, "tools/list")
@@ -136,11 +137,7 @@ def test_a_request_that_is_cancelled_before_the_daemon_is_found_gets_no_answer()
         found.set()
         yield modern(8, "tools/list")
 
-    try:
-        Bridge(reach, out, "1").run(lines())
-    finally:
-        daemon.server.shutdown()
-        daemon.server.server_close()
+    daemon.bridge(lines(), out, reach)
     assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == [8]
 
 
@@ -176,46 +173,32 @@ class ScriptedDaemon:
     no content."""
 
     def __init__(self, answer: Callable[[dict[str, Any]], bytes | dict[str, Any]]) -> None:
-        daemon = self
         self.requests: list[dict[str, Any]] = []
         self.headers: list[Mapping[str, str]] = []
         self.paths: set[str] = set()
+        self._answer = answer
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                found: bytes | dict[str, Any] = b""
-                if message["method"] != "ping":
-                    daemon.requests.append(message)
-                    daemon.paths.add(self.path)
-                    daemon.headers.append(dict(self.headers.items()))
-                    found = answer(message)
-                content = found if isinstance(found, bytes) else json.dumps(found).encode()
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
+    def respond(self, request: BaseHTTPRequestHandler) -> None:
+        message = json.loads(request.rfile.read(int(request.headers["Content-Length"])))
+        found: bytes | dict[str, Any] = b""
+        if message["method"] != "ping":
+            self.requests.append(message)
+            self.paths.add(request.path)
+            self.headers.append(dict(request.headers.items()))
+            found = self._answer(message)
+        send(request, 200, found if isinstance(found, bytes) else json.dumps(found).encode())
 
-            def log_message(self, format: str, *args: object) -> None:
-                """Nothing is logged."""
-
-        class Server(ThreadingHTTPServer):
-            request_queue_size = 2 * MAX_REQUESTS
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-
-    @property
-    def info(self) -> DaemonInfo:
-        return DaemonInfo(1, f"http://127.0.0.1:{self.server.server_port}/vault/a", "the-token", "/v", "")
-
-    def bridge(self, lines: Iterable[bytes], out: BinaryIO) -> None:
-        """A conversation of these lines."""
-        try:
-            Bridge(lambda: self.info, out, "1").run(lines)
-        finally:
-            self.server.shutdown()
-            self.server.server_close()
+    def bridge(
+        self,
+        lines: Iterable[bytes],
+        out: BinaryIO | Host,
+        reach: Callable[[DaemonInfo], DaemonInfo] = lambda info: info,
+    ) -> None:
+        """A conversation of these lines, where `reach` finds the daemon, given its address."""
+        with serving(self.respond) as server:
+            url = f"http://127.0.0.1:{server.server_port}/vault/a"
+            info = DaemonInfo(1, url, "the-token", "/v", "")
+            Bridge(lambda: reach(info), cast("BinaryIO", out), "1").run(lines)
 
 
 def legacy(request_id: object, method: str, **params: object) -> bytes:
@@ -284,7 +267,7 @@ def test_a_question_of_a_tool_goes_to_the_user_of_an_earlier_client(
 ) -> None:
     daemon, host = ScriptedDaemon(asking), Host({"result": {"action": "accept", "content": {}}})
     call = legacy("c", "tools/call", name="set_chunker", arguments={"a": 1}, _meta={"progressToken": 5})
-    daemon.bridge(host.lines(handshake({"elicitation": {}}, version), call), cast("BinaryIO", host))
+    daemon.bridge(host.lines(handshake({"elicitation": {}}, version), call), host)
     (question,) = host.questions
     assert (question["method"], question["params"]) == ("elicitation/create", asked)
     assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": {"content": []}}]
@@ -311,7 +294,7 @@ def test_a_question_of_a_tool_goes_to_the_user_of_an_earlier_client(
 def test_a_tool_that_never_gets_its_answer_is_given_up(answer: dict[str, object]) -> None:
     daemon, host = ScriptedDaemon(asking), Host(*[answer] * 4)
     call = legacy("c", "tools/call", name="set_chunker")
-    daemon.bridge(host.lines(handshake({"elicitation": {}}), call), cast("BinaryIO", host))
+    daemon.bridge(host.lines(handshake({"elicitation": {}}), call), host)
     assert [one["error"]["message"] for one in host.results] == ["the tool asked too often"]
     assert len(daemon.requests) == len(host.questions) == 4
     said = answer.get("result") or {"action": "cancel"}
@@ -327,7 +310,7 @@ def test_other_requests_of_an_earlier_client_are_handed_on_as_they_are(
 ) -> None:
     daemon = ScriptedDaemon(lambda message: {"jsonrpc": "2.0", "result": message["params"]})
     host = Host()
-    daemon.bridge(host.lines(handshake(capabilities), legacy("c", method, name="x")), cast("BinaryIO", host))
+    daemon.bridge(host.lines(handshake(capabilities), legacy("c", method, name="x")), host)
     assert host.results == [{"jsonrpc": "2.0", "id": "c", "result": {"name": "x"}}]
     (head,) = daemon.headers
     assert head["MCP-Protocol-Version"] == "2025-11-25"
@@ -347,7 +330,7 @@ def test_other_requests_of_an_earlier_client_are_handed_on_as_they_are(
 )
 def test_an_answer_that_is_no_message_is_an_error(found: bytes, said: str) -> None:
     daemon, host = ScriptedDaemon(lambda _: found), Host()
-    daemon.bridge(host.lines(modern(3, "tools/list")), cast("BinaryIO", host))
+    daemon.bridge(host.lines(modern(3, "tools/list")), host)
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": said}}]
 
 
@@ -363,7 +346,7 @@ def test_a_result_that_asks_nothing_is_handed_on_without_what_an_earlier_client_
     }
     daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": result}), Host()
     call = legacy("c", "tools/call", name="search")
-    daemon.bridge(host.lines(handshake({"elicitation": {}}), call), cast("BinaryIO", host))
+    daemon.bridge(host.lines(handshake({"elicitation": {}}), call), host)
     assert host.results == [
         {"jsonrpc": "2.0", "id": "c", "result": {"content": [], "inputRequests": {"a": {}}}}
     ]
@@ -401,7 +384,7 @@ def test_the_daemon_gets_all_but_handshakes_with_headers_that_repeat_what_later_
     sent: bytes, headers: dict[str, str]
 ) -> None:
     daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
-    daemon.bridge(host.lines(sent), cast("BinaryIO", host))
+    daemon.bridge(host.lines(sent), host)
     assert daemon.requests == [json.loads(sent)]
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
     (head,) = daemon.headers
@@ -436,7 +419,7 @@ def test_a_request_that_cannot_be_sent_is_answered_and_so_are_those_after_it() -
         yield from host.lines(odd)
         yield from host.lines(modern(4, "tools/list"))
 
-    daemon.bridge(lines(), cast("BinaryIO", host))
+    daemon.bridge(lines(), host)
     assert [one.get("error", {}).get("message") for one in host.results] == [
         "the bridge failed: UnicodeEncodeError",
         None,
@@ -517,42 +500,33 @@ def test_a_request_too_many_is_refused_until_another_is_answered() -> None:
 def test_a_daemon_that_is_gone_is_looked_for_once_more() -> None:
     daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
     with socket.create_server(("127.0.0.1", 0)) as closed:
-        gone = replace(daemon.info, url=f"http://127.0.0.1:{closed.getsockname()[1]}")
-    found = [daemon.info, gone]
-    reached: list[DaemonInfo] = []
+        gone = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    reached: list[str] = []
 
-    def reach() -> DaemonInfo:
-        reached.append(found.pop())
-        return reached[-1]
+    def reach(info: DaemonInfo) -> DaemonInfo:
+        reached.append(info.url if reached else gone)
+        return replace(info, url=reached[-1])
 
-    try:
-        Bridge(reach, cast("BinaryIO", host), "1").run(host.lines(modern(3, "tools/list")))
-    finally:
-        daemon.server.shutdown()
-        daemon.server.server_close()
+    daemon.bridge(host.lines(modern(3, "tools/list")), host, reach)
     assert host.results == [{"jsonrpc": "2.0", "id": 3, "result": 1}]
-    assert reached == [gone, daemon.info]
+    assert (reached[0], len(reached)) == (gone, 2)
 
 
 def test_the_daemon_is_looked_for_once_while_it_answers() -> None:
     daemon, host = ScriptedDaemon(lambda _: {"jsonrpc": "2.0", "result": 1}), Host()
     reached: list[DaemonInfo] = []
 
-    def reach() -> DaemonInfo:
-        reached.append(daemon.info)
-        return daemon.info
+    def reach(info: DaemonInfo) -> DaemonInfo:
+        reached.append(info)
+        return info
 
     def lines() -> Iterator[bytes]:
         yield from host.lines(modern(3, "tools/list"))
         yield from host.lines(modern(4, "tools/list"))
 
-    try:
-        Bridge(reach, cast("BinaryIO", host), "1").run(lines())
-    finally:
-        daemon.server.shutdown()
-        daemon.server.server_close()
+    daemon.bridge(lines(), host, reach)
     assert [one["id"] for one in host.results] == [3, 4]
-    assert reached == [daemon.info]
+    assert len(reached) == 1
 
 
 def test_where_no_daemon_listens_its_address_is_said() -> None:

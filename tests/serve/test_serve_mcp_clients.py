@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from mcp.client.client import Client
-from mcp_clients import ERAS, TRANSPORTS, call, talk
-from mcp_types import ResourceTemplateReference
+from mcp_clients import ERAS, TRANSPORTS, talk
+from mcp_types import CallToolResult, ResourceTemplateReference
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from serve_api import Api
 
-from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.mcp import protocol
-
-pytestmark = pytest.mark.parametrize(("transport", "era"), [(t, e) for t in TRANSPORTS for e in ERAS])
 
 MAX_READ_BYTES = 4_608
 """Of what a model reads of the list: names, descriptions, arguments."""
@@ -33,14 +31,6 @@ QUESTIONS: dict[str, dict[str, object]] = {
     "status": {},
     "ask": {"query": "What shows the rings of Saturn?"},
 }
-WITH_ROWS = {endpoint.name for endpoint in ENDPOINTS} | {
-    "read_note",
-    "get_notes",
-    "fetch",
-    "list_notes",
-    "recent_changes",
-}
-READ_ONLY = {name for name in QUESTIONS if name in WITH_ROWS}
 
 
 def as_json(model: Any) -> dict[str, Any]:
@@ -92,11 +82,50 @@ def incomplete(schema: dict[str, Any], place: str = "") -> list[str]:
     )
 
 
-def test_the_tools_are_listed_with_schemas_and_fit(api: Api, transport: str, era: str) -> None:
-    listed = talk(api, transport, era, lambda client: client.list_tools())
-    assert not too_long(as_json(listed)), too_long(as_json(listed))
-    tools = {tool.name: tool for tool in listed.tools}
-    assert set(tools) - {"run_eval"} == {*READ_ONLY, "set_chunker"}
+@dataclass(frozen=True)
+class Said:
+    """What one client is told, in one conversation."""
+
+    era: str
+    listed: Any
+    results: dict[str, CallToolResult]
+    failed: CallToolResult
+    templates: Any
+    completed: Any
+    read: Any
+    prompts: Any
+    prompt: Any
+    handshake: Any
+
+
+@pytest.fixture(scope="module", params=[(t, e) for t in TRANSPORTS for e in ERAS], ids="-".join)
+def said(request: pytest.FixtureRequest, api: Api) -> Said:
+    transport, era = request.param
+
+    async def ask(client: Client) -> Said:
+        templates = await client.list_resource_templates()
+        ref = ResourceTemplateReference(uri=templates.resource_templates[0].uri_template)
+        legacy = era == "legacy"
+        return Said(
+            era,
+            await client.list_tools(),
+            {name: await client.call_tool(name, given) for name, given in QUESTIONS.items()},
+            await client.call_tool("read_note", {"path": "Nowhere"}),
+            templates,
+            await client.complete(ref, {"name": "path", "value": "sk"}),
+            await client.read_resource("vault://Sky.md"),
+            await client.list_prompts(),
+            await client.get_prompt("answer_from_vault", {"question": "Why {x}?"}),
+            client.session.initialize_result if legacy else await client.session.send_discover(era),
+        )
+
+    return talk(api, transport, era, ask)
+
+
+def test_the_tools_are_listed_with_schemas_and_fit(said: Said) -> None:
+    assert not too_long(as_json(said.listed)), too_long(as_json(said.listed))
+    tools = {tool.name: tool for tool in said.listed.tools}
+    assert set(tools) - {"run_eval"} == {*QUESTIONS, "set_chunker"}
     for tool in tools.values():
         assert tool.description
         assert tool.input_schema["type"] == "object"
@@ -106,89 +135,49 @@ def test_the_tools_are_listed_with_schemas_and_fit(api: Api, transport: str, era
         assert incomplete(tool.output_schema) == [], tool.name
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint is (tool.name != "set_chunker")
-    assert tools["set_chunker"].annotations is not None
     assert tools["set_chunker"].annotations.destructive_hint is True
 
 
-def test_every_reading_tool_answers(api: Api, transport: str, era: str) -> None:
-    async def ask(client: Client) -> dict[str, Any]:
-        return {
-            name: await client.call_tool(name, given)
-            for name, given in QUESTIONS.items()
-            if name in READ_ONLY
-        }
-
-    results = talk(api, transport, era, ask)
-    assert [name for name, result in results.items() if result.is_error] == []
-    for result in results.values():  # for hosts that show the model only one of the two
-        assert json.loads(result.content[0].text) == result.structured_content
-    assert results["search"].structured_content["results"][0]["path"] == "Sky.md"
-    assert "ripe starter" in results["read_note"].structured_content["text"]
-    assert "ripe starter" in results["fetch"].structured_content["text"]
-    bread, sky, nowhere = results["get_notes"].structured_content["notes"]
-    assert ("ripe starter" in bread["text"], "rings of Saturn" in sky["text"]) == (True, True)
-    assert nowhere["error"] == "no such note in the index: 'Nowhere'"
-    listed = results["list_notes"].structured_content
-    assert ([one["path"] for one in listed["notes"]], listed["count"]) == (["Bread.md", "Sky.md"], 2)
-    assert {one["path"] for one in results["recent_changes"].structured_content["notes"]} == {
-        "Bread.md",
-        "Sky.md",
-    }
-    assert results["links"].structured_content["outgoing"][0]["resolved"] == "Sky.md"
-    assert results["status"].structured_content["notes"] == 2
+def test_every_reading_tool_answers(said: Said) -> None:
+    assert [name for name, result in said.results.items() if result.is_error] == []
+    for result in said.results.values():  # for hosts that show the model only one of the two
+        (content,) = result.content
+        assert content.type == "text"
+        assert json.loads(content.text) == result.structured_content
+    found = {name: json.dumps(result.structured_content) for name, result in said.results.items()}
+    assert all("Sky.md" in found[name] for name in ("search", "get_notes", "list_notes", "links", "ask"))
+    assert all("ripe starter" in found[name] for name in ("read_note", "fetch", "get_notes"))
 
 
-def test_an_error_is_the_line_of_the_http_api(api: Api, transport: str, era: str) -> None:
-    result = call(api, "read_note", {"path": "Nowhere"}, transport, era)
-    assert result.is_error
-    assert result.content[0].type == "text"
+def test_an_error_is_the_line_of_the_http_api(api: Api, said: Said) -> None:
+    assert said.failed.is_error
+    assert said.failed.content[0].type == "text"
     over_http = api.ask("/v1/note?path=Nowhere").json["error"]
     assert isinstance(over_http, dict)
-    assert result.content[0].text == over_http["message"]
+    assert said.failed.content[0].text == over_http["message"]
 
 
-def test_notes_are_resources_with_completion(api: Api, transport: str, era: str) -> None:
-    async def ask(client: Client) -> tuple[Any, Any, Any]:
-        templates = await client.list_resource_templates()
-        (template,) = templates.resource_templates
-        ref = ResourceTemplateReference(uri=template.uri_template)
-        found = await client.complete(ref, {"name": "path", "value": "sk"})
-        return template, found, await client.read_resource("vault://Sky.md")
-
-    template, found, read = talk(api, transport, era, ask)
+def test_notes_are_resources_with_completion(said: Said) -> None:
+    (template,) = said.templates.resource_templates
     assert template.uri_template == "vault://{+path}"
-    assert found.completion.values == ["Sky.md"]
-    assert "rings of Saturn" in read.contents[0].text
+    assert said.completed.completion.values == ["Sky.md"]
+    assert "rings of Saturn" in said.read.contents[0].text
 
 
-def test_a_prompt_names_what_it_is_about(api: Api, transport: str, era: str) -> None:
-    async def ask(client: Client) -> tuple[Any, Any]:
-        return await client.list_prompts(), await client.get_prompt(
-            "answer_from_vault", {"question": "Why {x}?"}
-        )
-
-    listed, got = talk(api, transport, era, ask)
-    assert {one.name for one in listed.prompts} == {"answer_from_vault", "find_related", "weekly_review"}
-    assert "Why {x}?" in got.messages[0].content.text
+def test_a_prompt_names_what_it_is_about(said: Said) -> None:
+    names = {one.name for one in said.prompts.prompts}
+    assert names == {"answer_from_vault", "find_related", "weekly_review"}
+    assert "Why {x}?" in said.prompt.messages[0].content.text
 
 
-def test_the_bridge_says_of_the_server_what_the_server_says(api: Api, transport: str, era: str) -> None:
-    async def handshake(client: Client) -> Any:
-        session = client.session
-        if era == "legacy":
-            return session.initialize_result
-        return await session.send_discover(era)
-
-    said = talk(api, transport, era, handshake)
-    found = as_json(said) if era == "legacy" else said
+def test_the_bridge_says_of_the_server_what_the_server_says(said: Said) -> None:
+    is_legacy = said.era == "legacy"
+    found = as_json(said.handshake) if is_legacy else said.handshake
     version = found.get("serverInfo", {}).get("version") or found["_meta"][protocol.SERVER_KEY]["version"]
-    expected = (
+    assert found == (
         protocol.initialize_result(version, HANDSHAKE_PROTOCOL_VERSIONS[-1])
-        if era == "legacy"
+        if is_legacy
         else protocol.discover_result(version)
     )
-    assert found == expected
-    assert (protocol.HANDSHAKE_VERSIONS, protocol.MODERN_VERSIONS) == (
-        HANDSHAKE_PROTOCOL_VERSIONS,
-        MODERN_PROTOCOL_VERSIONS,
-    )
+    assert protocol.HANDSHAKE_VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
+    assert protocol.MODERN_VERSIONS == MODERN_PROTOCOL_VERSIONS

@@ -55,12 +55,6 @@ def test_an_allowed_page_may_ask(api: Api) -> None:
     assert found.headers["access-control-allow-origin"] == "app://obsidian.md"
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_there_are_no_sessions_and_no_streams(api: Api, method: str) -> None:
-    refused = api.ask("/mcp", method, b"", JSON)
-    assert (refused.status, refused.kind, refused.headers["allow"]) == (405, "request", "POST")
-
-
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b"\xff", b"[" * 100_000])
 def test_what_is_no_message_is_refused(api: Api, body: bytes) -> None:
     refused = api.ask("/mcp", "POST", body, JSON)
@@ -81,19 +75,6 @@ def lines(api: Api, *messages: object, environ: dict[str, str] | None = None) ->
     assert ran.returncode == 0, ran.stderr
     assert b"Traceback" not in ran.stderr
     return [json.loads(line) for line in ran.stdout.splitlines()]
-
-
-def test_the_bridge_answers_whatever_line_comes(api: Api) -> None:
-    unknown = {"jsonrpc": "2.0", "id": 3, "method": "no/such"}
-    ping = {"jsonrpc": "2.0", "id": 4, "method": "ping"}
-    found = lines(api, INITIALIZE, "{\n", "\n", "[1]\n", unknown, ping, {"id": 9, "result": {}}, LIST)
-    by_id = {one["id"]: one for one in found if one["id"] is not None}
-    assert set(by_id) == {1, 3, 4, "two"}
-    assert by_id[1]["result"]["protocolVersion"] == "2025-06-18"
-    assert by_id[3]["error"]["code"] == -32601
-    assert by_id[4]["result"] == {}
-    assert by_id["two"]["result"]["tools"]
-    assert [one["error"]["code"] for one in found if one["id"] is None] == [-32700, -32600]
 
 
 LOADED = """

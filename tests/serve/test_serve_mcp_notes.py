@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from hashlib import sha256
 
 import pytest
 from mcp_in_process import Tools, opened
@@ -126,6 +127,7 @@ def test_the_first_page_of_a_long_note_names_its_headings_and_the_others_do_not(
 
 def test_an_id_is_a_note_or_a_section_of_one(garden: Tools) -> None:
     short = garden.answer("fetch", id="Short.md")
+    assert list(short) == ["id", "title", "text", "url", "metadata"]
     assert (short["id"], short["title"], short["text"]) == ("Short.md", "Short", GARDEN["Short.md"])
     assert short["url"].endswith("Short.md")
     assert short["metadata"].keys() == {"path", "modified_time"}
@@ -181,12 +183,18 @@ def test_a_hit_is_short_or_whole(garden: Tools) -> None:
     assert whole["modified_time"].startswith("20")
     assert set(whole) - set(short) == {"content", "modified_time"}
     assert set(short) - set(whole) == {"snippet"}
+    (parent,) = garden.answer("search", query="ripe starter", limit=1, expand="parent")["results"]
+    assert parent["passage"]["kind"] == "parent"
+    assert parent["passage"]["text"].startswith("# Short")
 
 
 def test_an_answer_holds_the_whole_passages_where_they_are_wanted(garden: Tools) -> None:
     question = "What do peas do?"
     answered = garden.answer("ask", query=question)
     assert (answered["kind"], answered["passages"]) == ("quotes", [])
+    (citation, *_) = answered["sentences"][0]["citations"]
+    quote = GARDEN[citation["path"]][citation["start_pos"] : citation["end_pos"]]
+    assert citation["sha256"] == sha256(quote.encode()).hexdigest()
     read = garden.answer("ask", query=question, passages=True)["passages"]
     assert read[0]["content"] in GARDEN[read[0]["path"]]
     assert all("snippet" not in one for one in read)
@@ -208,7 +216,10 @@ def test_notes_are_listed_in_pages_of_the_size_that_is_asked_for(garden: Tools) 
     [
         ("search", {}, "query: is required"),
         ("search", {"q": "pea", "limit": 0}, "limit = 0: "),
+        ("search", {"q": "tag:"}, "column 5: tag: needs a value"),
         ("read_note", {"path": None}, "path: is required"),
+        ("read_note", {"path": "/etc/passwd"}, "'/etc/passwd' is outside of the vault"),
+        ("read_note", {"path": "../../etc/passwd"}, "no such note in the index: '../../etc/passwd'"),
         ("links", {"path": "Nowhere"}, "no such note in the index: 'Nowhere'"),
     ],
 )

@@ -31,9 +31,9 @@ from waiting import DEADLINE_S
 
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.serve.api.endpoints import ENDPOINTS
-from vault_indexer.serve.mcp.actions import AgentActions
+from vault_indexer.serve.api.respond import AgentActions
 from vault_indexer.serve.mcp.reading import TEXT_TOKENS, page_length
-from vault_indexer.serve.mcp.server import ToolCalls
+from vault_indexer.serve.mcp.server import ConfirmationCodes, ToolCalls
 from vault_indexer.serve.mcp.views import tool_views
 from vault_indexer.vaults import ClosedVault, Vaults
 
@@ -42,6 +42,7 @@ GARDEN = {
     "Beans.md": LONG,
     "Plots/Broad beans.md": "Beans of the plot.\n",
     "Bean.md": "One.\n",
+    ".obsidian/secret.md": "Not for anybody.\n",
     **{f"Log/{number:03}.md": "Rain.\n" for number in range(101)},
 }
 SKY = {"Moon.md": "# Moon\n\nThe telescope shows its craters.\n"}
@@ -122,6 +123,27 @@ def test_a_resource_names_its_vault_where_there_are_several(both: Tools) -> None
     assert "'Moon.md' does not begin with the name of a vault: closed, garden, sky" in read(both, "Moon.md")
     assert "no such note in the index: 'Moon.md'" in read(both, "garden/Moon.md")
     assert "its index\nis gone" in read(both, "closed/Moon.md")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../garden/Bean.md",
+        "..%2Fgarden%2FBean.md",
+        "%2e%2e/garden/Bean.md",
+        "x/..%5c..%5cBean.md",
+        "/etc/passwd",
+        "%2Fetc%2Fpasswd",
+        "C:%5CWindows%5Cwin.ini",
+        "Bean.md%00",
+        ".obsidian/secret.md",
+        "Nowhere.md",
+    ],
+)
+def test_no_resource_lies_outside_of_the_index(garden: Tools, path: str) -> None:
+    said = read(garden, path)
+    assert said.startswith("refused: ")
+    assert "\n" not in said
 
 
 NOTE = ResourceTemplateReference(uri="vault://{+path}")
@@ -383,7 +405,7 @@ def test_a_strategy_that_is_not_offered_is_refused(garden: Tools) -> None:
 def test_the_strategy_is_that_of_the_vault_that_is_named(both: Tools) -> None:
     own = {name: StrategyInMemory() for name in ("garden", "sky")}
     tools, setting = both.with_strategy()
-    tools = replace(tools, actions_of=lambda vault: AgentActions(own[vault]))
+    tools = replace(tools, actions_of=lambda vault: AgentActions(own.get(vault, setting)))
 
     server = tools.server()
 
@@ -399,3 +421,19 @@ def test_the_strategy_is_that_of_the_vault_that_is_named(both: Tools) -> None:
     code = str(choose("sky")["message"]).rpartition("code = ")[2].strip(".")
     assert choose("sky", confirm=True, code=code)["changed"] is True
     assert (own["sky"].strategy, own["garden"].strategy, setting.strategy) == ("paragraph", "word", "word")
+
+
+def test_a_code_is_valid_once_and_for_its_own_change_alone() -> None:
+    codes = ConfirmationCodes()
+    code = codes.issue("garden", "word")
+    assert codes.redeem(code, "garden", "word")
+    assert not codes.redeem(code, "garden", "word")
+    assert not codes.redeem("unknown", "garden", "word")
+    for vault, strategy in (("work", "word"), ("garden", "sentence")):
+        assert not codes.redeem(codes.issue("garden", "word"), vault, strategy)
+
+
+def test_the_latest_32_codes_are_valid() -> None:
+    codes = ConfirmationCodes()
+    issued = [codes.issue("garden", "word") for _ in range(33)]
+    assert [codes.redeem(code, "garden", "word") for code in issued] == [False, *[True] * 32]

@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from asgi import exchange
 from starlette.applications import Starlette
 
-from vault_indexer.serve.http.guard import Message
 from vault_indexer.serve.http.page_files import CONTENT_SECURITY_POLICY, page_files, page_routes
 
 FILES = page_files()
@@ -24,26 +24,9 @@ DIAGRAMS = "/page/diagrams.html"
 
 def ask(path: str, method: str = "GET", etag: str = "") -> tuple[int, Mapping[str, str], bytes]:
     """Status, headers and body of the answer."""
-    sent: list[Message] = []
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
     headers = [(b"if-none-match", etag.encode())] if etag else []
-    scope = {
-        "type": "http",
-        "method": method,
-        "path": path,
-        "root_path": "",
-        "query_string": b"",
-        "headers": headers,
-    }
-    asyncio.run(Starlette(routes=page_routes(FILES))(scope, receive, send))
-    found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], found, b"".join(one.get("body", b"") for one in sent[1:])
+    found = asyncio.run(exchange(Starlette(routes=page_routes(FILES)), path, method, headers=headers))
+    return found.status, found.headers, found.body
 
 
 @pytest.mark.parametrize(

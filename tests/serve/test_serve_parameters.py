@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -26,10 +27,11 @@ QUESTIONS = (
 )
 
 
-def documented(api: Api, route: str, method: str = "get") -> dict[str, dict[str, Any]]:
+@cache
+def documented(api: Api, route: str) -> dict[str, dict[str, Any]]:
     """The parameters of a route by name, as the OpenAPI document describes them."""
     paths: Any = api.ask("/openapi.json").json["paths"]
-    return {one["name"]: one for one in paths[f"/v1/{route}"][method].get("parameters", ())}
+    return {one["name"]: one for one in paths[f"/v1/{route}"]["get"].get("parameters", ())}
 
 
 def given(parameters: dict[str, dict[str, Any]], **chosen: object) -> str:

@@ -26,18 +26,6 @@ def test_pause_and_resume(api: Api) -> None:
     assert (resumed.status, resumed.json["paused"]) == (200, False)
 
 
-@pytest.mark.parametrize("route", ["/v1/pause", "/v1/resume"])
-def test_a_page_cannot_pause(api: Api, route: str) -> None:
-    assert api.ask(route).status == 405
-    assert api.post(route, b"{}", kind="text/plain").status == 415
-    assert (
-        api.ask(route, "POST", b"{}", {"Authorization": "", "Content-Type": "application/json"}).status == 401
-    )
-    foreign = {"Content-Type": "application/json", "Origin": "https://example.org"}
-    assert api.ask(route, "POST", b"{}", foreign).status == 403
-    assert api.ask("/v1/status").json["paused"] is False
-
-
 @pytest.mark.parametrize(
     "body",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -26,6 +27,7 @@ JSON = st.recursive(
 BUDGET = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@cache
 def routes(api: Api, method: str) -> dict[str, Any]:
     """The operations of the document by path; no stream and no rebuild."""
     paths: Any = api.ask("/openapi.json").json["paths"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
 import pytest
+from asgi import exchange
 
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.http.guard import Message, Receive, Send
@@ -46,23 +46,9 @@ class TwoVaults:
 
 def ask(app: object, path: str, query: bytes = b"", kind: str = "http", method: str = "GET") -> str:
     """What is answered instead of the application: status and message; "" where the application is asked."""
-    sent: list[Message] = []
-
-    async def send(message: Message) -> None:
-        sent.append(message)
-
-    async def receive() -> Message:
-        return {}
-
-    async def run() -> None:
-        scope = {"type": kind, "method": method, "path": path, "query_string": query}
-        await app(scope, receive, send)  # type: ignore[operator]
-
-    asyncio.run(run())
-    if not sent:
-        return ""
-    error = json.loads(sent[1]["body"])["error"]
-    return f"{sent[0]['status']} {error['kind']}: {error['message']}"
+    found = asyncio.run(exchange(app, path, method, type=kind, query_string=query))
+    status, error, message = found.error if found.sent else (0, "", "")
+    return f"{status} {error}: {message}" if status else ""
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,10 @@ import pytest
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.daemon.discovery import DaemonInfo, KeptAddress
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
+from vault_indexer.serve.app import Site
 from vault_indexer.serve.http.guard import App, Message, Receive, Send
 from vault_indexer.serve.server import (
-    Site,
+    Announcements,
     address_to_keep,
     bind,
     bind_again,
@@ -130,10 +132,11 @@ def test_a_site_that_fails_ends_its_server_with_its_failure(tmp_path: Path) -> N
         return failures[0] if failures else None
 
     with bind(0) as listener:
-        info = daemon_info(listener, str(tmp_path), ServerSettings())
-        site = Site(Vaults([]), info, lambda: announced.append(1), failure)
+        settings = ServerSettings()
+        info = daemon_info(listener, str(tmp_path), settings)
+        site = Site(Vaults([]), info, settings, announce_again=lambda: announced.append(1), failure=failure)
         with pytest.raises(IndexUnusableError, match="the index is gone"):
-            run(site, listener, ServerSettings(), is_ready)
+            run(site, listener, is_ready)
     assert ready == [info]
     assert announced
 
@@ -207,3 +210,65 @@ def test_whether_a_server_must_end_is_asked_at_once_and_then_every_second() -> N
     with ended_by_signals(), bind(0) as listener:
         serve_app(lambda _: no_content, listener, 4, end_soon, must_end)
     assert asked == [True]
+
+
+INFO = DaemonInfo(os.getpid(), "http://127.0.0.1:1", "the-token", "/v", "")
+
+
+def test_an_announcement_that_was_deleted_with_its_folder_is_written_again(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("kept", "made again", "gone")]
+    with closing(Announcements()) as announced:
+        for folder in folders:
+            folder.mkdir()
+            announced.add(folder, INFO)
+        kept, again, gone = (folder / "daemon.json" for folder in folders)
+        whole = kept.read_text("utf-8")
+        kept.write_text("of another process")
+        for folder in folders[1:]:
+            shutil.rmtree(folder)
+        folders[1].mkdir()
+        announced.again()
+        assert (kept.read_text("utf-8"), again.read_text("utf-8")) == ("of another process", whole)
+        assert not gone.parent.exists()
+    assert not again.exists()
+
+
+def test_one_that_was_taken_back_is_not_written_again(tmp_path: Path) -> None:
+    with closing(Announcements()) as announced:
+        announced.add(tmp_path, INFO)
+        announced.remove(tmp_path)
+        announced.again()
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    with closing(Announcements()) as announced:
+        with pytest.raises(IndexUnusableError, match=r"cannot write .*missing/daemon\.json: No such file"):
+            announced.add(missing, INFO)
+        with pytest.raises(IndexUnusableError, match=r"cannot write .*missing/address\.json: No such file"):
+            announced.keep(missing, KeptAddress(1, "the-token"))
+        missing.mkdir()
+        announced.again()
+        assert (missing / "daemon.json").exists()
+
+
+async def has_no_delay(listener: socket.socket) -> bool:
+    """Whether the system sends what is written to an accepted connection at once."""
+    found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    async def accept(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        found.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    async with await asyncio.start_server(accept, sock=listener):
+        _, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
+        try:
+            return bool(await found)
+        finally:
+            writer.close()
+
+
+def test_no_part_of_an_answer_waits_for_the_client_to_acknowledge_another() -> None:
+    """Else head and body, two writes, are 40 ms apart on every connection that is kept."""
+    assert asyncio.run(has_no_delay(bind(0)))

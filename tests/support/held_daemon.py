@@ -11,7 +11,8 @@ from held_build import Gates, held_assembly
 from vault_indexer.bootstrap import resolve_target
 from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.serve.server import Announcements, Site, bind, daemon_info, ended_by_signals, run
+from vault_indexer.serve.app import Site
+from vault_indexer.serve.server import Announcements, bind, daemon_info, ended_by_signals, run
 from vault_indexer.service import VaultService
 from vault_indexer.vaults import Vaults
 
@@ -31,7 +32,7 @@ def main(vault: Path, index_dir: Path, gates: Path) -> None:
         closing(VaultService(DaemonSession(held_assembly(target, Gates(gates))))) as service,
     ):
         info = daemon_info(listener, str(vault), settings)
-        run(Site(Vaults.of(service), info, announced.again), listener, settings, ready)
+        run(Site(Vaults.of(service), info, settings, announce_again=announced.again), listener, ready)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,10 @@ def serving(
         def log_message(self, format: str, *args: object) -> None:
             """Silence."""
 
-    server = ThreadingHTTPServer((address, port), Handler)
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 64  # clients may come all at once
+
+    server = Server((address, port), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

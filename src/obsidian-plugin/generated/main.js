@@ -1,4 +1,4 @@
-// Built from sources with the digest da7a845aa9dd8f6b8fd8b633f8230f4c526de9b4c505e81a9dfa79ea427974a3
+// Built from sources with the digest 59c424129d2d509f2b76e3fc18b62ec2a051bffec0f61ba98cd92588af06528b
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -41,7 +41,11 @@ var import_obsidian4 = require("obsidian");
 
 // src/client.ts
 var import_obsidian = require("obsidian");
+
+// src/answers.ts
 var FIELDS = "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
+
+// src/client.ts
 var NoDaemonError = class extends Error {
   constructor(command, isKnown) {
     super("The daemon of this vault is not running");

@@ -1,9 +1,12 @@
-// What the plugin reads of the daemon's answers. `shapes` has the whole of them.
+// The part of the daemon's answers that the plugin reads. `shapes` has the whole of them.
 
 import type * as shapes from "./generated/shapes";
-import type { FIELDS } from "./client";
 
 export type { Explanation, Mention, MentionsAnswer, RelatedAnswer, RelatedNote, Why } from "./generated/shapes";
+
+/** The keys of a hit that are read; the rest of it (its whole text, its properties) is not sent while typing. */
+export const FIELDS =
+  "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
 
 type Names<List extends string> = List extends `${infer First},${infer Rest}` ? First | Names<Rest> : List;
 

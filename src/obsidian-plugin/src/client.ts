@@ -2,11 +2,7 @@
 
 import { requestUrl, type RequestUrlResponse } from "obsidian";
 import type { DaemonInfo, Discovery } from "./discovery";
-import type { Explanation, MentionsAnswer, RelatedAnswer, SearchAnswer, Status } from "./answers";
-
-/** The keys of a hit that are read; the rest of it (its whole text, its properties) is not sent while typing. */
-export const FIELDS =
-  "path,kind,title,language,header_path,chunk_id,start_pos,end_pos,end_line,line,relevance,snippet,marks,stale,copies,why";
+import { FIELDS, type Explanation, type MentionsAnswer, type RelatedAnswer, type SearchAnswer, type Status } from "./answers";
 
 /** No daemon can be reached. `command` starts one, if it is known. */
 export class NoDaemonError extends Error {

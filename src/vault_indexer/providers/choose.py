@@ -11,7 +11,7 @@ from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import Embedder, EmbeddingModel
 from vault_indexer.providers import e5, llamaindex, multilingual, wordllama
-from vault_indexer.providers.packages import is_installed
+from vault_indexer.providers.remote import is_installed
 from vault_indexer.providers.token_weights import TokenWeights
 from vault_indexer.providers.wordllama import WordLlamaEmbedder, wordllama_model
 

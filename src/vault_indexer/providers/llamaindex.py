@@ -15,8 +15,13 @@ from vault_indexer.config.manifest import E5_PREFIXES
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
-from vault_indexer.providers.packages import package_folder
-from vault_indexer.providers.remote import ProviderInfo, api_key, extra_needed, require_setting
+from vault_indexer.providers.remote import (
+    ProviderInfo,
+    api_key,
+    extra_needed,
+    package_folder,
+    require_setting,
+)
 from vault_indexer.providers.unit import encodable, unit_rows
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What all providers on LlamaIndex share: API keys, URLs, and errors a person can act on."""
+"""What providers share: where a package keeps its data, API keys, URLs, and errors a person can act on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
 
 from vault_indexer.errors import ProviderError
 
@@ -26,6 +28,19 @@ _SECRETS = re.compile(
     re.IGNORECASE,
 )
 """Names and passwords in addresses, and what providers repeat of a key, often shortened by stars."""
+
+
+def is_installed(package: str) -> bool:
+    """Whether the package can be found. It is not imported."""
+    return find_spec(package) is not None
+
+
+def package_folder(package: str, install: str) -> Path:
+    """The folder of an installed package. Raises ProviderError that says `install` where it is missing."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        raise ProviderError(f"the Python package {package} is not installed: {install}")
+    return Path(next(iter(spec.submodule_search_locations)))
 
 
 @dataclass(frozen=True, slots=True)

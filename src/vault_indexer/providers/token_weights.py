@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.errors import ProviderError
-from vault_indexer.providers.packages import package_folder
+from vault_indexer.providers.remote import package_folder
 
 if TYPE_CHECKING:
     import tokenizers

@@ -12,18 +12,27 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from vault_indexer.config.settings import ServerSettings
 from vault_indexer.contract.codec import encode
 from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.parameters import Value, request_of
 from vault_indexer.contract.requests import RebuildOptions
+from vault_indexer.daemon.discovery import DaemonInfo
 from vault_indexer.errors import ProviderError, VaultIndexerError
 from vault_indexer.model import AskLine, AskRequest, DaemonState, ErrorReport, Proof, StatusReport
 from vault_indexer.serve.api.endpoints import ASK, ENDPOINTS, PROOF, REBUILD, REBUILD_STATE, Endpoint
 from vault_indexer.serve.api.events import StatusEvents
 from vault_indexer.serve.api.openapi import LINES, OPENAPI_PATH, ApiDocument
-from vault_indexer.serve.api.respond import AnswerContext, answer, ask_events, extension_routes
+from vault_indexer.serve.api.respond import (
+    AgentActions,
+    AnswerContext,
+    answer,
+    ask_events,
+    extension_routes,
+    no_actions,
+)
 from vault_indexer.serve.http.guard import GIVEN_UP, App, Guard, GuardRules
 from vault_indexer.serve.http.metrics import METRICS_PATH, DaemonMetrics
 from vault_indexer.serve.http.page_files import page_files, page_routes
@@ -41,10 +50,8 @@ from vault_indexer.serve.http.routes import (
     internal_error,
 )
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT, VaultChoice, without_prefix
-from vault_indexer.serve.mcp.actions import NO_ACTIONS, AgentActions
 from vault_indexer.serve.mcp.app import McpApp, VaultTools, with_mcp
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
-from vault_indexer.serve.mcp.tools import ToolContext
 from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
@@ -61,38 +68,44 @@ _EVENT_STREAM: Json = {
 }
 
 
-ActionsOf = Callable[[str], AgentActions]
-"""What tools of agents may do for the vault of a name; "" where a request names none."""
-
-
-def no_actions(_: str) -> AgentActions:
-    """Those of a server that only asks the service."""
-    return NO_ACTIONS
-
-
 @dataclass(frozen=True, slots=True)
-class ServerOptions:
-    """The token and the port of this server, and its settings. `stopping` says that long answers must end.
-    `actions` gives what it offers for a vault beyond asking the service."""
+class Site:
+    """What a server answers for, and how it is announced.
 
-    token: str
-    port: int
+    `info` is what is announced of it: its address and token. `actions_of` gives what tools of agents may do
+    for the vault of a name. `announce_again` is called every second: a `daemon.json` that was deleted is
+    written again. `failure` is the reason why the server has to end, None while it can go on.
+    """
+
+    vaults: Vaults
+    info: DaemonInfo
     settings: ServerSettings
-    stopping: Callable[[], bool] = lambda: False
-    actions: ActionsOf = no_actions
+    actions_of: Callable[[str], AgentActions] = no_actions
+    announce_again: Callable[[], None] = lambda: None
+    failure: Callable[[], VaultIndexerError | None] = lambda: None
+
+    @property
+    def port(self) -> int:
+        return urlsplit(self.info.url).port or 0
 
 
-def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoint[Any]] = ENDPOINTS) -> App:
+def make_app(
+    site: Site,
+    stopping: Callable[[], bool] = lambda: False,
+    endpoints: Sequence[Endpoint[Any]] = ENDPOINTS,
+) -> App:
     """The ASGI application, guard included, with a route for each of the endpoints, and for those of optional
-    packages."""
+    packages. When the server is `stopping`, long answers end."""
+    vaults, settings = site.vaults, site.settings
     endpoints = (*endpoints, *(route.endpoint for route in extension_routes()))
     hidden = {route.endpoint.name for route in extension_routes() if not route.is_public}
-    daemon = DaemonState(running=True, pid=os.getpid(), url=f"http://127.0.0.1:{options.port}")
-    context = partial(_context_of_request, vaults, daemon, options)
+    daemon = DaemonState(running=True, pid=os.getpid(), url=site.info.url)
+    general = AnswerContext(vaults, daemon, stopping, actions_of=site.actions_of)
+    context = partial(_context_of_request, general)
     responses: dict[str, Respond] = {
-        **_responses_of_rebuilds(VaultRebuilds(vaults), options.stopping),
+        **_responses_of_rebuilds(VaultRebuilds(vaults), stopping),
         ASK.name: _respond_to_question(context),
-        PROOF.name: partial(_prove, options),
+        PROOF.name: partial(_prove, site),
     }
     document = ApiDocument(
         "vault-indexer", "Search a folder of Markdown notes by meaning, by word and by link."
@@ -112,29 +125,24 @@ def make_app(vaults: Vaults, options: ServerOptions, endpoints: Sequence[Endpoin
     metrics = DaemonMetrics(partial(_statuses, vaults), known)
     others = [
         *page_routes(page),
-        _events_route(StatusEvents(partial(_status, vaults, daemon), options.stopping)),
+        _events_route(StatusEvents(partial(_status, general), stopping)),
         get_route(METRICS_PATH, partial(_figures, metrics)),
     ]
     rules = GuardRules(
-        token=options.token,
-        port=options.port,
-        allowed_origins=frozenset(options.settings.allowed_origins),
-        max_concurrent=options.settings.max_concurrent,
-        timeout_s=options.settings.timeout_s,
+        token=site.info.token,
+        port=site.port,
+        allowed_origins=frozenset(settings.allowed_origins),
+        max_concurrent=settings.max_concurrent,
+        timeout_s=settings.timeout_s,
         long_lived=frozenset({EVENTS_PATH, MCP_PATH, *(one.path for one in endpoints if one.is_long_lived)}),
+        quick=frozenset(one.path for one in (*endpoints, PROOF) if one.is_quick),
         public=frozenset({PROOF.path, *page}),
         methods=methods_of(routes, others) | dict.fromkeys((MCP_PATH, f"{MCP_PATH}/"), frozenset({"POST"})),
     )
-    tools = VaultTools(partial(_tool_context, vaults, options, daemon), endpoints, options.settings.timeout_s)
-    mcp = McpApp(tools)
+    mcp = McpApp(VaultTools(general, endpoints, settings.timeout_s))
     rest = with_mcp(mcp, other_routes(others, document))
     guarded = Guard(VaultChoice(EndpointRoutes(routes, rest), vaults, rules.public), rules)
     return without_prefix(metrics.watch(guarded))
-
-
-def _tool_context(vaults: Vaults, options: ServerOptions, daemon: DaemonState) -> ToolContext:
-    context = AnswerContext(vaults, daemon, options.stopping)
-    return ToolContext(context, options.actions(""), options.actions)
 
 
 def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
@@ -145,19 +153,18 @@ def _statuses(vaults: Vaults) -> Mapping[str, StatusReport]:
     return found
 
 
-def _status(vaults: Vaults, daemon: DaemonState) -> StatusReport:
-    return replace(vaults.status(CHOSEN_VAULT.get()), daemon=daemon)
+def _status(context: AnswerContext) -> StatusReport:
+    return replace(context.vaults.status(CHOSEN_VAULT.get()), daemon=context.daemon)
 
 
-def _context_of_request(vaults: Vaults, daemon: DaemonState, options: ServerOptions) -> AnswerContext:
-    """What the answer to this request is made from: the vault that it names, and cancelled where nobody waits
-    for it any more."""
-    vault, given_up, stopping = CHOSEN_VAULT.get(), GIVEN_UP.get(), options.stopping
-    return AnswerContext(
-        vaults,
-        daemon,
-        lambda: stopping() or (given_up is not None and given_up.is_set()),
-        vault,
+def _context_of_request(general: AnswerContext) -> AnswerContext:
+    """What the answer to this request is made from: of the vault that it names, and cancelled when nobody
+    waits for it any more."""
+    given_up, stopping = GIVEN_UP.get(), general.is_cancelled
+    return replace(
+        general,
+        vault=CHOSEN_VAULT.get(),
+        is_cancelled=lambda: stopping() or (given_up is not None and given_up.is_set()),
     )
 
 
@@ -294,11 +301,11 @@ def _events_route(events: StatusEvents) -> StarletteRoute:
     return get_route(EVENTS_PATH, stream)
 
 
-def _prove(options: ServerOptions, arguments: Mapping[str, Value]) -> JSONResponse:
+def _prove(site: Site, arguments: Mapping[str, Value]) -> JSONResponse:
     from starlette.responses import JSONResponse
 
-    message = f"{options.port}:{arguments['challenge']}".encode()
-    proof = Proof(hmac.digest(options.token.encode(), message, "sha256").hex(), os.getpid())
+    message = f"{site.port}:{arguments['challenge']}".encode()
+    proof = Proof(hmac.digest(site.info.token.encode(), message, "sha256").hex(), os.getpid())
     return JSONResponse(encode(proof))
 
 

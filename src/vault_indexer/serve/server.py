@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -28,13 +27,12 @@ from vault_indexer.daemon.discovery import (
     write_address,
     write_daemon,
 )
-from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError, VaultIndexerError
-from vault_indexer.serve.app import ActionsOf, ServerOptions, make_app, no_actions
+from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
+from vault_indexer.serve.app import Site, make_app
 from vault_indexer.serve.http.connections import KEEP_ALIVE_S, Acceptor, Connection, connection_limit
 from vault_indexer.serve.http.guard import App
 from vault_indexer.system import ENDING_SIGNALS
 from vault_indexer.text.phrases import iso_moment
-from vault_indexer.vaults import Vaults
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -104,22 +102,6 @@ def bind_again(settings: ServerSettings, kept: KeptAddress | None) -> socket.soc
     return bind(settings.port)
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """What a server answers for, and how it is announced.
-
-    `info` is what is announced of it; its port is the listener's. `announce_again` is called every second: a
-    `daemon.json` that was deleted is written again. `failure` says why the server has to end, None while it
-    can go on. `actions` gives what tools of agents may do for the vault of a name.
-    """
-
-    vaults: Vaults
-    info: DaemonInfo
-    announce_again: Callable[[], None]
-    failure: Callable[[], VaultIndexerError | None] = lambda: None
-    actions: ActionsOf = no_actions
-
-
 def daemon_info(
     listener: socket.socket,
     vault: str,
@@ -143,21 +125,16 @@ def daemon_info(
     )
 
 
-def run(
-    site: Site, listener: socket.socket, settings: ServerSettings, ready: Callable[[DaemonInfo], None]
-) -> None:
+def run(site: Site, listener: socket.socket, ready: Callable[[DaemonInfo], None]) -> None:
     """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the failure
     of the site if that ends it."""
-    port: int = listener.getsockname()[1]
 
     def must_end() -> bool:
         site.announce_again()
         return site.failure() is not None
 
-    def app(stopping: Callable[[], bool]) -> App:
-        return make_app(site.vaults, ServerOptions(site.info.token, port, settings, stopping, site.actions))
-
-    serve_app(app, listener, settings.max_concurrent, partial(ready, site.info), must_end)
+    make, most = partial(make_app, site), site.settings.max_concurrent
+    serve_app(make, listener, most, partial(ready, site.info), must_end)
     failure = site.failure()
     if failure is not None:
         raise failure

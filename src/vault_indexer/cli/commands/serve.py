@@ -36,11 +36,12 @@ from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.extensions import offered, package_of
 from vault_indexer.model import JsonValue
+from vault_indexer.serve.api.respond import AgentActions
+from vault_indexer.serve.app import Site
 from vault_indexer.serve.http.vault_choice import vault_url
-from vault_indexer.serve.mcp.actions import AgentActions, extension_tools
+from vault_indexer.serve.mcp.views import extension_tools
 from vault_indexer.serve.server import (
     Announcements,
-    Site,
     address_to_keep,
     bind_again,
     daemon_info,
@@ -117,8 +118,10 @@ def _serve_one(selection: VaultSelection) -> None:
         command = start_command(selection, target, os.environ)
         info = daemon_info(listener, str(target.vault), settings, command, kept)
         actions = agent_actions(target, service)
-        site = Site(Vaults.of(service), info, announced.again, lambda: service.failure, lambda _: actions)
-        run(site, listener, settings, ready)
+        site = Site(
+            Vaults.of(service), info, settings, lambda _: actions, announced.again, lambda: service.failure
+        )
+        run(site, listener, ready)
 
 
 def _serve_all(selection: VaultSelection) -> None:
@@ -152,9 +155,9 @@ def _serve_all(selection: VaultSelection) -> None:
             announced.keep(folder, address_to_keep(info, settings.server))
             note(f"Watching {', '.join(supervisor.vaults.names)} at {info.url}. Ctrl-C stops.")
 
-        site = Site(supervisor.vaults, info, announced.again, actions=shared.actions)
+        site = Site(supervisor.vaults, info, settings.server, shared.actions, announced.again)
         with supervisor:
-            run(site, listener, settings.server, ready)
+            run(site, listener, ready)
 
 
 def _read_table(config_file: Path | None) -> VaultTable:

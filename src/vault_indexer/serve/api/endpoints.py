@@ -80,6 +80,9 @@ class Endpoint(Generic[Answer]):
     is_long_lived: bool = False
     """Whether an answer may take longer than the time limit of a request."""
 
+    is_quick: bool = False
+    """Whether it is answered from memory: searches under way do not hold it up."""
+
     builds_index: bool = True
     """Whether an index that is missing is built first, where no daemon runs."""
 
@@ -116,15 +119,14 @@ class Endpoint(Generic[Answer]):
         parameter that does not exist or is missing: a mistake in the calling code.
         """
         values = {**self.fixed, **given}
-        names = {parameter.name for parameter in self.parameters}
+        defaults = {parameter.name: parameter.default for parameter in self.parameters}
         required = {parameter.name for parameter in self.parameters if parameter.required}
-        if values.keys() - names or required - values.keys():
+        if values.keys() - defaults or required - values.keys():
             raise TypeError(
-                f"{self.name} takes {sorted(names)}, required {sorted(required)}: {sorted(values)}"
+                f"{self.name} takes {sorted(defaults)}, required {sorted(required)}: {sorted(values)}"
             )
         for parameter in self.parameters:
             _check_text(parameter, values)
-        defaults = {parameter.name: parameter.default for parameter in self.parameters}
         return {name: value for name, value in values.items() if name in required or value != defaults[name]}
 
     def all_arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:
@@ -191,6 +193,7 @@ STATUS: Endpoint[shapes.StatusReportJson] = Endpoint(
     help="The state of the index and of its daemon.",
     answer="StatusReport",
     answer_help="The state.",
+    is_quick=True,
     builds_index=False,
 )
 
@@ -382,6 +385,7 @@ VAULTS: Endpoint[shapes.VaultListJson] = Endpoint(
     help="The vaults that the daemon keeps, each with its state.",
     answer="VaultList",
     answer_help="The vaults, by name.",
+    is_quick=True,
     builds_index=False,
     vaults="none",
 )
@@ -395,6 +399,7 @@ PROOF: Endpoint[shapes.ProofJson] = Endpoint(
     request=ProofRequest,
     answer="Proof",
     answer_help="The proof.",
+    is_quick=True,
     is_public=True,
     vaults="none",
 )

@@ -6,10 +6,10 @@ A row has a function here, or a method of `VaultService`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from vault_indexer.answer import AskEvent, whole_answer
 from vault_indexer.contract.codec import json_fields
@@ -35,6 +35,7 @@ from vault_indexer.model import (
     DaemonState,
     Explanation,
     Hit,
+    JsonValue,
     LinksAnswer,
     MentionsAnswer,
     NoteText,
@@ -111,15 +112,61 @@ _NOTE_BYTES = 64 << 20
 """Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
 
 
+# What tools of agents do beyond asking the service: given to the server when it is made.
+
+
+ToolCall = Callable[[Mapping[str, Value]], dict[str, JsonValue]]
+"""Answers a tool, given a value for each of its parameters. It is called in a thread, and raises
+VaultIndexerError."""
+
+
+class StrategySetting(Protocol):
+    """The key `chunking.strategy` of the vault's configuration."""
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """The strategies that may be chosen."""
+        ...
+
+    def current(self) -> str:
+        """The strategy in use. Raises ConfigError."""
+        ...
+
+    def choose(self, strategy: str) -> None:
+        """Write it; the daemon notices and rebuilds. Raises VaultIndexerError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AgentActions:
+    """Without a strategy, `set_chunker` is not offered. `tools` are those of optional packages."""
+
+    strategy: StrategySetting | None = None
+    tools: Mapping[str, ToolCall] = field(default_factory=dict)
+
+
+def no_actions(_: str) -> AgentActions:
+    """The actions of a server that only asks the service."""
+    return AgentActions()
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What an answer is made from. `vault` is the name of the one that the request means, "" if it names
-    none. `is_cancelled` says that nobody waits for the answer any more."""
+    """What the answer to a request is made from.
+
+    `vault` is the name of the vault that the request means, "" if it names none; `address` is the one of its
+    URL, "" where that is for all. `is_cancelled` tells that the client has gone, or that the server stops.
+    `actions_of` gives what tools may do for the vault of a name, "" where a request names none. A tool waits
+    `first_notes_s` for the first notes of an index that is being built.
+    """
 
     vaults: Vaults
     daemon: DaemonState
     is_cancelled: Callable[[], bool] = lambda: False
     vault: str = ""
+    actions_of: Callable[[str], AgentActions] = no_actions
+    address: str = ""
+    first_notes_s: float = 20.0
 
     @property
     def service(self) -> VaultService:
@@ -127,14 +174,9 @@ class AnswerContext:
         that vault from answering."""
         return self.vaults.service(self.vault)
 
-    def search(self, request: SearchRequest) -> SearchAnswer:
-        """Ranked hits of the vault that the request names, else of all. Raises as `VaultService.search`."""
-        return self.vaults.search(request, self.vault, is_cancelled=self.is_cancelled)
-
-    def ask_events(self, request: AskRequest) -> Iterator[AskEvent]:
-        """The answer from the vault that the request names, else from all. Raises as
-        `VaultService.ask_events`."""
-        return self.vaults.ask_events(request, self.vault, is_cancelled=self.is_cancelled)
+    @property
+    def actions(self) -> AgentActions:
+        return self.actions_of(self.vault)
 
 
 class ExtensionRoute(NamedTuple):
@@ -167,20 +209,25 @@ def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[s
 def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
     keys = hit_keys(request.fields)
     stale, by_field = keys is None or "stale" in keys, keys is None or "why" in keys
-    found = context.search(request._replace(stale=stale, by_field=by_field))
-    found = replace(found, keys=keys)
-    return with_shares(found) if keys and "shares" in keys else found
+    request = request._replace(stale=stale, by_field=by_field)
+    hits = context.vaults.search(request, context.vault, is_cancelled=context.is_cancelled)
+    hits = replace(hits, keys=keys)
+    return with_shares(hits) if keys and "shares" in keys else hits
 
 
 def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
     """The whole answer; its stream has a response of its own, see `http`."""
-    return whole_answer(context.ask_events(request._replace(as_written=False)))
+    return whole_answer(_ask_events(context, request._replace(as_written=False)))
+
+
+def _ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskEvent]:
+    return context.vaults.ask_events(request, context.vault, is_cancelled=context.is_cancelled)
 
 
 def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:
     """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
     is_first = True
-    for event in context.ask_events(request):
+    for event in _ask_events(context, request):
         if isinstance(event, AnswerSentence):
             yield AskLine("sentence", event)
             continue

@@ -24,6 +24,9 @@ PREFLIGHT_SECONDS = 600
 MAX_LONG_LIVED = 16
 """Requests without a time limit at once. Each may hold one of the 40 threads that answer."""
 
+MAX_QUICK = 16
+"""Requests at once that are answered from memory."""
+
 MAX_WAITING = 64
 """Requests that wait for others to end; each keeps its connection open."""
 
@@ -44,7 +47,8 @@ has gone or has been answered 504."""
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """Which requests are accepted. `long_lived` paths have no time limit and a bound of their own.
+    """Which requests are accepted. `long_lived` paths have no time limit and a bound of their own; `quick`
+    paths only the latter, so that searches, which may take every other place, do not hold them up.
 
     `public` paths can be read without the token: the files of the page, which say nothing of the vault. A
     browser asks for them before the page's script has the token.
@@ -62,6 +66,7 @@ class GuardRules:
     """How long a request waits at most while the limit of requests is reached."""
 
     long_lived: frozenset[str] = frozenset()
+    quick: frozenset[str] = frozenset()
     public: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     checks_host: Callable[[str], bool] = lambda _: True
@@ -196,6 +201,7 @@ def _too_long(query: bytes, headers: Headers) -> Refusal | None:
 _TOO_LARGE = Refusal(413, "too_large", f"the body has more than {MAX_BODY_BYTES} bytes")
 _RETRY = (("retry-after", "1"),)
 _BUSY = Refusal(503, "busy", "too many requests at once: try again", _RETRY)
+_STOPPING = Refusal(503, "stopping", "the server is stopping")
 _BUSY_LONG = Refusal(
     503,
     "busy",
@@ -227,6 +233,7 @@ class Guard:
         self._rules = rules
         self._places = _Places(rules.max_concurrent, rules.wait_s)
         self._long_places = _Places(MAX_LONG_LIVED, rules.wait_s)
+        self._quick_places = _Places(MAX_QUICK, rules.wait_s)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -245,12 +252,23 @@ class Guard:
             send = _for_origin(send, origins[0])
         if refused is not None:
             await refuse(send, refused)
-        elif scope["path"] in self._rules.long_lived:
-            await self._serve_long_lived(scope, headers, receive, send)
-        elif not await self._places.take():
-            await refuse(send, _BUSY)
+            return
+        once = _Once(send)
+        try:
+            await self._accepted(scope, headers, receive, once)
+        except asyncio.CancelledError:  # the server ends, and no longer waits for this answer
+            if not once.started:
+                await once.refuse(_STOPPING)
+
+    async def _accepted(self, scope: Message, headers: Headers, receive: Receive, once: _Once) -> None:
+        if scope["path"] in self._rules.long_lived:
+            await self._serve_long_lived(scope, headers, receive, once.send)
+            return
+        places = self._quick_places if scope["path"] in self._rules.quick else self._places
+        if await places.take():
+            await self._in_time(places, scope, headers, receive, once)
         else:
-            await self._in_time(scope, headers, receive, send)
+            await once.refuse(_BUSY)
 
     async def _serve_long_lived(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
         if not await self._long_places.take():
@@ -262,21 +280,21 @@ class Guard:
         finally:
             self._long_places.release()
 
-    async def _in_time(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
+    async def _in_time(
+        self, places: _Places, scope: Message, headers: Headers, receive: Receive, once: _Once
+    ) -> None:
         """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
         requests given up cannot pile up behind one another."""
-        once = _Once(send)
         given_up = threading.Event()
         GIVEN_UP.set(given_up)
         task = asyncio.ensure_future(self._serve_limited(scope, headers, receive, once.send))
-        task.add_done_callback(lambda _: self._places.release())
+        task.add_done_callback(lambda _: places.release())
         done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
         if done:
             task.result()
         elif not once.started:
-            once.closed = True
             given_up.set()
-            await refuse(send, _late(self._rules))
+            await once.refuse(_late(self._rules))
         else:
             await task
 
@@ -353,17 +371,21 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 class _Once:
-    """Passes messages on until somebody else has answered."""
+    """Passes the messages of the application on until the request has been refused."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self.started = False
-        self.closed = False
+        self._is_refused = False
 
     async def send(self, message: Message) -> None:
-        if not self.closed:
+        if not self._is_refused:
             self.started = True
             await self._send(message)
+
+    async def refuse(self, refused: Refusal) -> None:
+        self.started = self._is_refused = True
+        await refuse(self._send, refused)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

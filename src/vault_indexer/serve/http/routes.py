@@ -6,6 +6,7 @@ request and its function took half of the time, the search aside.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -169,14 +170,14 @@ class EndpointRoute:
     """
 
     def __init__(self, endpoint: Endpoint[Any], respond: Respond) -> None:
-        from starlette.concurrency import run_in_threadpool
+        from starlette.concurrency import run_in_threadpool  # 40 threads, which searches may all occupy
 
         self._path = endpoint.path
         self._names = tuple(one.name for one in endpoint.parameters)
         self._in_query = endpoint.method == "GET"
         self._parameters = endpoint.parameters
         self._respond = respond
-        self._in_thread = run_in_threadpool
+        self._in_thread = asyncio.to_thread if endpoint.is_quick else run_in_threadpool
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         try:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
+from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
-from vault_indexer.serve.mcp.actions import extension_tools
 from vault_indexer.serve.mcp.protocol import PATH
-from vault_indexer.serve.mcp.tools import ToolContext, ToolRow
-from vault_indexer.serve.mcp.views import ToolView, tool_views
+from vault_indexer.serve.mcp.tools import ToolRow
+from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -80,44 +80,35 @@ class VaultTools:
     """Implements ToolSet for the vaults of a daemon. Tools name the vaults that are kept: when those change,
     so do the tools."""
 
-    def __init__(
-        self, context: Callable[[], ToolContext], endpoints: Sequence[Endpoint[Any]], timeout_s: float
-    ) -> None:
+    def __init__(self, context: AnswerContext, endpoints: Sequence[Endpoint[Any]], timeout_s: float) -> None:
         self._context = context
         self._endpoints = endpoints
         self._timeout_s = timeout_s
         self._shown: tuple[str, ...] = ()
-        self._show: Callable[[Sequence[ToolView]], None] = lambda _: None
+        self._tools: Sequence[Any] = ()  # of the SDK, which only `server` loads
 
     def make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
-        context = self._context()
-        self._shown = context.vault_names
-        tools = server.make_tools(context, self._views(context), self._timeout_s)
-
-        def show(views: Sequence[ToolView]) -> None:
-            for tool, view in zip(tools, views, strict=True):
-                tool.show(view)
-
-        self._show = show
+        self._shown = self._context.vaults.names
+        self._tools = server.make_tools(self._context, self._views(), self._timeout_s)
         made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_with(tools, context, self._timeout_s)
+            server.server_with(self._tools, self._context, self._timeout_s)
         )
         return made
 
     def follow(self) -> None:
-        context = self._context()
-        if context.vault_names != self._shown:
-            self._shown = context.vault_names
-            self._show(self._views(context))
+        if self._context.vaults.names != self._shown:
+            self._shown = self._context.vaults.names
+            for tool, view in zip(self._tools, self._views(), strict=True):
+                tool.show(view)
 
-    def _views(self, context: ToolContext) -> tuple[ToolView, ...]:
-        strategy = context.actions.strategy
+    def _views(self) -> tuple[ToolView, ...]:
+        actions = self._context.actions
         return tool_views(
             self._endpoints,
-            strategies=strategy.choices if strategy else (),
-            more=[tool.view for tool in extension_tools() if tool.view.name in context.actions.tools],
-            vaults=context.vault_names,
+            strategies=actions.strategy.choices if actions.strategy else (),
+            more=[tool.view for tool in extension_tools() if tool.view.name in actions.tools],
+            vaults=self._shown,
         )
 
 

@@ -51,6 +51,7 @@ from vault_indexer.contract.parameters import Value
 from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
 from vault_indexer.model import JsonValue
 from vault_indexer.serve.api.endpoints import VAULT
+from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import GIVEN_UP, MAX_BODY_BYTES
 from vault_indexer.serve.http.vault_choice import CHOSEN_VAULT
 from vault_indexer.serve.mcp.budget import as_text, project
@@ -58,7 +59,6 @@ from vault_indexer.serve.mcp.protocol import INSTRUCTIONS, MODERN_VERSIONS, NAME
 from vault_indexer.serve.mcp.reading import page_length
 from vault_indexer.serve.mcp.tools import (
     Object,
-    ToolContext,
     ToolRow,
     answer_of,
     change_strategy,
@@ -159,12 +159,12 @@ T = TypeVar("T")
 Result = CallToolResult | InputRequiredResult
 
 
-def make_tools(context: ToolContext, views: Sequence[ToolView], timeout_s: float) -> list[VaultTool]:
+def make_tools(context: AnswerContext, views: Sequence[ToolView], timeout_s: float) -> list[VaultTool]:
     """The tools of these views. `timeout_s` bounds each answer."""
     return [VaultTool.of(ToolCalls(view, context, view.timeout_s or timeout_s)) for view in views]
 
 
-def server_with(tools: Sequence[VaultTool], context: ToolContext, timeout_s: float) -> MCPServer[Any]:
+def server_with(tools: Sequence[VaultTool], context: AnswerContext, timeout_s: float) -> MCPServer[Any]:
     """A server with these tools, which the caller keeps and may `show` otherwise later, the notes as
     resources, and the prompts. `timeout_s` bounds each answer."""
     server = _bare_server(tools, INSTRUCTIONS)
@@ -327,7 +327,7 @@ class ToolCalls:
     """The calls of one tool. Arguments, errors and answers are those of the HTTP API."""
 
     view: ToolView
-    context: ToolContext
+    context: AnswerContext
     timeout_s: float
     codes: ConfirmationCodes = field(default_factory=ConfirmationCodes)
     log: ClassVar = "the daemon's log"
@@ -377,12 +377,12 @@ class ToolCalls:
         return await _within(function, self.context, self.timeout_s)
 
 
-async def _within(function: Callable[..., T], context: ToolContext, timeout_s: float) -> T:
+async def _within(function: Callable[..., T], context: AnswerContext, timeout_s: float) -> T:
     """Call the function in a thread. Raises UsageError after the time limit, when the search it may be
     doing is given up, too, as it is when the client has gone."""
     given_up = GIVEN_UP.get() or threading.Event()
-    stopping = context.answers.is_cancelled
-    own = context.on(CHOSEN_VAULT.get(), lambda: given_up.is_set() or stopping())
+    stopping = context.is_cancelled
+    own = replace(context, vault=CHOSEN_VAULT.get(), is_cancelled=lambda: given_up.is_set() or stopping())
     try:
         return await _in_time(partial(function, context=own), timeout_s)
     except BaseException:
@@ -459,7 +459,7 @@ def _prompt(template: PromptTemplate) -> Prompt:
     )
 
 
-def _add_resources(server: MCPServer[Any], context: ToolContext, timeout_s: float) -> None:
+def _add_resources(server: MCPServer[Any], context: AnswerContext, timeout_s: float) -> None:
     """The notes as `vault://{path}`; where there are several vaults, `path` begins with the name of one. The
     SDK refuses `..`, absolute paths and NUL, however they are encoded."""
 
@@ -493,10 +493,10 @@ def _add_resources(server: MCPServer[Any], context: ToolContext, timeout_s: floa
         return Completion(values=found[:_COMPLETIONS], total=len(found), has_more=more)
 
 
-def _note_text(context: ToolContext, path: str) -> str:
+def _note_text(context: AnswerContext, path: str) -> str:
     """The text of a note by its exact path, cut at the size of a page."""
     own, path = in_its_vault(context, path)
-    resolve_in_vault(Path(own.answers.service.status().vault), path)
+    resolve_in_vault(Path(own.service.status().vault), path)
     text = note_text(own, path).text
     length = page_length(text)
     if length == len(text):
@@ -504,23 +504,23 @@ def _note_text(context: ToolContext, path: str) -> str:
     return f"{text[:length]}\n[…] The note goes on: read_note with offset = {length} gives the rest.\n"
 
 
-def _names_vault(context: ToolContext) -> bool:
+def _names_vault(context: AnswerContext) -> bool:
     """Whether the path of a note has to begin with the name of its vault."""
-    return context.answers.vaults.are_several and not context.answers.vault
+    return context.vaults.are_several and not context.vault
 
 
-def _paths_with(context: ToolContext, part: str) -> list[str]:
+def _paths_with(context: AnswerContext, part: str) -> list[str]:
     """The paths that hold a text; those that begin with it come first."""
     wanted = part.casefold()
     found = [path for path in _all_paths(context) if wanted in path.casefold()]
     return sorted(found, key=lambda path: (not path.casefold().startswith(wanted), path))
 
 
-def _all_paths(context: ToolContext) -> Iterator[str]:
+def _all_paths(context: AnswerContext) -> Iterator[str]:
     if not _names_vault(context):
-        yield from context.answers.service.note_paths()
+        yield from context.service.note_paths()
         return
-    for name in context.vault_names:
-        own = context.on(name, context.answers.is_cancelled)
+    for name in context.vaults.names:
+        own = replace(context, vault=name)
         with suppress(VaultIndexerError):  # one that cannot be searched now is left out
-            yield from (f"{name}/{path}" for path in own.answers.service.note_paths())
+            yield from (f"{name}/{path}" for path in own.service.note_paths())

@@ -33,7 +33,6 @@ from vault_indexer.model import (
 from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.openapi import answer_type
 from vault_indexer.serve.api.respond import AnswerContext, answer
-from vault_indexer.serve.mcp.actions import AgentActions
 from vault_indexer.serve.mcp.budget import (
     Keep,
     Schema,
@@ -67,28 +66,6 @@ _NOTE_TOKENS = 50
 
 _NAME_CHARS = 60
 Object = dict[str, JsonValue]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolContext:
-    """What a tool answers from. `address` is the vault whose address was asked, "" for that of all."""
-
-    answers: AnswerContext
-    actions: AgentActions
-    actions_of: Callable[[str], AgentActions] | None = None
-    address: str = ""
-    first_notes_s: float = 20.0
-    """How long a call waits for the first notes of an index that is being built."""
-
-    @property
-    def vault_names(self) -> tuple[str, ...]:
-        return self.answers.vaults.names
-
-    def on(self, vault: str, is_cancelled: Callable[[], bool]) -> ToolContext:
-        """The same for one call: about the vault of this name ("": none is named)."""
-        answers = replace(self.answers, vault=vault, is_cancelled=is_cancelled)
-        own = self.actions_of(vault) if self.actions_of and vault else self.actions
-        return replace(self, answers=answers, actions=own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +136,7 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
         raise UsageError(str(error)) from error
 
 
-def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def answer_of(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The page that the arguments ask for. While an index is built for the first time, it waits for the first
     notes. Raises VaultIndexerError."""
     if added := context.actions.tools.get(view.name):
@@ -176,21 +153,20 @@ def answer_of(view: ToolView, context: ToolContext, arguments: Mapping[str, Valu
     return page(cast("Object", project(found, view.keep)), view.lists, offset, limit)
 
 
-def _once_there(context: ToolContext, call: Callable[[], Object]) -> Object:
+def _once_there(context: AnswerContext, call: Callable[[], Object]) -> Object:
     """The answer as soon as there is an index. One that is not there in time is an error that says how far
     it is."""
     deadline = time.monotonic() + context.first_notes_s
-    answers = context.answers
     while True:
         try:
             return call()
         except IndexUnusableError as error:
-            if answers.vaults.are_several and not answers.vault:
+            if context.vaults.are_several and not context.vault:
                 raise
-            state = answers.service.status()
+            state = context.service.status()
             if state.state != "building":
                 raise
-            if answers.is_cancelled() or time.monotonic() > deadline:
+            if context.is_cancelled() or time.monotonic() > deadline:
                 raise IndexUnusableError(f"{error}{_progress(state.progress)}") from error
         threading.Event().wait(_LOOK_AGAIN_S)
 
@@ -200,8 +176,12 @@ def _progress(progress: Progress | None) -> str:
     return f"{read}; call again in a few seconds (status shows the progress)"
 
 
-def _row_answer(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
-    return encode(answer(view.row, context.answers, view.row.all_arguments(_row_values(view, arguments))))
+def _row_answer(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    return encode(_asked(view.row, context, _row_values(view, arguments)))
+
+
+def _asked(row: Endpoint[Any], context: AnswerContext, values: Mapping[str, Value]) -> Any:
+    return answer(row, context, row.all_arguments(values))
 
 
 def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Value]:
@@ -216,9 +196,8 @@ def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Val
     return values
 
 
-def _search(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
-    found = answer(SEARCH, context.answers, SEARCH.all_arguments(_row_values(view, arguments)))
-    assert isinstance(found, SearchAnswer)
+def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
+    found: SearchAnswer = _asked(SEARCH, context, _row_values(view, arguments))
     is_full = arguments["detail"] == "full"
     hits = tuple(_found_note(context, one, is_full=is_full) for one in found.results)
     likely = max(0, found.likely - cast("int", arguments["offset"]))
@@ -227,8 +206,8 @@ def _search(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]
     )
 
 
-def _found_note(context: ToolContext, hit: Hit, *, is_full: bool) -> FoundNote:
-    own_id = _id_of(context, hit.path, hit.vault or context.answers.vault)
+def _found_note(context: AnswerContext, hit: Hit, *, is_full: bool) -> FoundNote:
+    own_id = _id_of(context, hit.path, hit.vault or context.vault)
     found = FoundNote(
         id=own_id,
         title=hit.title,
@@ -247,7 +226,7 @@ def _found_note(context: ToolContext, hit: Hit, *, is_full: bool) -> FoundNote:
     return replace(found, snippet=around_marks(hit.snippet, hit.marks, chars), passage=hit.passage)
 
 
-def _ask(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def _ask(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """The answer with the passages that were read if they are wanted, else with the places to look at where
     there is no other answer."""
     found = _row_answer(view, context, arguments)
@@ -262,12 +241,12 @@ def _ask(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -
     }
 
 
-def _read_note(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def _read_note(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     path, heading = str(arguments["path"]), str(arguments["heading"])
     first, last = cast("int | None", arguments["start_line"]), cast("int | None", arguments["end_line"])
     offset = cast("int", arguments["offset"])
     note = note_text(context, path)
-    outline = context.answers.service.outline(note.path)
+    outline = context.service.outline(note.path)
     if heading.strip():
         if first is not None or last is not None:
             raise UsageError("heading and lines are both given: give one of them")
@@ -278,7 +257,7 @@ def _read_note(_view: ToolView, context: ToolContext, arguments: Mapping[str, Va
     return encode(part_of(note, span, offset) if offset else beginning_of(note, outline, span))
 
 
-def _get_notes(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def _get_notes(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     """Each note has its share of a page; what one does not need is left to those behind it."""
     paths = [path for path in dict.fromkeys(str(arguments["paths"]).split("\n")) if path.strip()]
     if not 0 < len(paths) <= _MOST_NOTES:
@@ -292,7 +271,7 @@ def _get_notes(_view: ToolView, context: ToolContext, arguments: Mapping[str, Va
     return encode(NotesRead(tuple(found)))
 
 
-def _note_within(context: ToolContext, path: str, tokens: int) -> ReadNote:
+def _note_within(context: AnswerContext, path: str, tokens: int) -> ReadNote:
     try:
         note = note_text(context, path)
     except (UsageError, NoteError) as error:
@@ -301,10 +280,10 @@ def _note_within(context: ToolContext, path: str, tokens: int) -> ReadNote:
     return ReadNote(note.path, part.text, part.total_lines, note.modified_time, part.next_offset)
 
 
-def _fetch(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def _fetch(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     wanted = str(arguments["id"])
     own, name = in_its_vault(context, wanted)
-    service = own.answers.service
+    service = own.service
     try:
         path, heading = service.path_of(name), ""
     except UnknownNoteError:
@@ -316,7 +295,7 @@ def _fetch(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]
     if heading:
         note, span = replace(note, text=outline.text), section_of(outline, heading)
     part = beginning_of(note, outline, span)
-    known = _id_of(own, note.path, own.answers.vault)
+    known = _id_of(own, note.path, own.vault)
     more = f"\n[…] The note goes on. An id of a section, such as {known}#Heading, gives more.\n"
     return encode(
         FetchedNote(
@@ -331,42 +310,39 @@ def _fetch(_view: ToolView, context: ToolContext, arguments: Mapping[str, Value]
     )
 
 
-def _id_of(context: ToolContext, path: str, vault: str) -> str:
+def _id_of(context: AnswerContext, path: str, vault: str) -> str:
     """The id of a note at the address that was asked: its path, behind the name of its vault where several
     are kept and the address is that of all."""
-    return path if context.address or not context.answers.vaults.are_several else f"{vault}/{path}"
+    return path if context.address or not context.vaults.are_several else f"{vault}/{path}"
 
 
-def in_its_vault(context: ToolContext, name: str) -> tuple[ToolContext, str]:
+def in_its_vault(context: AnswerContext, name: str) -> tuple[AnswerContext, str]:
     """The vault that an id or the path of a resource begins with, and the rest. Raises UnknownNoteError."""
-    if context.answers.vault or not context.answers.vaults.are_several:
+    if context.vault or not context.vaults.are_several:
         return context, name
     vault, _, rest = name.partition("/")
-    if vault not in context.vault_names:
-        known = ", ".join(context.vault_names)
+    if vault not in context.vaults.names:
+        known = ", ".join(context.vaults.names)
         raise UnknownNoteError(f"{name[:_NAME_CHARS]!r} does not begin with the name of a vault: {known}")
-    return context.on(vault, context.answers.is_cancelled), rest
+    return replace(context, vault=vault), rest
 
 
-def _list_notes(view: ToolView, context: ToolContext, arguments: Mapping[str, Value]) -> Object:
+def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     offset = cast("int", arguments["offset"])
-    values = {**_row_values(view, arguments), "offset": offset}
-    found = answer(view.row, context.answers, view.row.all_arguments(values))
-    assert isinstance(found, NoteList)
+    found: NoteList = _asked(view.row, context, {**_row_values(view, arguments), "offset": offset})
     shown = page(encode(found), view.lists, 0)
     shown.pop("next_offset", None)
     end = offset + len(cast("list[JsonValue]", shown["notes"]))
     return {**shown, "next_offset": end} if end < found.count else shown
 
 
-def note_text(context: ToolContext, path: str) -> NoteText:
+def note_text(context: AnswerContext, path: str) -> NoteText:
     """A note of the index, as it is in the vault now. Raises VaultIndexerError."""
-    found = answer(NOTE, context.answers, NOTE.all_arguments({"path": path}))
-    assert isinstance(found, NoteText)
-    return found
+    note: NoteText = _asked(NOTE, context, {"path": path})
+    return note
 
 
-_OWN: Mapping[str, Callable[[ToolView, ToolContext, Mapping[str, Value]], Object]] = {
+_OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Object]] = {
     "search": _search,
     "ask": _ask,
     "read_note": _read_note,
@@ -377,12 +353,12 @@ _OWN: Mapping[str, Callable[[ToolView, ToolContext, Mapping[str, Value]], Object
 }
 
 
-def strategy_change(context: ToolContext, strategy: str) -> StrategyChange:
+def strategy_change(context: AnswerContext, strategy: str) -> StrategyChange:
     """What `set_chunker` would change, and in words what that means: the question to the user."""
     setting = context.actions.strategy
     assert setting is not None
     current = setting.current()
-    notes = context.answers.service.status().counts.notes
+    notes = context.service.status().counts.notes
     message = (
         f"The strategy is {current} already; nothing is changed."
         if current == strategy
@@ -392,7 +368,7 @@ def strategy_change(context: ToolContext, strategy: str) -> StrategyChange:
     return StrategyChange(strategy, current, changed=False, message=message)
 
 
-def change_strategy(context: ToolContext, change: StrategyChange) -> StrategyChange:
+def change_strategy(context: AnswerContext, change: StrategyChange) -> StrategyChange:
     """Write the strategy that the user agreed to. Raises VaultIndexerError."""
     setting = context.actions.strategy
     assert setting is not None

@@ -7,12 +7,15 @@ or answers of their own; they are endpoints that only agents have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_indexer.contract.marks import MAX_LIMIT
-from vault_indexer.contract.parameters import Parameter
+from vault_indexer.contract.parameters import Parameter, Value
+from vault_indexer.extensions import offered
+from vault_indexer.model import JsonValue
 from vault_indexer.serve.api.endpoints import (
     ALL_LINKS,
     NOTE,
@@ -24,7 +27,10 @@ from vault_indexer.serve.api.endpoints import (
     Endpoint,
 )
 from vault_indexer.serve.mcp.budget import Keep, keys
-from vault_indexer.serve.mcp.protocol import PATH
+
+if TYPE_CHECKING:
+    from vault_indexer.daemon.assembly import Target
+    from vault_indexer.service import VaultService
 
 ASK_NAME = "ask"
 """The row of the endpoint that answers questions; the tool is offered if the table has it."""
@@ -81,250 +87,192 @@ class ToolView:
         return self.endpoint.name
 
 
+class ExtensionTool(NamedTuple):
+    """A tool of an optional package. `call` is a `ToolCall` of `api.respond` that also takes the vault."""
+
+    view: ToolView
+    call: Callable[[Target, VaultService, Mapping[str, Value]], dict[str, JsonValue]]
+
+
+@functools.cache
+def extension_tools() -> tuple[ExtensionTool, ...]:
+    return tuple(tool for tools in offered("tools") for tool in tools)
+
+
 OFFSET = Parameter(name="offset", kind=int, default=0, minimum=0, help="")
 """`next_offset` of the page before. The instructions of the server explain it once, for all tools."""
 
 
-def _limit(default: int) -> Parameter:
-    return Parameter(name="limit", kind=int, default=default, minimum=1, maximum=MAX_LIMIT, help="")
+def _limit(default: int, text: str = "") -> Parameter:
+    return Parameter(name="limit", kind=int, default=default, minimum=1, maximum=MAX_LIMIT, help=text)
 
 
-def _view(row: Endpoint[Any], name: str, text: str, parameters: Sequence[Parameter]) -> Endpoint[Any]:
-    return replace(row, name=name, help=text, own_parameters=tuple(parameters))
+def _of(row: Endpoint[Any], name: str, text: str = "", /, **changes: Any) -> Parameter:
+    """The parameter of a row with another description."""
+    return replace(row.parameter(name), help=text, **changes)
 
 
-_PLACE = ("path", "title", "header_path", "start_line", "end_line")
-_NOTE_NAME = replace(NOTE.parameter("path"), help="Path, or a unique name.")
-_QUERY = replace(
-    SEARCH.parameter("q"),
-    name="query",
-    help='Words or a question; also "phrases", -word, tag:#x, path:folder, [property:value], '
-    "after:2026-01-31, before:7d.",
-)
-_DETAIL = Parameter(name="detail", default="snippets", choices=("snippets", "full"), help="full: whole text.")
+def _tool(
+    row: Endpoint[Any], name: str, text: str, *parameters: Parameter, answer: str = "", **options: Any
+) -> ToolView:
+    """A tool that the row answers, with parameters and a description of its own."""
+    endpoint = replace(row, name=name, help=text, own_parameters=parameters, answer=answer or row.answer)
+    return ToolView(endpoint=endpoint, row=row, **options)
 
-_SEARCH = ToolView(
-    endpoint=replace(
-        _view(
+
+_NOTE_NAME = _of(NOTE, "path", "Path, or a unique name.")
+_SINCE = _of(NOTES, "since", "2026-01-31, 7d, today.")
+
+_VIEWS = (
+    _tool(
+        SEARCH,
+        "search",
+        "Search the notes by meaning, words and links, best first. Hits behind `likely` are only near.",
+        _of(
             SEARCH,
-            "search",
-            "Search the notes by meaning, words and links, best first. Hits behind `likely` are only near.",
-            (
-                _QUERY,
-                _DETAIL,
-                replace(SEARCH.parameter("by"), default="note", help="One hit for each note, or chunk."),
-                replace(SEARCH.parameter("fresh"), help="Index changes first."),
-                replace(SEARCH.parameter("expand"), help="Add the text around each hit."),
-                replace(_limit(10), help="Notes."),
-                OFFSET,
-            ),
+            "q",
+            'Words or a question; also "phrases", -word, tag:#x, path:folder, [property:value], '
+            "after:2026-01-31, before:7d.",
+            name="query",
         ),
+        Parameter(name="detail", default="snippets", choices=("snippets", "full"), help="full: whole text."),
+        _of(SEARCH, "by", "One hit for each note, or chunk.", default="note"),
+        _of(SEARCH, "fresh", "Index changes first."),
+        _of(SEARCH, "expand", "Add the text around each hit."),
+        _limit(10, "Notes."),
+        OFFSET,
         answer="FoundNotes",
+        lists=("results",),
+        counts_notes=True,
     ),
-    row=SEARCH,
-    lists=("results",),
-    counts_notes=True,
-)
-
-_READ_NOTE = ToolView(
-    endpoint=replace(
-        _view(
-            NOTE,
-            "read_note",
-            "Read a note: all, a section, or lines. A long one begins with its headings.",
-            (
-                _NOTE_NAME,
-                Parameter(name="heading", default="", help="Heading, or Heading#Subheading."),
-                Parameter(name="start_line", kind=int, minimum=1, help=""),
-                Parameter(name="end_line", kind=int, minimum=1, help=""),
-                OFFSET,
-            ),
-        ),
+    _tool(
+        NOTE,
+        "read_note",
+        "Read a note: all, a section, or lines. A long one begins with its headings.",
+        _NOTE_NAME,
+        Parameter(name="heading", default="", help="Heading, or Heading#Subheading."),
+        Parameter(name="start_line", kind=int, minimum=1, help=""),
+        Parameter(name="end_line", kind=int, minimum=1, help=""),
+        OFFSET,
         answer="NotePart",
     ),
-    row=NOTE,
-)
-
-_GET_NOTES = ToolView(
-    endpoint=replace(
-        _view(
-            NOTE,
-            "get_notes",
-            "Read up to 20 notes at once, each at least in part.",
-            (Parameter(name="paths", required=True, help=""),),
-        ),
+    _tool(
+        NOTE,
+        "get_notes",
+        "Read up to 20 notes at once, each at least in part.",
+        Parameter(name="paths", required=True, help=""),
         answer="NotesRead",
+        listed="paths",
+        separator="\n",
     ),
-    row=NOTE,
-    listed="paths",
-    separator="\n",
-)
-
-_FETCH = ToolView(
-    endpoint=replace(
-        _view(
-            NOTE,
-            "fetch",
-            "Read the note of a search result.",
-            (Parameter(name="id", required=True, help="Of search; #Heading may follow."),),
-        ),
+    _tool(
+        NOTE,
+        "fetch",
+        "Read the note of a search result.",
+        Parameter(name="id", required=True, help="Of search; #Heading may follow."),
         answer="FetchedNote",
+        names_vault=False,
     ),
-    row=NOTE,
-    names_vault=False,
-)
-
-_SINCE = replace(NOTES.parameter("since"), help="2026-01-31, 7d, today.")
-_LIST_NOTES = ToolView(
-    endpoint=_view(
+    _tool(
         NOTES,
         "list_notes",
         "List notes of a folder, with a tag, changed since a time.",
-        (
-            replace(NOTES.parameter("folder"), help=""),
-            replace(NOTES.parameter("tag"), help=""),
-            _SINCE,
-            replace(NOTES.parameter("order"), help=""),
-            replace(NOTES.parameter("limit"), help=""),
-            OFFSET,
-        ),
+        _of(NOTES, "folder"),
+        _of(NOTES, "tag"),
+        _SINCE,
+        _of(NOTES, "order"),
+        _of(NOTES, "limit"),
+        OFFSET,
+        lists=("notes",),
+        pages_itself=True,
     ),
-    row=NOTES,
-    lists=("notes",),
-    pages_itself=True,
-)
-
-_RECENT_CHANGES = ToolView(
-    endpoint=_view(
-        NOTES,
+    _tool(
+        NOTES.view("NoteList", order="recent"),
         "recent_changes",
         "List the notes that changed last, newest first.",
-        (_SINCE, replace(NOTES.parameter("limit"), default=20, help=""), OFFSET),
+        _SINCE,
+        _of(NOTES, "limit", default=20),
+        OFFSET,
+        lists=("notes",),
+        pages_itself=True,
     ),
-    row=NOTES.view("NoteList", order="recent"),
-    lists=("notes",),
-    pages_itself=True,
-)
-
-_RELATED = ToolView(
-    endpoint=_view(
-        RELATED, "related", "Notes near a note, by meaning and by link.", (_NOTE_NAME, _limit(10), OFFSET)
+    _tool(
+        RELATED,
+        "related",
+        "Notes near a note, by meaning and by link.",
+        _NOTE_NAME,
+        _limit(10),
+        OFFSET,
+        keep=keys("note", results=keys("path", "title", "header_path", "score", "links", "shared")),
+        lists=("results",),
     ),
-    row=RELATED,
-    keep=keys("note", results=keys("path", "title", "header_path", "score", "links", "shared")),
-    lists=("results",),
-)
-
-_LINKS = ToolView(
-    endpoint=_view(
+    _tool(
         ALL_LINKS,
         "links",
         "Links, backlinks or unlinked mentions of a note; broken links of the vault; orphans.",
-        (
-            replace(
-                _NOTE_NAME, required=False, default="", help="The note, for the views note and mentions."
-            ),
-            replace(ALL_LINKS.parameter("view"), help="What to list."),
-            _limit(100),
-            OFFSET,
+        replace(_NOTE_NAME, required=False, default="", help="The note, for the views note and mentions."),
+        _of(ALL_LINKS, "view", "What to list."),
+        _limit(100),
+        OFFSET,
+        keep=keys(
+            *("path", "names", "count", "links", "targets"),
+            *("outgoing_count", "backlink_count", "unresolved_count"),
+            outgoing=keys("target", "line", "resolved"),
+            backlinks=keys("path", "line", "snippet"),
+            unresolved=keys("target", "count", sources=keys("path", "line")),
+            orphans=keys("path", "title"),
+            mentions=keys("path", "line", "name", "snippet"),
         ),
+        lists=("outgoing", "backlinks", "unresolved", "orphans", "mentions"),
+        has_all=True,
     ),
-    row=ALL_LINKS,
-    keep=keys(
-        *(
-            "path",
-            "names",
-            "count",
-            "links",
-            "targets",
-            "outgoing_count",
-            "backlink_count",
-            "unresolved_count",
+    _tool(
+        STATUS,
+        "status",
+        "Index: counts, pending changes, files left out.",
+        OFFSET,
+        keep=keys(
+            *("vault", "state", "detail", "notes", "chunks", "pending", "vectors_owed", "paused"),
+            skipped=None,
+            progress=keys("stage", "notes", "total"),
         ),
-        outgoing=keys("target", "line", "resolved"),
-        backlinks=keys("path", "line", "snippet"),
-        unresolved=keys("target", "count", sources=keys("path", "line")),
-        orphans=keys("path", "title"),
-        mentions=keys("path", "line", "name", "snippet"),
+        lists=("skipped",),
     ),
-    lists=("outgoing", "backlinks", "unresolved", "orphans", "mentions"),
-    has_all=True,
 )
 
-_STATUS = ToolView(
-    endpoint=_view(STATUS, "status", "Index: counts, pending changes, files left out.", (OFFSET,)),
-    row=STATUS,
-    keep=keys(
-        *(
-            "vault",
-            "state",
-            "detail",
-            "notes",
-            "chunks",
-            "pending",
-            "vectors_owed",
-            "paused",
-        ),
-        skipped=None,
-        progress=keys("stage", "notes", "total"),
-    ),
-    lists=("skipped",),
-)
-
-_SET_CHUNKER = ToolView(
-    endpoint=Endpoint(
-        name="set_chunker",
-        method="POST",
-        path=PATH,
-        help="Split notes another way: writes the configuration, rebuilds. The user must agree.",
-        own_parameters=(
-            Parameter(name="strategy", required=True, help=""),
-            Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
-            Parameter(name="code", default="", help="From the call before."),
-        ),
-        answer="StrategyChange",
-        answer_help="What was changed.",
-    ),
-    row=STATUS,
-    is_read_only=False,
-)
-
-_VIEWS = (
-    _SEARCH,
-    _READ_NOTE,
-    _GET_NOTES,
-    _FETCH,
-    _LIST_NOTES,
-    _RECENT_CHANGES,
-    _RELATED,
-    _LINKS,
-    _STATUS,
-)
+_PLACE = ("path", "header_path", "start_line", "end_line", "start_pos", "end_pos", "quote", "sha256")
 
 
 def _ask(row: Endpoint[Any]) -> ToolView:
-    places = ("path", "header_path", "start_line", "end_line", "start_pos", "end_pos", "quote", "sha256")
-    return ToolView(
-        endpoint=_view(
-            row,
-            ASK_NAME,
-            "Answer a question by sentences with verified citations. `declined`: none knows, some are near.",
-            (
-                replace(row.parameter("q"), name="query", help="The question."),
-                Parameter(name="passages", kind=bool, default=False, help="Add what was read."),
-                OFFSET,
-            ),
-        ),
-        row=row,
+    return _tool(
+        row,
+        ASK_NAME,
+        "Answer a question by sentences with verified citations. `declined`: none knows, some are near.",
+        _of(row, "q", "The question.", name="query"),
+        Parameter(name="passages", kind=bool, default=False, help="Add what was read."),
+        OFFSET,
         keep=keys(
             *("kind", "verdict", "missing_words", "notices"),
-            sentences=keys("text", "verdict", "unchecked", citations=keys(*places)),
+            sentences=keys("text", "verdict", "unchecked", citations=keys(*_PLACE)),
             dropped=keys("text", "reason"),
             passages=keys("path", "start_line", "end_line", "snippet", "content"),
         ),
         lists=("sentences", "dropped", "passages"),
         optional=("snippet", "content"),
         timeout_s=LONG_TIMEOUT_S if row.is_long_lived else None,
+    )
+
+
+def _set_chunker(strategies: Sequence[str]) -> ToolView:
+    return _tool(
+        STATUS,
+        "set_chunker",
+        "Split notes another way: writes the configuration, rebuilds. The user must agree.",
+        Parameter(name="strategy", required=True, choices=tuple(strategies), help=""),
+        Parameter(name="confirm", kind=bool, default=False, help="The user agreed."),
+        Parameter(name="code", default="", help="From the call before."),
+        answer="StrategyChange",
+        is_read_only=False,
     )
 
 
@@ -343,10 +291,7 @@ def tool_views(
     if ASK_NAME in rows:
         found.insert(1, _ask(rows[ASK_NAME]))
     if strategies:
-        chosen = replace(_SET_CHUNKER.endpoint.parameter("strategy"), choices=tuple(strategies))
-        others = (one for one in _SET_CHUNKER.endpoint.parameters if one.name != "strategy")
-        endpoint = replace(_SET_CHUNKER.endpoint, own_parameters=(chosen, *others))
-        found.append(replace(_SET_CHUNKER, endpoint=endpoint))
+        found.append(_set_chunker(strategies))
     found += more
     return tuple(_in_vault(view, vaults) if len(vaults) > 1 and view.names_vault else view for view in found)
 
