@@ -74,7 +74,7 @@ class ChunkerContext:
 STRATEGIES: Mapping[str, Callable[[ChunkerContext], Chunker]] = MappingProxyType(
     {
         "header_based": lambda given: HeaderBasedChunker(given.settings),
-        "none": lambda _: WholeNoteChunker(),
+        "none": lambda _: WholeNoteChunker(None),
         "markdown": lambda given: MarkdownChunker(given.settings.markdown, given.tokenizer),
         "paragraph": lambda given: ParagraphChunker(given.settings.paragraph, given.tokenizer),
         "word": lambda given: WordChunker(given.settings.word),
