@@ -18,8 +18,7 @@ from vault_indexer.chunk.cutting.assemble import (
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
 from vault_indexer.chunk.cutting.grammars import Code, CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
-from vault_indexer.chunk.cutting.outline import Outline, headings_within
-from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
+from vault_indexer.chunk.cutting.sections import Joiner, Outline, Unit, headings_within, units_of
 from vault_indexer.chunk.cutting.sizes import Characters, Marks, Ruler, Tokens, ruler_for, token_ruler
 from vault_indexer.chunk.cutting.spans import NoteSentences, Span, sentence_spans, tile, trim, word_start
 from vault_indexer.chunk.cutting.splitting import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from vault_indexer.chunk.cutting.blocks import BlockSplitter
-from vault_indexer.chunk.cutting.outline import Outline
+from vault_indexer.chunk.cutting.sections import Outline
 from vault_indexer.chunk.cutting.sizes import Ruler, Tokens
 from vault_indexer.chunk.cutting.spans import Span, trim, word_start
 from vault_indexer.model import HEADER_SEPARATOR, Chunk, JsonValue, Note, join_context

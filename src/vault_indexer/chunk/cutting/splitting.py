@@ -11,8 +11,7 @@ import numpy as np
 
 from vault_indexer.chunk.cutting.assemble import Draft, pack
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, touching, within
-from vault_indexer.chunk.cutting.outline import Outline
-from vault_indexer.chunk.cutting.sections import Unit
+from vault_indexer.chunk.cutting.sections import Outline, Unit
 from vault_indexer.chunk.cutting.sizes import Characters, Tokens
 from vault_indexer.chunk.cutting.spans import Span, trim, word_start
 from vault_indexer.model import Element, ElementKind, Note

@@ -59,8 +59,8 @@ def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
         raise UsageError(
             f"chunking.token.tokenizer = {name!r}: must be a tokenizer.json, tiktoken:NAME or module:function"
         )
-    function = import_function("chunking.token.tokenizer", name, "")
-    return _FunctionTokenizer(cast("Callable[[str], Offsets]", function))
+    tokenizer = import_function("chunking.token.tokenizer", name, "")
+    return _FunctionTokenizer(cast("Callable[[str], Offsets]", tokenizer))
 
 
 class _FunctionTokenizer:

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store.keywords.lexicon import SegmentWords
 from vault_indexer.store.keywords.schema import (
     FIELDS,
     INDEX_NAME,
@@ -37,7 +38,6 @@ from vault_indexer.store.keywords.schema import (
     KeywordDocument,
     keyword_schema,
 )
-from vault_indexer.store.keywords.segment_words import SegmentWords
 from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import LONGEST_TERM
 
