@@ -493,7 +493,7 @@ class CatalogReader:
         """A note's headings in order."""
         columns = "level, text, start_pos, end_pos, line, nested"
         rows = self.rows(f"SELECT {columns} FROM headings WHERE note_id = ? ORDER BY ord", (note_id,))
-        return [Heading(*row[:-1], nested=bool(row[-1])) for row in rows]
+        return [Heading(*[*row[:5], bool(row[5])]) for row in rows]
 
     def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
         """The headings of the outline that begin from `start` to before `end`, in order."""
@@ -578,7 +578,7 @@ class CatalogReader:
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""
         rows = self.rows(f"{_LINKS} WHERE n.path = ? ORDER BY l.ord", (path,))
-        return [LinkRow(*row[:-1], ambiguous=bool(row[-1])) for row in rows]
+        return [LinkRow(*[*row[:10], bool(row[10])]) for row in rows]
 
     def blob(self, name: str) -> bytes | None:
         found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
