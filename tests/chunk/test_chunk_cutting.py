@@ -19,8 +19,7 @@ from vault_indexer.chunk.cutting.assemble import (
     windows,
 )
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
-from vault_indexer.chunk.cutting.outline import Outline, headings_within
-from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
+from vault_indexer.chunk.cutting.sections import Joiner, Outline, Unit, headings_within, units_of
 from vault_indexer.chunk.cutting.sizes import Characters, Marks, Tokens, ruler_for, token_ruler
 from vault_indexer.chunk.cutting.spans import (
     Span,

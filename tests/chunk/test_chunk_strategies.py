@@ -106,16 +106,6 @@ def test_markdown_keeps_blocks_whole_or_not(option: str, block: str) -> None:
 # --- paragraph
 
 
-def test_paragraph_gathers_short_ones_until_they_end_a_sentence() -> None:
-    text = f"Short.\n\nStill short:\n\n{PROSE * 3}\n\n{PROSE * 3}\n"
-    chunks = cut("paragraph", text)
-    assert bodies(chunks) == [f"Short.\n\nStill short:\n\n{PROSE * 3}".strip(), (PROSE * 3).strip()]
-
-
-def test_paragraph_splits_long_ones_at_sentences() -> None:
-    assert all(chunk.body.startswith("One") for chunk in cut("paragraph", PROSE * 100, max_chars=400))
-
-
 # --- word, token, recursive
 
 
@@ -155,28 +145,11 @@ def test_recursive_takes_the_coarsest_separator_that_does() -> None:
     assert len(cut("recursive", text, chunk_size=5000, chunk_overlap=0)) == 1
 
 
-def test_recursive_puts_separators_where_asked() -> None:
-    options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "]}
-    text = "; ".join("x" * 30 for _ in range(4))
-    at_end = cut("recursive", text, separator_position="end", **options)
-    at_start = cut("recursive", text, separator_position="start", **options)
-    assert [chunk.body for chunk in at_end] == ["x" * 30 + "; "] * 3 + ["x" * 30]
-    assert [chunk.body for chunk in at_start] == ["x" * 30] + ["; " + "x" * 30] * 3
-
-
 def test_recursive_cuts_between_words_where_no_separator_is_left() -> None:
     options = {"chunk_size": 50, "chunk_overlap": 0, "separators": ["; "]}
     text = "; ".join([f"{'x' * 30} {'y' * 30}", "z" * 30])
     found = [chunk.body.strip() for chunk in cut("recursive", text, **options)]
     assert found == ["x" * 30, "y" * 30 + ";", "z" * 30]
-
-
-def test_recursive_drops_blank_separators_unless_kept() -> None:
-    text = "\n\n".join("x" * 40 for _ in range(4))
-    kept = cut("recursive", text, chunk_size=50, chunk_overlap=0)
-    assert "".join(chunk.body for chunk in kept) == text
-    dropped = cut("recursive", text, chunk_size=50, chunk_overlap=0, keep_separator=False)
-    assert [chunk.body for chunk in dropped] == ["x" * 40] * 4
 
 
 # --- boundary
@@ -209,27 +182,6 @@ def test_boundary_splits_on_what_is_asked_for() -> None:
         "Third one.",
         "# B\n\nFourth one.",
     ]
-
-
-def test_boundary_knows_the_users_own_patterns() -> None:
-    text = "Q: one?\nA: yes.\nQ: two?\nA: no.\n"
-    chunks = cut("boundary", text, merge_small_chunks=False, patterns=["^Q: "])
-    assert bodies(chunks) == ["Q: one?\nA: yes.", "Q: two?\nA: no."]
-
-
-@pytest.mark.parametrize(
-    ("overlap", "repeated"),
-    [
-        ({"mode": "sentence", "value": 1}, "Beta two three. "),
-        ({"mode": "words", "value": 2}, "two three. "),
-        ({"mode": "percentage", "value": 25}, "three. "),
-    ],
-)
-def test_boundary_repeats_what_is_asked_for(overlap: object, repeated: str) -> None:
-    text = "Alpha one two. Beta two three. Gamma three four. Delta four five."
-    options = {"split_on": "sentence", "min_chunk_size": 25, "max_chunk_size": 50, "overlap": overlap}
-    chunks = cut("boundary", text, **options)
-    assert chunks[1].overlap == repeated
 
 
 # --- discourse
@@ -427,13 +379,6 @@ def test_parent_child_numbers_the_parts_of_a_long_paragraph() -> None:
     assert [chunk.extra["paragraph_part"] for chunk in chunks] == list(range(len(chunks)))
     assert {chunk.extra["paragraph_part_count"] for chunk in chunks} == {len(chunks)}
     assert {str(chunk.extra["paragraph_ids"]) for chunk in chunks} == {"['N_paragraph_0']"}
-
-
-def test_parent_child_joins_small_paragraphs_within_their_section() -> None:
-    text = "# A\n\nOne.\n\nTwo.\n\n# B\n\nThree.\n"
-    chunks = cut("parent_child", text, min_child_tokens=50)
-    assert bodies(chunks) == ["# A\n\nOne.\n\nTwo.", "# B\n\nThree."]
-    assert chunks[0].extra["paragraph_ids"] == ["N_paragraph_0", "N_paragraph_1"]
 
 
 # --- code

@@ -7,8 +7,8 @@ import pytest
 from vault_indexer.model import JsonValue
 from vault_indexer.parse import parse_note
 from vault_indexer.parse.frontmatter import property_lines
+from vault_indexer.parse.readable import find_tasks
 from vault_indexer.parse.resolve import Anchors
-from vault_indexer.parse.tasks import find_tasks
 
 TEXT = """# Plan
 

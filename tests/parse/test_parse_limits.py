@@ -282,3 +282,11 @@ def test_a_note_holds_so_many_different_tags() -> None:
     assert (len(note.tags), note.tags[-1]) == (MAX_TAGS, f"t{MAX_TAGS - 1}")
     detail = f"more than {MAX_TAGS:,} different tags: the rest is text"
     assert note.diagnostics == (Diagnostic("limit", detail, 1),)
+
+
+# A carriage return alone ends a line, also where blocks are nested deeper than they are read.
+
+
+@pytest.mark.parametrize("text", ["# A\n\ntext\n\n- b\n", f"first\n\n{'> ' * 200}deep\n\nlast\n"])
+def test_blocks_are_those_of_the_same_lines_with_line_feeds(text: str) -> None:
+    assert scan_blocks(text.replace("\n", "\r"), 0, len(text)) == scan_blocks(text, 0, len(text))

@@ -196,3 +196,14 @@ def test_a_definition_names_a_destination(definitions: str, found: dict[str, str
 )
 def test_entities_are_decoded_but_not_in_code(markdown: str, text: str) -> None:
     assert unescape_prose(markdown) == text
+
+
+# What the text of a code span is, where it is shown without its ticks.
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [("`` `a` ``", "`a`"), ("x` b`y", "x by"), ("x`b `y", "xb y"), ("x`  `y", "x  y"), ("x`  b `y", "x by")],
+)
+def test_one_blank_is_removed_where_both_ends_have_one(source: str, shown: str) -> None:
+    assert plain(source) == shown

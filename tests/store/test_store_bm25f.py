@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 
 from vault_indexer.store.keywords import held_weight
 from vault_indexer.store.keywords.index import KeywordIndex
+from vault_indexer.store.keywords.postings import ByField, TermPostings
 from vault_indexer.store.keywords.schema import FIELDS, FieldWeight, FieldWeights, KeywordDocument
+from vault_indexer.store.keywords.scorer import WordScores
+from vault_indexer.system import LruCache
 from vault_indexer.text.terms import QueryTerm, TermClass
 
 WORDS = st.sampled_from(["ant", "bee", "cat", "dög", "elk", "检索", "f" * 40])
@@ -364,3 +367,28 @@ def test_the_part_of_the_weight_that_is_held() -> None:
     assert held_weight(held, terms).tolist() == [0.25, 0.75, 1.0, 0.0]
     weightless = [QueryTerm.plain("a", 0.0)]
     assert held_weight(np.array([[True]]), weightless).tolist() == [0.0]
+
+
+# What is kept of the scores of words.
+
+
+class CountedPostings(TermPostings):
+    """Those of an empty index, and which terms were looked up."""
+
+    def __init__(self) -> None:
+        super().__init__([], LruCache(1))
+        self.asked: list[str] = []
+
+    def of(self, term: str) -> ByField:
+        self.asked.append(term)
+        return super().of(term)
+
+
+def test_of_many_words_each_is_scored_once() -> None:
+    postings = CountedPostings()
+    scores = WordScores([], np.empty(0, np.bool_), postings, FieldWeights(), 1)
+    words = [(TermClass(f"word{number}"),) for number in range(20)]
+    assert not any(scores.knows(word) for word in words)
+    postings.asked.clear()
+    assert not any(scores.knows(word) for word in words)
+    assert postings.asked == []

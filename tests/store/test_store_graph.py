@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import combinations
 from pathlib import Path
 
 import networkx as nx
@@ -12,6 +13,7 @@ import pytest
 from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.links.related import shared_links
+from vault_indexer.store.graph import communities
 from vault_indexer.store.snapshot import Snapshot
 
 LONG = "Many words that fill a section of their own. " * 8
@@ -114,3 +116,24 @@ def test_shared_links_are_the_adamic_adar_index(snapshot: Snapshot) -> None:
 def test_orphans_have_no_edge(snapshot: Snapshot) -> None:
     assert snapshot.graph.orphans() == [("Lonely.md", "Lonely")]
     assert [row[0] for row in snapshot.graph.unresolved_links()] == ["Gone"]
+
+
+# Communities of notes: equal links give equal answers; two groups with one link between them stay two.
+
+
+GROUPS = ([f"a{number}" for number in range(5)], [f"b{number}" for number in range(4)])
+PAIRS = [(one, other, 1) for group in GROUPS for one, other in combinations(group, 2)] + [("a0", "b0", 1)]
+
+
+def test_groups_that_link_among_themselves_are_communities() -> None:
+    assert communities(PAIRS) == list(GROUPS)
+
+
+def test_links_in_both_directions_count_together() -> None:
+    one_way = [("a", "b", 1), ("b", "c", 1), ("c", "d", 1)]
+    back = [("b", "a", 9), ("d", "c", 9)]
+    assert communities([*one_way, *back]) == [["a", "b"], ["c", "d"]]
+
+
+def test_without_links_there_are_none() -> None:
+    assert communities([]) == []

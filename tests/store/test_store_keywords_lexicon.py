@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_indexer.store.keywords.index import KeywordIndex
-from vault_indexer.store.keywords.lexicon import Lexicon
+from vault_indexer.store.keywords.lexicon import Lexicon, SegmentWords, edit_distances
 from vault_indexer.store.keywords.memory_segment import Vocabulary
 from vault_indexer.store.keywords.schema import FieldWeights, KeywordDocument
-from vault_indexer.store.keywords.segment_words import SegmentWords, edit_distances
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.text.query import analyze_query
 from vault_indexer.text.tokens import analyze

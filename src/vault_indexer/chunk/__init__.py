@@ -9,8 +9,7 @@ from vault_indexer.chunk.llm_client import (
     return_value,
     without_thoughts,
 )
-from vault_indexer.chunk.note_document import PROPERTIES, chunks_of
-from vault_indexer.chunk.registry import STRATEGIES, chunker_for
+from vault_indexer.chunk.registry import PROPERTIES, STRATEGIES, chunker_for, chunks_of
 from vault_indexer.chunk.selection import Choice, ChoosingChunker, options_for
 
 __all__ = [

@@ -14,14 +14,15 @@ from vault_indexer.parse.plain import unescape_prose
 from vault_indexer.parse.readable import (
     SOURCE_FENCE,
     ReadableText,
+    Task,
     code_blocks,
+    find_tasks,
     link_labels,
     open_fence,
     readable,
     render_markdown,
 )
 from vault_indexer.parse.resolve import Anchors, Resolution, Subpath, VaultPaths, link_key, resolve
-from vault_indexer.parse.tasks import Task, find_tasks
 
 __all__ = [
     "PARSERS",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from vault_indexer.model import Note
 from vault_indexer.parse.notes import parse_note
-from vault_indexer.parse.tasks import find_tasks
+from vault_indexer.parse.readable import find_tasks
 
 _SAMPLE = "---\ntags: [garden]\n---\n# Beds\n\n- [ ] Water [[Tomatoes|them]] before #summer/july\n"
 

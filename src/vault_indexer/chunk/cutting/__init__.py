@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault_indexer.chunk.cutting.assemble import (
     TOKEN_COUNT,
     Draft,
+    DraftChunker,
     Window,
     assemble,
     fit,
@@ -15,10 +16,9 @@ from vault_indexer.chunk.cutting.assemble import (
     windows,
 )
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, within
-from vault_indexer.chunk.cutting.grammars import Code, CodeReader, import_function, no_parser_reason
+from vault_indexer.chunk.cutting.grammars import Code, CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.markers import Markers, detect, load_markers
-from vault_indexer.chunk.cutting.outline import Outline, headings_within
-from vault_indexer.chunk.cutting.sections import Joiner, Unit, units_of
+from vault_indexer.chunk.cutting.sections import Joiner, Outline, Unit, headings_within, units_of
 from vault_indexer.chunk.cutting.sizes import Characters, Marks, Ruler, Tokens, ruler_for, token_ruler
 from vault_indexer.chunk.cutting.spans import NoteSentences, Span, sentence_spans, tile, trim, word_start
 from vault_indexer.chunk.cutting.splitting import (
@@ -31,7 +31,7 @@ from vault_indexer.chunk.cutting.splitting import (
     paragraphs_of_blocks,
     sentence_pieces,
 )
-from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
+from vault_indexer.chunk.cutting.tokenizer_choice import import_function, tokenizer_for
 
 __all__ = [
     "TOKEN_COUNT",
@@ -40,6 +40,7 @@ __all__ = [
     "Code",
     "CodeReader",
     "Draft",
+    "DraftChunker",
     "Joiner",
     "Markers",
     "Marks",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from vault_indexer.chunk.cutting.blocks import BlockSplitter
-from vault_indexer.chunk.cutting.outline import Outline
+from vault_indexer.chunk.cutting.sections import Outline
 from vault_indexer.chunk.cutting.sizes import Ruler, Tokens
 from vault_indexer.chunk.cutting.spans import Span, trim, word_start
 from vault_indexer.model import HEADER_SEPARATOR, Chunk, JsonValue, Note, join_context
+from vault_indexer.ports import Tokenizer
 
 # Joining atoms into chunks: evenly within a section, or as a window that slides over a text.
 
@@ -99,6 +101,9 @@ class Draft:
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     embed: bool = True
 
+    def with_extra(self, extra: Mapping[str, JsonValue]) -> Draft:
+        return replace(self, extra={**self.extra, **extra})
+
 
 def windows(text: str, spans: Iterable[Window], family: int | None = None) -> list[Draft]:
     """Drafts of windows: without blank lines around them, what they repeat is of the one before."""
@@ -166,6 +171,30 @@ def _chunk(note: Note, strategy: str, draft: Draft, outline: Outline, name: tupl
     )
 
 
+Options = TypeVar("Options")
+
+
+class DraftChunker(Generic[Options]):
+    """The frame of a strategy: `drafts` decides where a note is split, all else is the same for every one.
+
+    `tokenizer` is needed only where the options count in tokens.
+    """
+
+    strategy = ""
+
+    def __init__(self, options: Options, tokenizer: Tokenizer | None = None) -> None:
+        self._options = options
+        self._tokenizer = tokenizer
+
+    def chunk(self, note: Note) -> list[Chunk]:
+        """All chunks of the note, in order."""
+        outline = Outline(note)
+        return assemble(note, self.strategy, self.drafts(note, outline), outline)
+
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
+        raise NotImplementedError
+
+
 # Limits in tokens, kept to the letter: each draft is counted as the chunk that it will be.
 #
 # A ruler knows where the tokens of a whole note begin. A chunk by itself may have a few more at its
@@ -193,7 +222,7 @@ def fit_spans(text: str, spans: Iterable[Span], ruler: Ruler, limit: int) -> lis
 def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:
     count = ruler.count(_content(text, draft))
     if count <= limit:
-        yield replace(draft, extra={**draft.extra, TOKEN_COUNT: count})
+        yield draft.with_extra({TOKEN_COUNT: count})
         return
     if draft.overlap:
         yield from _fit(
@@ -206,7 +235,7 @@ def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:
     start, end = trim(text, draft.start, draft.end)
     parts = _halves(text, start, end, ruler)
     if len(parts) < 2:  # one character
-        yield replace(draft, extra={**draft.extra, TOKEN_COUNT: count})
+        yield draft.with_extra({TOKEN_COUNT: count})
         return
     for part in parts:
         yield from _fit(text, replace(draft, start=part[0], end=part[1], overlap=""), ruler, limit)

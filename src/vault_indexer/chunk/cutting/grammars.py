@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pkgutil
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import TYPE_CHECKING
-
-from vault_indexer.errors import ProviderError, UsageError
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
@@ -388,34 +385,3 @@ class _Positions:
 def _characters(encoded: bytes) -> int:
     """Characters that begin in a piece of UTF-8."""
     return sum(byte & 0xC0 != 0x80 for byte in encoded)
-
-
-# Functions of the user: `module:function`, or an entry point of an installed package.
-
-
-def import_function(key: str, name: str, group: str) -> Callable[..., object]:
-    """The function that the setting `key` names; `group` is the group of entry points it may be in.
-
-    Its module is imported: callers must not pass a name that a note or a vault chose. Raises UsageError for a
-    name that means nothing, ProviderError for what cannot be imported or is no function.
-    """
-    found = _import(key, name, group)
-    if not callable(found):
-        raise ProviderError(f"{key}: {name} is not a function")
-    function: Callable[..., object] = found
-    return function
-
-
-def _import(key: str, name: str, group: str) -> object:
-    module, colon, function = name.partition(":")
-    try:
-        if colon:
-            if not (module and function):
-                raise UsageError(f"{key} = {name!r}: must be module:function or an entry point")
-            return pkgutil.resolve_name(name)
-        for entry in entry_points(group=group, name=name):
-            return entry.load()
-    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
-        raise ProviderError(f"{key}: {name} cannot be imported: {error}") from error
-    known = ", ".join(sorted(entry_points(group=group).names)) or "none is installed"
-    raise UsageError(f"{key} = {name!r}: no entry point of the group {group}: {known}")

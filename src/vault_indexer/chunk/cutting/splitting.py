@@ -11,8 +11,7 @@ import numpy as np
 
 from vault_indexer.chunk.cutting.assemble import Draft, pack
 from vault_indexer.chunk.cutting.blocks import BlockSplitter, blocks_of, touching, within
-from vault_indexer.chunk.cutting.outline import Outline
-from vault_indexer.chunk.cutting.sections import Unit
+from vault_indexer.chunk.cutting.sections import Outline, Unit
 from vault_indexer.chunk.cutting.sizes import Characters, Tokens
 from vault_indexer.chunk.cutting.spans import Span, trim, word_start
 from vault_indexer.model import Element, ElementKind, Note
@@ -165,9 +164,16 @@ def ends_sentence(text: str, paragraph: Paragraph) -> bool:
     return last_words.rstrip().rstrip(_CLOSERS).endswith(_STOPS)
 
 
-def sentence_pieces(block_splitter: BlockSplitter, blocks: Sequence[Element], end: int) -> list[Span]:
-    """Blocks that together are too long, in pieces of nearly equal size."""
-    return pack(block_splitter.atoms(blocks, end), block_splitter.ruler, block_splitter.limit)
+def sentence_pieces(
+    block_splitter: BlockSplitter, blocks: Sequence[Element], span: Span, longest: int | None = None
+) -> list[Span]:
+    """The span alone, or its pieces of nearly equal size if it is longer than `longest` (by default the
+    splitter's limit)."""
+    start, end = span
+    ruler, limit = block_splitter.ruler, block_splitter.limit
+    if ruler.size(start, end) <= (limit if longest is None else longest):
+        return [span]
+    return pack(block_splitter.atoms(within(blocks, start, end), end), ruler, limit)
 
 
 # The best division of a sequence of embedded segments into chunks, found by dynamic programming.

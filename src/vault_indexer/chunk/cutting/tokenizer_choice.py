@@ -1,4 +1,4 @@
-"""The tokenizer that `chunking.token.tokenizer` names."""
+"""Code that settings name: the tokenizer of `chunking.token.tokenizer`, and functions of the user."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import os
 import pkgutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.ports import Tokenizer
@@ -48,36 +50,21 @@ def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
             )
         return models_own
     if name.startswith(_TIKTOKEN):
-        return _TiktokenTokenizer(_tiktoken(name.removeprefix(_TIKTOKEN)))
+        return _FunctionTokenizer(partial(_tiktoken_offsets, _tiktoken(name.removeprefix(_TIKTOKEN))))
     if name.endswith(".json"):
-        return _FileTokenizer(_from_file(Path(name).expanduser()))
+        encode = _from_file(Path(name).expanduser()).encode
+        return _FunctionTokenizer(lambda text: encode(text, add_special_tokens=False).offsets)
     module, colon, function = name.partition(":")
     if not (colon and module and function):
         raise UsageError(
             f"chunking.token.tokenizer = {name!r}: must be a tokenizer.json, tiktoken:NAME or module:function"
         )
-    return _FunctionTokenizer(_function(name))
-
-
-class _FileTokenizer:
-    def __init__(self, tokenizer: tokenizers.Tokenizer) -> None:
-        self._tokenizer = tokenizer
-
-    def offsets(self, text: str) -> Offsets:
-        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
-
-
-class _TiktokenTokenizer:
-    def __init__(self, encoding: tiktoken.Encoding) -> None:
-        self._encoding = encoding
-
-    def offsets(self, text: str) -> Offsets:
-        _, starts = self._encoding.decode_with_offsets(self._encoding.encode_ordinary(text))
-        return list(zip(starts, [*starts[1:], len(text)], strict=False))
+    tokenizer = import_function("chunking.token.tokenizer", name, "")
+    return _FunctionTokenizer(cast("Callable[[str], Offsets]", tokenizer))
 
 
 class _FunctionTokenizer:
-    def __init__(self, function: Callable[[str], Offsets]) -> None:
+    def __init__(self, function: Callable[[str], Iterable[tuple[int, int]]]) -> None:
         self._function = function
 
     def offsets(self, text: str) -> Offsets:
@@ -102,6 +89,11 @@ def _from_file(path: Path) -> tokenizers.Tokenizer:
     tokenizer.no_padding()
     tokenizer.no_truncation()
     return tokenizer
+
+
+def _tiktoken_offsets(encoding: tiktoken.Encoding, text: str) -> Iterator[tuple[int, int]]:
+    _, starts = encoding.decode_with_offsets(encoding.encode_ordinary(text))
+    return zip(starts, [*starts[1:], len(text)], strict=False)
 
 
 def _tiktoken(name: str) -> tiktoken.Encoding:
@@ -150,12 +142,32 @@ def _environment(name: str, value: str) -> Iterator[None]:
             os.environ[name] = before
 
 
-def _function(name: str) -> Callable[[str], Offsets]:
-    try:
-        found = pkgutil.resolve_name(name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ProviderError(f"chunking.token.tokenizer: {name} cannot be imported: {error}") from error
+# Functions of the user: `module:function`, or an entry point of an installed package.
+
+
+def import_function(key: str, name: str, group: str) -> Callable[..., object]:
+    """The function that the setting `key` names; `group` is the group of entry points it may be in.
+
+    Its module is imported: callers must not pass a name that a note or a vault chose. Raises UsageError for a
+    name that means nothing, ProviderError for what cannot be imported or is no function.
+    """
+    found = _import(key, name, group)
     if not callable(found):
-        raise ProviderError(f"chunking.token.tokenizer: {name} is not a function")
-    tokenizer: Callable[[str], Offsets] = found
-    return tokenizer
+        raise ProviderError(f"{key}: {name} is not a function")
+    function: Callable[..., object] = found
+    return function
+
+
+def _import(key: str, name: str, group: str) -> object:
+    module, colon, function = name.partition(":")
+    try:
+        if colon:
+            if not (module and function):
+                raise UsageError(f"{key} = {name!r}: must be module:function or an entry point")
+            return pkgutil.resolve_name(name)
+        for entry in entry_points(group=group, name=name):
+            return entry.load()
+    except (ImportError, AttributeError, ValueError, SyntaxError) as error:
+        raise ProviderError(f"{key}: {name} cannot be imported: {error}") from error
+    known = ", ".join(sorted(entry_points(group=group).names)) or "none is installed"
+    raise UsageError(f"{key} = {name!r}: no entry point of the group {group}: {known}")

@@ -16,13 +16,11 @@ from vault_indexer.chunk.cutting import (
     Draft,
     Outline,
     Paragraph,
-    Span,
     assemble,
     blocks_of,
     paragraphs_of,
     sentence_pieces,
     trim_drafts,
-    within,
 )
 from vault_indexer.chunk.llm_client import (
     PROMPT_CHARS,
@@ -171,10 +169,7 @@ class AgenticChunker:
         block_splitter = BlockSplitter(note.text, ruler, 2 * self._options.target_chunk_size)
         drafts: list[Draft] = []
         for start, end in pairwise([*sorted(plan.starts), len(note.text)]):
-            fits = ruler.size(start, end) <= block_splitter.limit
-            parts: list[Span] = (
-                [(start, end)] if fits else sentence_pieces(block_splitter, within(blocks, start, end), end)
-            )
+            parts = sentence_pieces(block_splitter, blocks, (start, end))
             drafts.extend(Draft(*part, extra=_extra(plan, start)) for part in parts)
         return drafts
 

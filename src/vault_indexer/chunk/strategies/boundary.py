@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
+    Draft,
+    DraftChunker,
     Outline,
     Ruler,
     Span,
     Window,
-    assemble,
     blocks_of,
     fit,
     pack,
@@ -23,39 +23,34 @@ from vault_indexer.chunk.cutting import (
     tile,
     units_of,
     windows,
-    within,
     word_start,
 )
 from vault_indexer.config.tables.chunking_options import BoundaryOptions
-from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.model import JsonValue, Note
 from vault_indexer.patterns import TextPattern
 from vault_indexer.ports import Tokenizer
 
-STRATEGY = "boundary"
 
-
-class BoundaryChunker:
+class BoundaryChunker(DraftChunker[BoundaryOptions]):
     """Units packed up to the maximum, or each unit a chunk; long ones split at the next finer boundary.
 
     `extra`: `split_on`, `size_unit`.
     """
 
-    strategy = STRATEGY
+    strategy = "boundary"
 
     def __init__(self, options: BoundaryOptions, tokenizer: Tokenizer | None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
+        super().__init__(options, tokenizer)
         self._patterns = [TextPattern(pattern) for pattern in options.patterns]
 
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
         options = self._options
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
         spans = self._pieces(note, ruler, self._units(note))
         drafts = windows(note.text, self._windows(note.text, ruler, spans))
-        drafts = fit(note.text, drafts, ruler, options.max_chunk_size)
         told: dict[str, JsonValue] = {"split_on": options.split_on, "size_unit": options.size_unit}
-        drafts = [replace(draft, extra={**draft.extra, **told}) for draft in drafts]
-        return assemble(note, STRATEGY, drafts, Outline(note))
+        drafts = fit(note.text, drafts, ruler, options.max_chunk_size)
+        return [draft.with_extra(told) for draft in drafts]
 
     def _units(self, note: Note) -> list[Span]:
         """Touching spans from one boundary to the next; none is blank."""
@@ -84,11 +79,8 @@ class BoundaryChunker:
         block_splitter = BlockSplitter(note.text, ruler, limit)
         blocks = blocks_of(note)
         spans: list[Span] = []
-        for start, end in pack(units, ruler, limit) if self._options.merge_small_chunks else units:
-            if ruler.size(start, end) <= limit:
-                spans.append((start, end))
-            else:
-                spans.extend(sentence_pieces(block_splitter, within(blocks, start, end), end))
+        for span in pack(units, ruler, limit) if self._options.merge_small_chunks else units:
+            spans.extend(sentence_pieces(block_splitter, blocks, span))
         spans = [(start, end) for start, end in spans if note.text[start:end].strip()]
         if not self._options.merge_small_chunks:
             return spans

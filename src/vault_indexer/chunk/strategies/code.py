@@ -11,13 +11,13 @@ from vault_indexer.chunk.cutting import (
     Code,
     CodeReader,
     Draft,
+    DraftChunker,
     Joiner,
     Outline,
     Ruler,
     Span,
     Splitter,
     Unit,
-    assemble,
     blocks_of,
     fit,
     no_parser_reason,
@@ -25,10 +25,9 @@ from vault_indexer.chunk.cutting import (
     trim,
 )
 from vault_indexer.config.tables.chunking_options import CodeOptions
-from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note, language_of, language_of_path
+from vault_indexer.model import Element, ElementKind, JsonValue, Note, language_of, language_of_path
 from vault_indexer.ports import Tokenizer
 
-STRATEGY = "code"
 _LONGEST_CONTEXT = 1000
 
 
@@ -57,23 +56,22 @@ class _Source:
     imports: tuple[Span, ...] = field(default=())
 
 
-class CodeChunker:
+class CodeChunker(DraftChunker[CodeOptions]):
     """Definitions begin chunks; prose around them is split at sections and blocks.
 
     `extra` of a chunk of code: `language`, and of the function or class that it begins with, or else stands
     in, `block_type` and `block_name`. Without a grammar also `fallback` = "blocks".
     """
 
-    strategy = STRATEGY
+    strategy = "code"
 
     def __init__(self, options: CodeOptions, tokenizer: Tokenizer | None = None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
+        super().__init__(options, tokenizer)
         self._reader = CodeReader()
 
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
         options = self._options
-        outline, blocks = Outline(note), blocks_of(note)
+        blocks = blocks_of(note)
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
         whole = language_of_path(note.path)
         if whole:
@@ -89,7 +87,7 @@ class CodeChunker:
         units = Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
         drafts = splitter.split(units, minimum=0)
         described = self._describe(note.text, drafts, sources)
-        return assemble(note, STRATEGY, fit(note.text, described, ruler, options.max_chunk_size), outline)
+        return fit(note.text, described, ruler, options.max_chunk_size)
 
     def _units(
         self, note: Note, outline: Outline, blocks: list[Element], sources: list[_Source]

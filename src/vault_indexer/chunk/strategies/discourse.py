@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     Markers,
     Outline,
     Paragraph,
     Ruler,
-    assemble,
     blocks_of,
     detect,
     fit,
@@ -22,14 +22,12 @@ from vault_indexer.chunk.cutting import (
     ruler_for,
     sentence_pieces,
     trim_drafts,
-    within,
 )
 from vault_indexer.chunk.strategies.paragraph import ParagraphChunker
 from vault_indexer.config.tables.chunking_options import DiscourseOptions, ParagraphOptions
-from vault_indexer.model import Chunk, JsonValue, Note
+from vault_indexer.model import JsonValue, Note
 from vault_indexer.ports import Tokenizer
 
-STRATEGY = "discourse"
 _CONTINUATION = "continuation_marker"
 _SHORT = "short_paragraph"
 _LEAST_WORDS = 12
@@ -68,7 +66,7 @@ class _Text:
         return self.ruler.size(current.start, current.end)
 
 
-class DiscourseChunker:
+class DiscourseChunker(DraftChunker[DiscourseOptions]):
     """Gathers paragraphs up to `max_chars`, as the words they open with say.
 
     `extra`: `merge_reason` ("continuation_marker", "short_paragraph", or None for one paragraph alone),
@@ -77,12 +75,11 @@ class DiscourseChunker:
     `fallback`, `reason`.
     """
 
-    strategy = STRATEGY
+    strategy = "discourse"
 
     def __init__(self, options: DiscourseOptions, tokenizer: Tokenizer | None = None) -> None:
         """Raises ProviderError for a `markers_dir` that cannot be read."""
-        self._options = options
-        self._tokenizer = tokenizer
+        super().__init__(options, tokenizer)
         self._markers = load_markers(options.markers_dir)
 
     @property
@@ -90,11 +87,11 @@ class DiscourseChunker:
         """The size up to which a chunk may grow by continuations."""
         return int(self._options.max_chars * (1 + self._options.continuation_overflow))
 
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
         language = self.language(note)
         markers = self._markers.get(language)
-        drafts = self._fallback(note, language) if markers is None else self._drafts(note, markers)
-        return assemble(note, STRATEGY, self._described(note, drafts, language), Outline(note))
+        drafts = self._fallback(note, outline, language) if markers is None else self._drafts(note, markers)
+        return self._described(note, drafts, language)
 
     def language(self, note: Note) -> str:
         """The language to use: the option's, the note's own, or the one detected."""
@@ -103,12 +100,12 @@ class DiscourseChunker:
         declared = note.language.lower().replace("_", "-").partition("-")[0]
         return declared or detect(note.text[note.body_start :], self._markers)
 
-    def _fallback(self, note: Note, language: str) -> list[Draft]:
+    def _fallback(self, note: Note, outline: Outline, language: str) -> list[Draft]:
         sizes = self._options.model_dump(include={"max_chars", "min_chars", "size_unit"})
         reason = f"no discourse markers for language {language}" if language else "language not recognized"
-        drafts = ParagraphChunker(ParagraphOptions.model_validate(sizes), self._tokenizer).drafts(note)
+        paragraph = ParagraphChunker(ParagraphOptions.model_validate(sizes), self._tokenizer)
         why: dict[str, JsonValue] = {"fallback": "paragraph", "reason": reason}
-        return [replace(draft, extra={**draft.extra, **why}) for draft in drafts]
+        return [draft.with_extra(why) for draft in paragraph.drafts(note, outline)]
 
     def _drafts(self, note: Note, markers: Markers) -> list[Draft]:
         blocks = blocks_of(note)
@@ -118,9 +115,7 @@ class DiscourseChunker:
         paragraphs = paragraphs_of(note)
         drafts: list[Draft] = []
         for found in self._gather(_Text(note.text, ruler, markers, paragraphs)):
-            pieces = [(found.start, found.end)]
-            if ruler.size(found.start, found.end) > longest:
-                pieces = sentence_pieces(block_splitter, within(blocks, found.start, found.end), found.end)
+            pieces = sentence_pieces(block_splitter, blocks, (found.start, found.end), longest)
             why: dict[str, JsonValue] = {
                 "merge_reason": found.merge_reason,
                 "closure_marker": found.closure_marker,
@@ -179,5 +174,5 @@ class DiscourseChunker:
                 "language_detected": language,
                 "mixed_language": len(spoken) > 1,
             }
-            described.append(replace(draft, extra={**draft.extra, **known}))
+            described.append(draft.with_extra(known))
         return described

@@ -14,33 +14,28 @@ from __future__ import annotations
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Characters,
+    Draft,
+    DraftChunker,
     Joiner,
     Outline,
     Splitter,
-    assemble,
     blocks_of,
     units_of,
 )
 from vault_indexer.config.tables.chunking_options import HeaderBasedOptions
-from vault_indexer.model import Chunk, Note
-
-STRATEGY = "header_based"
+from vault_indexer.model import Note
 
 
-class HeaderBasedChunker:
+class HeaderBasedChunker(DraftChunker[HeaderBasedOptions]):
     """Chunks begin at headings; small ones are joined, large ones split."""
 
-    strategy = STRATEGY
+    strategy = "header_based"
 
-    def __init__(self, options: HeaderBasedOptions) -> None:
-        self._options = options
-
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
         options = self._options
-        outline, ruler = Outline(note), Characters(note.text)
+        ruler = Characters(note.text)
         block_splitter = BlockSplitter(note.text, ruler, options.max_chunk_chars)
         context = outline.context if options.include_parent_headers else lambda _: ""
         splitter = Splitter(outline, blocks_of(note), block_splitter, options.overlap_chars, context)
         units = Joiner(ruler, options.min_chunk_chars, options.max_chunk_chars).join(units_of(note))
-        drafts = splitter.split(units, options.min_chunk_chars)
-        return assemble(note, STRATEGY, drafts, outline)
+        return splitter.split(units, options.min_chunk_chars)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     Joiner,
     Outline,
     Ruler,
-    assemble,
     blocks_of,
     fit,
     ruler_for,
@@ -20,26 +20,19 @@ from vault_indexer.chunk.cutting import (
     within,
 )
 from vault_indexer.config.tables.chunking_options import HierarchicalOptions
-from vault_indexer.model import Chunk, Element, JsonValue, Note
-from vault_indexer.ports import Tokenizer
-
-STRATEGY = "hierarchical"
+from vault_indexer.model import Element, JsonValue, Note
 
 
-class HierarchicalChunker:
+class HierarchicalChunker(DraftChunker[HierarchicalOptions]):
     """Each parent is followed by its children, which together cover it.
 
     `extra` of a parent: `level` 0, `child_count`. Of a child: `level` 1, `parent_id`, `child_index`,
     `child_count`. Parents are embedded with `embed_both` only.
     """
 
-    strategy = STRATEGY
+    strategy = "hierarchical"
 
-    def __init__(self, options: HierarchicalOptions, tokenizer: Tokenizer | None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
-
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
         """All chunks of the note: parent, its children, the next parent, …"""
         ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
         blocks = blocks_of(note)
@@ -48,11 +41,11 @@ class HierarchicalChunker:
             parent_id = f"{note.doc_id}_chunk_{len(drafts)}"
             children = self._children(note, ruler, blocks, parent)
             count: dict[str, JsonValue] = {"child_count": len(children)}
-            drafts.append(replace(parent, extra={**parent.extra, "level": 0, **count}))
+            drafts.append(parent.with_extra({"level": 0, **count}))
             for index, child in enumerate(children):
                 place: dict[str, JsonValue] = {"level": 1, "parent_id": parent_id, "child_index": index}
-                drafts.append(replace(child, extra={**child.extra, **place, **count}))
-        return assemble(note, STRATEGY, drafts, Outline(note))
+                drafts.append(child.with_extra({**place, **count}))
+        return drafts
 
     def _parents(self, note: Note, ruler: Ruler, blocks: list[Element]) -> list[Draft]:
         """Neighbouring sections up to the parent's size; longer ones as windows over their blocks."""

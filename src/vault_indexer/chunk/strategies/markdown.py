@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     Joiner,
     Outline,
     Splitter,
-    assemble,
     blocks_of,
     fit,
     headings_within,
@@ -20,20 +19,17 @@ from vault_indexer.chunk.cutting import (
     within,
 )
 from vault_indexer.config.tables.chunking_options import MarkdownOptions
-from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
+from vault_indexer.model import Element, ElementKind, JsonValue, Note
 from vault_indexer.ports import Tokenizer
 
-STRATEGY = "markdown"
 
-
-class MarkdownChunker:
+class MarkdownChunker(DraftChunker[MarkdownOptions]):
     """`header_based` with sizes in any unit, headings of chosen levels and blocks that may be split."""
 
-    strategy = STRATEGY
+    strategy = "markdown"
 
     def __init__(self, options: MarkdownOptions, tokenizer: Tokenizer | None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
+        super().__init__(options, tokenizer)
         respected = {
             ElementKind.CODE: options.respect_code_blocks,
             ElementKind.LIST: options.respect_lists,
@@ -42,18 +38,17 @@ class MarkdownChunker:
         }
         self._loose = frozenset(kind for kind, respect in respected.items() if not respect)
 
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
         options = self._options
         ruler = ruler_for(note.text, options.size_unit, self._tokenizer)
-        outline, blocks = Outline(note), blocks_of(note)
+        blocks = blocks_of(note)
         block_splitter = BlockSplitter(note.text, ruler, options.max_chunk_size, self._loose)
         splitter = Splitter(outline, blocks, block_splitter, options.overlap, self._context(outline))
         units = units_of(note, {0, *(options.header_levels or range(1, 7))})
         units = Joiner(ruler, options.min_chunk_size, options.max_chunk_size).join(units)
         drafts = splitter.split(units, options.min_chunk_size)
         drafts = fit(note.text, drafts, ruler, options.max_chunk_size)
-        described = [self._with_extra(note, outline, draft, blocks) for draft in drafts]
-        return assemble(note, STRATEGY, described, outline)
+        return [self._with_extra(note, outline, draft, blocks) for draft in drafts]
 
     def _context(self, outline: Outline) -> Callable[[int], str]:
         """What is written before a chunk that begins at a position."""
@@ -75,4 +70,4 @@ class MarkdownChunker:
         above = outline.context(draft.start)
         if above and self._options.include_header_context and self._options.header_context_format == "prefix":
             extra["header_context"] = above
-        return replace(draft, extra={**draft.extra, **extra})
+        return draft.with_extra(extra)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     Outline,
     Paragraph,
     Ruler,
     Span,
-    assemble,
     blocks_of,
     ends_sentence,
     fit,
@@ -17,38 +17,23 @@ from vault_indexer.chunk.cutting import (
     ruler_for,
     sentence_pieces,
     trim_drafts,
-    within,
 )
 from vault_indexer.config.tables.chunking_options import ParagraphOptions
-from vault_indexer.model import Chunk, Note
-from vault_indexer.ports import Tokenizer
-
-STRATEGY = "paragraph"
+from vault_indexer.model import Note
 
 
-class ParagraphChunker:
+class ParagraphChunker(DraftChunker[ParagraphOptions]):
     """A chunk is the fewest paragraphs that are long enough and end a sentence."""
 
-    strategy = STRATEGY
+    strategy = "paragraph"
 
-    def __init__(self, options: ParagraphOptions, tokenizer: Tokenizer | None = None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
-
-    def chunk(self, note: Note) -> list[Chunk]:
-        return assemble(note, STRATEGY, self.drafts(note), Outline(note))
-
-    def drafts(self, note: Note) -> list[Draft]:
-        """The chunks' spans, for strategies that fall back to this one."""
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
         ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
         block_splitter = BlockSplitter(note.text, ruler, ruler.room(self._options.max_chars))
         blocks = blocks_of(note)
         spans: list[Span] = []
-        for start, end in self._gather(note, ruler):
-            if ruler.size(start, end) <= block_splitter.limit:
-                spans.append((start, end))
-            else:
-                spans.extend(sentence_pieces(block_splitter, within(blocks, start, end), end))
+        for span in self._gather(note, ruler):
+            spans.extend(sentence_pieces(block_splitter, blocks, span))
         drafts = trim_drafts(note.text, [Draft(start, end) for start, end in spans])
         return fit(note.text, drafts, ruler, self._options.max_chars)
 

@@ -13,25 +13,21 @@ from dataclasses import dataclass, field
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     NoteSentences,
     Outline,
     Paragraph,
     Ruler,
     Span,
-    assemble,
     blocks_of,
     fit,
     paragraphs_of_blocks,
     ruler_for,
     sentence_pieces,
     trim_drafts,
-    within,
 )
 from vault_indexer.config.tables.chunking_options import ParentChildOptions
-from vault_indexer.model import Chunk, Element, ElementKind, JsonValue, Note
-from vault_indexer.ports import Tokenizer
-
-STRATEGY = "parent_child"
+from vault_indexer.model import Element, ElementKind, JsonValue, Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,27 +43,21 @@ class _Child:
     size: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
-class ParentChildChunker:
+class ParentChildChunker(DraftChunker[ParentChildOptions]):
     """The children are the chunks; their parents are the note's sections."""
 
-    strategy = STRATEGY
+    strategy = "parent_child"
 
-    def __init__(self, options: ParentChildOptions, tokenizer: Tokenizer | None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
-
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:
         """All children, in order."""
-        outline = Outline(note)
         blocks = blocks_of(note)
         ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
         paragraphs = paragraphs_of_blocks(blocks, len(note.text))
         sentences = NoteSentences(note.doc_id, note.text, note.block_spans)
-        drafts = [
+        return [
             Draft(child.start, child.end, extra=_extra(note, outline, paragraphs, child, sentences))
             for child in self._children(note, blocks, ruler, paragraphs)
         ]
-        return assemble(note, STRATEGY, drafts, outline)
 
     def _children(
         self, note: Note, blocks: list[Element], ruler: Ruler, paragraphs: list[Paragraph]
@@ -76,9 +66,7 @@ class ParentChildChunker:
         block_splitter = BlockSplitter(note.text, ruler, ruler.room(limit))
         for first, last in self._join(ruler, paragraphs):
             start, end = paragraphs[first].start, paragraphs[last].end
-            pieces = [(start, end)]
-            if ruler.size(start, end) > block_splitter.limit:
-                pieces = sentence_pieces(block_splitter, within(blocks, start, end), end)
+            pieces = sentence_pieces(block_splitter, blocks, (start, end))
             drafts = trim_drafts(note.text, [Draft(*piece) for piece in pieces])
             drafts = fit(note.text, drafts, ruler, limit)
             for part, draft in enumerate(drafts):

@@ -9,10 +9,10 @@ from dataclasses import replace
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     Outline,
     Span,
     Window,
-    assemble,
     fit,
     ruler_for,
     slide,
@@ -20,22 +20,15 @@ from vault_indexer.chunk.cutting import (
     windows,
 )
 from vault_indexer.config.tables.chunking_options import RecursiveOptions
-from vault_indexer.model import Chunk, JsonValue, Note
-from vault_indexer.ports import Tokenizer
-
-STRATEGY = "recursive"
+from vault_indexer.model import JsonValue, Note
 
 
-class RecursiveChunker:
+class RecursiveChunker(DraftChunker[RecursiveOptions]):
     """Separators from coarse to fine; what they leave too long is split at words."""
 
-    strategy = STRATEGY
+    strategy = "recursive"
 
-    def __init__(self, options: RecursiveOptions, tokenizer: Tokenizer | None = None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
-
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
         text, ruler = note.text, ruler_for(note.text, self._options.size_unit, self._tokenizer)
         splitter = BlockSplitter(text, ruler, ruler.room(self._options.chunk_size))
         start, end = trim(text, note.body_start, len(text))
@@ -51,8 +44,7 @@ class RecursiveChunker:
             ]
         drafts = fit(text, drafts, ruler, self._options.chunk_size)
         told: dict[str, JsonValue] = {"separators": list(self._options.separators)}
-        drafts = [replace(draft, extra={**draft.extra, **told}) for draft in drafts]
-        return assemble(note, STRATEGY, drafts, Outline(note))
+        return [draft.with_extra(told) for draft in drafts]
 
     def _split(
         self, splitter: BlockSplitter, start: int, end: int, separators: Sequence[str]

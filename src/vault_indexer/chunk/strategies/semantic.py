@@ -15,10 +15,10 @@ import numpy as np
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     Outline,
     Ruler,
     Span,
-    assemble,
     best_division,
     blocks_of,
     fit,
@@ -28,29 +28,27 @@ from vault_indexer.chunk.cutting import (
     trim_drafts,
 )
 from vault_indexer.config.tables.chunking_options import SemanticOptions
-from vault_indexer.model import Chunk, ElementKind, Note
+from vault_indexer.model import ElementKind, Note
 from vault_indexer.ports import Embedder, Tokenizer
 
 if TYPE_CHECKING:
     from vault_indexer.arrays import Floats32
 
-STRATEGY = "semantic"
 _LOOSE = frozenset(ElementKind) - {ElementKind.HEADING, ElementKind.ITEM}
 
 
-class SemanticChunker:
+class SemanticChunker(DraftChunker[SemanticOptions]):
     """Sentences are embedded once; the note is split where their meaning turns."""
 
-    strategy = STRATEGY
+    strategy = "semantic"
 
     def __init__(
         self, options: SemanticOptions, embedder: Embedder, tokenizer: Tokenizer | None = None
     ) -> None:
-        self._options = options
+        super().__init__(options, tokenizer)
         self._embedder = embedder
-        self._tokenizer = tokenizer
 
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
         """All chunks of the note. Raises ProviderError if it cannot be embedded."""
         ruler = ruler_for(note.text, self._options.size_unit, self._tokenizer)
         sentences = self._sentences(note, ruler)
@@ -62,8 +60,7 @@ class SemanticChunker:
             else self._turns(note, ruler, sentences)
         )
         drafts = trim_drafts(note.text, [Draft(start, end) for start, end in spans])
-        drafts = fit(note.text, drafts, ruler, self._options.max_chunk_size)
-        return assemble(note, STRATEGY, drafts, Outline(note))
+        return fit(note.text, drafts, ruler, self._options.max_chunk_size)
 
     def _sentences(self, note: Note, ruler: Ruler) -> list[Span]:
         """Touching spans of sentences, lines of code and list items, each with the heading above."""

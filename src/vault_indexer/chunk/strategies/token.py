@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from vault_indexer.chunk.cutting import (
     BlockSplitter,
     Draft,
+    DraftChunker,
     Outline,
     Span,
     Tokens,
-    assemble,
     fit,
     sentence_spans,
     slide,
@@ -20,22 +19,15 @@ from vault_indexer.chunk.cutting import (
     windows,
 )
 from vault_indexer.config.tables.chunking_options import TokenOptions
-from vault_indexer.model import Chunk, JsonValue, Note
-from vault_indexer.ports import Tokenizer
-
-STRATEGY = "token"
+from vault_indexer.model import JsonValue, Note
 
 
-class TokenChunker:
+class TokenChunker(DraftChunker[TokenOptions]):
     """Windows that never exceed what a model reads; their edges are at sentences, or at words."""
 
-    strategy = STRATEGY
+    strategy = "token"
 
-    def __init__(self, options: TokenOptions, tokenizer: Tokenizer | None) -> None:
-        self._options = options
-        self._tokenizer = tokenizer
-
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
         """All chunks of the note; with `truncate` the first alone, which says what was dropped."""
         options = self._options
         ruler = token_ruler(note.text, self._tokenizer)
@@ -43,10 +35,8 @@ class TokenChunker:
         found = slide(note.text, list(self._spans(note, ruler, room)), ruler, room, options.overlap_tokens)
         drafts = fit(note.text, windows(note.text, found), ruler, options.max_tokens)
         if options.overflow == "truncate" and len(drafts) > 1:
-            drafts = [replace(drafts[0], extra={**drafts[0].extra, **_dropped_part(note, drafts, ruler)})]
-        named = {"tokenizer": options.tokenizer or "embedding model"}
-        drafts = [replace(draft, extra={**draft.extra, **named}) for draft in drafts]
-        return assemble(note, STRATEGY, drafts, Outline(note))
+            drafts = [drafts[0].with_extra(_dropped_part(note, drafts, ruler))]
+        return [draft.with_extra({"tokenizer": options.tokenizer or "embedding model"}) for draft in drafts]
 
     def _spans(self, note: Note, ruler: Tokens, room: int) -> Iterator[Span]:
         start, end = note.body_start, len(note.text)

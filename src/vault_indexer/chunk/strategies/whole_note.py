@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from vault_indexer.chunk.cutting import Draft, Outline, assemble, trim_drafts
-from vault_indexer.model import Chunk, Note
-
-STRATEGY = "none"
+from vault_indexer.chunk.cutting import Draft, DraftChunker, Outline, trim_drafts
+from vault_indexer.model import Note
 
 
-class WholeNoteChunker:
+class WholeNoteChunker(DraftChunker[None]):
     """One chunk a note: for short notes, and where a search should rank notes, not passages."""
 
-    strategy = STRATEGY
+    strategy = "none"
 
-    def chunk(self, note: Note) -> list[Chunk]:
+    def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
         """The one chunk, or none if the note is blank."""
-        drafts = trim_drafts(note.text, [Draft(note.body_start, len(note.text))])
-        return assemble(note, STRATEGY, drafts, Outline(note))
+        return trim_drafts(note.text, [Draft(note.body_start, len(note.text))])

@@ -8,7 +8,6 @@ from vault_indexer.store.catalog.catalog_cache import (
     CountedLanguages,
     fold_path,
 )
-from vault_indexer.store.catalog.copied_notes import copied_notes
 from vault_indexer.store.catalog.export import export_lines
 from vault_indexer.store.catalog.integrity import SqliteError, is_full, is_sound, unusable
 from vault_indexer.store.catalog.note_rows import (
@@ -20,7 +19,7 @@ from vault_indexer.store.catalog.note_rows import (
     unpack_words,
 )
 from vault_indexer.store.catalog.reader import CatalogReader, Row, folder_condition, tag_condition
-from vault_indexer.store.catalog.stored_notes import StoredNote, catalog_of, stored_notes
+from vault_indexer.store.catalog.stored_notes import StoredNote, catalog_of, copied_notes, stored_notes
 from vault_indexer.store.catalog.writer import CatalogWriter, ResolvedLink
 
 __all__ = [

@@ -8,7 +8,7 @@ import struct
 import threading
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,7 +26,6 @@ from vault_indexer.model import (
     FileRow,
     Heading,
     IndexCounts,
-    JsonValue,
     LinkRow,
     NoteRow,
     SkippedFile,
@@ -82,10 +81,10 @@ _LANGUAGES = (
 )
 """From one to the next in the index: a step a language, and not one a note."""
 
-_LINK_COLUMNS = (
-    "l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved, l.ambiguous"
+_LINKS = (
+    "SELECT l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved,"
+    " l.ambiguous FROM links l JOIN notes n USING (note_id)"
 )
-_LINKS = f"SELECT {_LINK_COLUMNS} FROM links l JOIN notes n USING (note_id)"
 _REMEMBERED = 8_192
 """At most this number of rows of one kind are kept. A rule of thumb."""
 
@@ -203,16 +202,12 @@ class CatalogReader:
     def counts(self) -> IndexCounts:
         """How many notes, chunks, links and unresolved links there are; counted once."""
         if self._counts is None:
-            self._counts = self._count()
+            row = self._one(
+                "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks),"
+                " (SELECT count(*) FROM links), (SELECT count(*) FROM links WHERE resolved IS NULL)"
+            )
+            self._counts = IndexCounts(*row)
         return self._counts
-
-    def _count(self) -> IndexCounts:
-        row = self._one(
-            "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks),"
-            " (SELECT count(*) FROM links), (SELECT count(*) FROM links WHERE resolved IS NULL)"
-        )
-        notes, chunks, links, unresolved = (int(value or 0) for value in row)
-        return IndexCounts(notes, chunks, links, unresolved)
 
     def languages(self) -> CountedLanguages:
         """The languages of the notes; notes of unknown language do not count. They are counted again once a
@@ -228,8 +223,7 @@ class CatalogReader:
 
     def notes_by_language(self) -> dict[str, int]:
         """How many notes are in each language; "" stands for unknown."""
-        rows = self.rows("SELECT language, count(*) FROM notes GROUP BY language")
-        return dict(rows)
+        return dict(self.rows("SELECT language, count(*) FROM notes GROUP BY language"))
 
     def files(self) -> list[FileRow]:
         """All files as last seen, ordered by path."""
@@ -292,13 +286,10 @@ class CatalogReader:
     def attachments(self) -> AttachmentNames:
         """The names of all attachments and of the notes that cannot be read. They are read again only after
         one of them has changed."""
-        if self._attachments is None:
-            self._attachments = self._read_attachments()
-        return self._attachments
-
-    def _read_attachments(self) -> AttachmentNames:
-        found = self.rows("SELECT value FROM meta WHERE key = ?", (LINKED_SEQ,))
-        stamp = int(found[0][0]) if found else 0
+        if self._attachments is not None:
+            return self._attachments
+        stamps = self.rows("SELECT value FROM meta WHERE key = ?", (LINKED_SEQ,))
+        stamp = int(stamps[0][0]) if stamps else 0
         names = self._cache.attachments
         if names is None or names.stamp != stamp:
             # Notes that the user excludes from search are link targets, too: their names are not searched.
@@ -306,15 +297,13 @@ class CatalogReader:
                 "SELECT path, mtime_ns, state FROM files"
                 " WHERE state = 'linked' OR (state = 'skipped' AND reason != '') ORDER BY mtime_ns DESC, path"
             )
-            names = AttachmentNames(
-                stamp,
-                (
-                    (path, mtime_ns)
-                    for path, mtime_ns, state in rows
-                    if (kind_of(path) is FileKind.ATTACHMENT) == (state == "linked")
-                ),
+            files = (
+                (path, mtime_ns)
+                for path, mtime_ns, state in rows
+                if (kind_of(path) is FileKind.ATTACHMENT) == (state == "linked")
             )
-            self._cache.attachments = names
+            names = self._cache.attachments = AttachmentNames(stamp, files)
+        self._attachments = names
         return names
 
     def note(self, path: str) -> NoteRow | None:
@@ -489,9 +478,8 @@ class CatalogReader:
         return [key for key, vector in self.all_chunk_vectors(model) if vector.strip(b"\0")]
 
     def changes(self, since: int) -> Changes | None:
-        """What the commits after the one with the number `since` have changed, net. None where the log does
-        not tell: it does not reach back so far, or the catalog has lost that commit. Then whoever follows
-        compares keys."""
+        """The net changes of the commits after number `since`. None if the log does not reach back that far,
+        or the catalog has lost that commit: then a derived index has to compare keys."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (TRIMMED,))
         if not (int(found[0][0]) if found else 0) <= since <= self.seq:
             return None
@@ -504,21 +492,18 @@ class CatalogReader:
     def headings(self, note_id: int) -> list[Heading]:
         """A note's headings in order."""
         columns = "level, text, start_pos, end_pos, line, nested"
-        found = self.rows(f"SELECT {columns} FROM headings WHERE note_id = ? ORDER BY ord", (note_id,))
-        return [
-            Heading(level, text, start, end, line, bool(nested))
-            for level, text, start, end, line, nested in found
-        ]
+        rows = self.rows(f"SELECT {columns} FROM headings WHERE note_id = ? ORDER BY ord", (note_id,))
+        return [Heading(*[*row[:5], bool(row[5])]) for row in rows]
 
     def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
         """The headings of the outline that begin from `start` to before `end`, in order."""
-        outline = self._outline(note_id)
+        outline = self.outlines([note_id])[note_id]
         first = bisect_left(outline, start, key=_START)
         return list(outline[first : bisect_left(outline, end, first, key=_START)])
 
     def headings_above(self, note_id: int, pos: int) -> list[Heading]:
         """The headings whose sections hold `pos`, outermost first."""
-        outline = self._outline(note_id)
+        outline = self.outlines([note_id])[note_id]
         found: list[Heading] = []
         for heading in reversed(outline[: bisect_right(outline, pos, key=_START)]):
             if not found or heading.level < found[-1].level:
@@ -526,9 +511,6 @@ class CatalogReader:
             if heading.level == 1:
                 break
         return found[::-1]
-
-    def _outline(self, note_id: int) -> Outline:
-        return self.outlines([note_id])[note_id]
 
     def outlines(self, note_ids: Iterable[int]) -> dict[int, Outline]:
         """The headings of notes that are not nested, in order; of an unknown id none."""
@@ -547,7 +529,10 @@ class CatalogReader:
     def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
         """For chunks by key the numbers of their words (uint16, ascending); those are left out that were
         stored before the catalog kept them."""
-        return self._cache.words.get_all(keys, self._read_words) if self._keeps_words else {}
+        if not self._keeps_words:
+            return {}
+        sql = "SELECT key, words FROM chunk_words WHERE key IN (%s)"
+        return self._cache.words.get_all(keys, lambda missing: dict(self.rows_in(sql, missing)))
 
     def load_chunk_words(self) -> None:
         """Read the words of all chunks in advance, or as many as are kept: for one search they are those of
@@ -555,9 +540,6 @@ class CatalogReader:
         for batch in self.batches("SELECT key, words FROM chunk_words") if self._keeps_words else ():
             if not self._cache.words.add(dict(batch)):
                 return
-
-    def _read_words(self, keys: list[int]) -> dict[int, bytes]:
-        return dict(self.rows_in("SELECT key, words FROM chunk_words WHERE key IN (%s)", keys))
 
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
         """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""
@@ -595,7 +577,8 @@ class CatalogReader:
 
     def links_from(self, path: str) -> list[LinkRow]:
         """A note's links in order of appearance."""
-        return [_link_row(row) for row in self.rows(f"{_LINKS} WHERE n.path = ? ORDER BY l.ord", (path,))]
+        rows = self.rows(f"{_LINKS} WHERE n.path = ? ORDER BY l.ord", (path,))
+        return [LinkRow(*[*row[:10], bool(row[10])]) for row in rows]
 
     def blob(self, name: str) -> bytes | None:
         found = self.rows("SELECT data FROM blobs WHERE name = ?", (name,))
@@ -610,31 +593,23 @@ class CatalogReader:
 
 
 def _chunk_row(row: Row, text: str) -> ChunkRow:
-    start, end = int(row[5]), int(row[6])
+    key, note_id, chunk_id, index, header_path, start, end, first_line, last_line, *rest = row
+    strategy, overlap, context, preamble, extra, is_embedded = rest
+    loaded = json.loads(str(extra))
     chunk = Chunk(
-        chunk_id=str(row[2]),
-        chunk_index=int(row[3]),
-        header_path=str(row[4]),
-        start_pos=start,
-        end_pos=end,
-        start_line=int(row[7]),
-        end_line=int(row[8]),
+        chunk_id=str(chunk_id),
+        chunk_index=int(index),
+        header_path=str(header_path),
+        start_pos=int(start),
+        end_pos=int(end),
+        start_line=int(first_line),
+        end_line=int(last_line),
         body=text[start:end],
-        strategy=str(row[9]),
-        overlap=str(row[10]),
-        context=str(row[11]),
-        preamble=str(row[12]),
-        extra=_mapping(row[13]),
-        embed=bool(row[14]),
+        strategy=str(strategy),
+        overlap=str(overlap),
+        context=str(context),
+        preamble=str(preamble),
+        extra=loaded if isinstance(loaded, dict) else {},
+        embed=bool(is_embedded),
     )
-    return ChunkRow(int(row[0]), int(row[1]), chunk)
-
-
-def _mapping(value: SqlValue) -> Mapping[str, JsonValue]:
-    loaded = json.loads(str(value))
-    return loaded if isinstance(loaded, dict) else {}
-
-
-def _link_row(row: Row) -> LinkRow:
-    values: list[Any] = [*row[:-1], bool(row[-1])]
-    return LinkRow(*values)
+    return ChunkRow(int(key), int(note_id), chunk)

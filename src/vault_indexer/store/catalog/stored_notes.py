@@ -1,12 +1,12 @@
-"""Notes as a catalog holds them, taken out of one and put into another one, in memory."""
+"""Notes as rows of a catalog, read from one to be written to another, on disk or in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_indexer.model import FileRow
-from vault_indexer.store.catalog.note_rows import NoteTableRows, PreparedNote
+from vault_indexer.store.catalog.note_rows import NoteTableRows, PreparedNote, pack_spans
 from vault_indexer.store.catalog.reader import CatalogReader, Row
 from vault_indexer.store.catalog.writer import IN_MEMORY, CatalogWriter, ResolvedLink
 
@@ -24,7 +24,7 @@ _NO_SPANS = b""
 
 @dataclass(frozen=True, slots=True)
 class StoredNote:
-    """A note under its id, with its rows, its time of change, and where each of its links led then."""
+    """A note with its id, rows and modified time, and the path that each of its links led to."""
 
     note_id: int
     modified_ns: int
@@ -65,8 +65,19 @@ def stored_notes(catalog: CatalogReader, note_ids: Iterable[int]) -> Iterator[St
         yield StoredNote(note_id, int(modified_ns), rows, resolved)
 
 
+def copied_notes(catalog: CatalogReader, files: Iterable[FileRow], model: str) -> Iterator[PreparedNote]:
+    """The notes of these files as they are stored, with the vectors that there are for the model."""
+    for file in files:
+        note = catalog.note(file.path)
+        for stored in stored_notes(catalog, [note.note_id] if note else []):
+            hashes = [digest for *_, digest in stored.rows.chunks if isinstance(digest, bytes)]
+            vectors = catalog.vectors(model, hashes)
+            rows = replace(stored.rows, block_spans=stored.rows.block_spans or pack_spans([]))
+            yield PreparedNote(file, rows, vectors, embedded=0, reused=len(vectors))
+
+
 def catalog_of(notes: Iterable[StoredNote]) -> CatalogReader:
-    """A catalog in memory that holds these notes alone, under their ids. Links lead where they led."""
+    """A catalog in memory of these notes alone, with their ids. Links lead where they led."""
     writer = CatalogWriter(IN_MEMORY, bulk=True)
     with writer.commit():
         for note in notes:

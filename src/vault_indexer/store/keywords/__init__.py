@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_indexer.store.keywords.index import KeywordIndex
-from vault_indexer.store.keywords.lexicon import Lexicon
+from vault_indexer.store.keywords.lexicon import Lexicon, edit_distances
 from vault_indexer.store.keywords.memory_segment import (
     TermCounts,
     Vocabulary,
@@ -13,7 +13,6 @@ from vault_indexer.store.keywords.memory_segment import (
     snapshot_of_documents,
 )
 from vault_indexer.store.keywords.schema import FIELD_WEIGHTS, FIELDS, FieldWeights, KeywordDocument
-from vault_indexer.store.keywords.segment_words import edit_distances
 from vault_indexer.store.keywords.snapshot import HeldTerms, KeywordSnapshot, held_weight
 from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder
 

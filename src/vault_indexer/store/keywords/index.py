@@ -25,17 +25,22 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from vault_indexer.errors import DiskFullError, IndexUnusableError, UnavailableError
 from vault_indexer.store.keywords.lexicon import Lexicon
 from vault_indexer.store.keywords.postings import LiveSegment, PostingsCache
-from vault_indexer.store.keywords.schema import FIELDS, INDEX_NAME, KeywordDocument, keyword_schema
+from vault_indexer.store.keywords.schema import FIELDS, KeywordDocument
 from vault_indexer.store.keywords.scorer import ROUNDED_FROM, entry_bytes, limit_for
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
-from vault_indexer.store.keywords.whoosh_segment import SegmentBuilder, SegmentData
+from vault_indexer.store.keywords.whoosh_segment import (
+    SegmentBuilder,
+    SegmentData,
+    live_mask,
+    open_segment,
+    read_segments,
+    without_documents,
+    write_segment_table,
+)
 from vault_indexer.system import FULL_ERRORS, LruCache, fsync_dir, fsync_file, only_writer, write_atomically
 
 if TYPE_CHECKING:
-    from whoosh.codec.whoosh3 import W3Segment
-    from whoosh.filedb.filestore import FileStorage
-
-    from vault_indexer.arrays import Keys, Mask
+    from vault_indexer.store.keywords.whoosh_segment import Segment
 
 
 # The small file that names the current state of the keyword index, with a checksum of each of its files.
@@ -144,24 +149,24 @@ _LATE_DELETED = 8
 _QUICK_TIERS = 2
 
 
-def segments_to_merge(segments: Sequence[W3Segment], added: int) -> list[W3Segment]:
+def segments_to_merge(segments: Sequence[Segment], added: int) -> list[Segment]:
     """Those that a commit writes again together with `added` new documents; often none."""
     chosen = _full_tiers(segments, added, _limit_of_commit)
     return chosen + [one for one in segments if one not in chosen and _is_deleted(one, _LATE_DELETED)]
 
 
-def segments_to_merge_later(segments: Sequence[W3Segment]) -> list[W3Segment]:
+def segments_to_merge_later(segments: Sequence[Segment]) -> list[Segment]:
     """Those to rewrite between edits; none if all is in order."""
     chosen = _full_tiers(segments, 0, lambda _tier: PER_TIER + 1)
     return chosen + [one for one in segments if one not in chosen and _is_deleted(one, 1)]
 
 
-def _full_tiers(segments: Sequence[W3Segment], added: int, limit: Callable[[int], int]) -> list[W3Segment]:
+def _full_tiers(segments: Sequence[Segment], added: int, limit: Callable[[int], int]) -> list[Segment]:
     """The segments of full tiers: of the lowest one, and of those above that what is merged falls into."""
-    tiers: dict[int, list[W3Segment]] = defaultdict(list)
+    tiers: dict[int, list[Segment]] = defaultdict(list)
     for segment in segments:
         tiers[_tier(segment.doc_count())].append(segment)
-    chosen: list[W3Segment] = []
+    chosen: list[Segment] = []
     size = added
     for tier in range(len(TIERS)):
         if size and _tier(size) > tier:
@@ -183,7 +188,7 @@ def _tier(documents: int) -> int:
     return sum(documents > bound for bound in TIERS)
 
 
-def _is_deleted(segment: W3Segment, times: int) -> bool:
+def _is_deleted(segment: Segment, times: int) -> bool:
     """Whether more documents are deleted than `times` the live ones (all deleted: it is dropped anyway)."""
     live: int = segment.doc_count()
     return 0 < live <= TIERS[-1] and int(segment.deleted_count()) > times * live
@@ -208,7 +213,7 @@ class KeywordIndex:
         self,
         folder: Path,
         record: CommitRecord,
-        segments: Sequence[W3Segment],
+        segments: Sequence[Segment],
         rounded_from: int = ROUNDED_FROM,
     ) -> None:
         self._folder = folder
@@ -244,7 +249,7 @@ class KeywordIndex:
 
         def load(record: CommitRecord) -> KeywordIndex:
             check_files(folder, record, full=check)
-            return cls(folder, record, _read_segments(folder, record.generation), rounded_from)
+            return cls(folder, record, read_segments(folder, record.generation), rounded_from)
 
         return _read_committed(folder, load)
 
@@ -285,7 +290,7 @@ class KeywordIndex:
         with self._writing():
             self._apply(list(documents.values()), {*delete, *documents}, seq)
 
-    def adopt(self, segments: Sequence[W3Segment], seq: int) -> None:
+    def adopt(self, segments: Sequence[Segment], seq: int) -> None:
         """Commits segments that `SegmentBuilder`s have finished in this folder.
 
         Their keys must be new to the index. Raises IndexUnusableError when one is missing or unreadable.
@@ -325,7 +330,7 @@ class KeywordIndex:
             self._remove_strays()
             builder = SegmentBuilder(self._folder)
             for segment in self._segments:
-                builder.add_segment(self._data(segment), _live_mask(segment))
+                builder.add_segment(self._data(segment), live_mask(segment))
             self._commit(builder.finish(), self._record.seq)
 
     @contextmanager
@@ -346,7 +351,7 @@ class KeywordIndex:
         def load(record: CommitRecord) -> KeywordSnapshot:
             if record != self._record:
                 check_files(self._folder, record, full=False)
-                self._segments = _read_segments(self._folder, record.generation)
+                self._segments = read_segments(self._folder, record.generation)
                 self._record = record
                 self._snapshot = self._take_snapshot()
             return self._snapshot
@@ -360,13 +365,13 @@ class KeywordIndex:
         merged = segments_to_merge(segments, len(add))
         builder = SegmentBuilder(self._folder)
         for segment in merged:
-            builder.add_segment(self._data(segment), _live_mask(segment))
+            builder.add_segment(self._data(segment), live_mask(segment))
         for document in add:
             builder.add(document)
         kept = [segment for segment in segments if segment not in merged and segment.doc_count()]
         self._commit([*kept, *builder.finish()], seq)
 
-    def _put_on_disk(self, made: Sequence[W3Segment]) -> dict[str, Checksum]:
+    def _put_on_disk(self, made: Sequence[Segment]) -> dict[str, Checksum]:
         """Finished segments are on disk after this, and here are their checksums: of a merged segment both
         take so long that nobody is to wait for it under the lock."""
         names = [segment.make_filename(segment.COMPOUND_EXT) for segment in made]
@@ -375,7 +380,7 @@ class KeywordIndex:
         return {name: checksum_of(self._folder / name) for name in names}
 
     def _replace(
-        self, chosen: Sequence[LiveSegment], made: Sequence[W3Segment], on_disk: Mapping[str, Checksum]
+        self, chosen: Sequence[LiveSegment], made: Sequence[Segment], on_disk: Mapping[str, Checksum]
     ) -> None:
         """Commits `made`, written from `chosen`, in their place, without what has been deleted since."""
         with self._writing():
@@ -386,31 +391,23 @@ class KeywordIndex:
                 return
             gone: list[int] = []
             for one in chosen:
-                gone += one.data.keys[one.live & ~_live_mask(held.pop(one.data.name))].tolist()
+                gone += one.data.keys[one.live & ~live_mask(held.pop(one.data.name))].tolist()
             merged = [*held.values(), *self._without(made, sorted(gone))]
             self._commit(merged, self._record.seq, on_disk)
 
-    def _without(self, segments: Sequence[W3Segment], keys: Sequence[int]) -> list[W3Segment]:
+    def _without(self, segments: Sequence[Segment], keys: Sequence[int]) -> list[Segment]:
         """The segments with these keys (ascending) marked deleted: copies of those that hold any."""
-        import copy
-
         unwanted = np.array(keys, np.int64)
         left = []
         for segment in segments:
             numbers = self._data(segment).numbers_of(unwanted)
-            changed = segment
-            if len(numbers):
-                changed = copy.copy(segment)
-                changed._deleted = {*segment.deleted_docs(), *numbers.tolist()}
-            left.append(changed)
+            left.append(without_documents(segment, numbers) if len(numbers) else segment)
         return left
 
     def _commit(
-        self, segments: Sequence[W3Segment], seq: int, on_disk: Mapping[str, Checksum] | None = None
+        self, segments: Sequence[Segment], seq: int, on_disk: Mapping[str, Checksum] | None = None
     ) -> None:
         """Makes these segments the state. The checksums of those that are `on_disk` already are given."""
-        from whoosh.index import TOC
-
         old = self._record.files
         known = {**old, **(on_disk or {})}
         generation = self._record.generation + 1
@@ -418,9 +415,7 @@ class KeywordIndex:
         for name in names:
             if name not in known:
                 fsync_file(self._folder / name)
-        toc = TOC._filename(INDEX_NAME, generation)
-        (self._folder / toc).unlink(missing_ok=True)  # left by an interrupted commit
-        TOC(keyword_schema(), list(segments), generation).write(_storage(self._folder), INDEX_NAME)
+        toc = write_segment_table(self._folder, segments, generation)
         fsync_file(self._folder / toc)
         fsync_dir(self._folder)
         record = write_commit_record(self._folder, seq, generation, [*names, toc], known)
@@ -451,13 +446,13 @@ class KeywordIndex:
             most |= own
         return most
 
-    def _live_segment(self, segment: W3Segment) -> LiveSegment:
-        return LiveSegment(self._data(segment), _live_mask(segment))
+    def _live_segment(self, segment: Segment) -> LiveSegment:
+        return LiveSegment(self._data(segment), live_mask(segment))
 
-    def _data(self, segment: W3Segment) -> SegmentData:
+    def _data(self, segment: Segment) -> SegmentData:
         name: str = segment.segment_id()
         if name not in self._open:
-            self._open[name] = _reading(self._folder, lambda: SegmentData(self._folder, segment))
+            self._open[name] = open_segment(self._folder, segment)
         return self._open[name]
 
     def _remove_strays(self) -> None:
@@ -477,12 +472,6 @@ def _unwritable(folder: Path, error: OSError) -> UnavailableError:
     return kind(f"keyword index: cannot write {folder}: {error}")
 
 
-def _storage(folder: Path) -> FileStorage:
-    from whoosh.filedb.filestore import FileStorage
-
-    return FileStorage(str(folder))
-
-
 def _read_committed(folder: Path, read: Callable[[CommitRecord], Result]) -> Result:
     """What `read` makes of the current commit record; again if a writer has meanwhile removed old files."""
     for _ in range(_ATTEMPTS):
@@ -493,30 +482,3 @@ def _read_committed(folder: Path, read: Callable[[CommitRecord], Result]) -> Res
             if read_commit_record(folder) == record:
                 raise
     raise IndexUnusableError(f"keyword index: {folder} changes too fast to be opened")
-
-
-def _read_segments(folder: Path, generation: int) -> list[W3Segment]:
-    from whoosh.index import TOC
-
-    return _reading(folder, lambda: list(TOC.read(_storage(folder), INDEX_NAME, gen=generation).segments))
-
-
-def _reading(folder: Path, read: Callable[[], Result]) -> Result:
-    """Calls `read`; the errors that a damaged file causes in Whoosh become IndexUnusableError."""
-    import pickle
-    import struct
-
-    from whoosh.index import IndexError as ForeignIndexError  # of another version or architecture
-
-    damage = (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError)
-    try:
-        return read()
-    except (*damage, ForeignIndexError) as error:
-        raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
-
-
-def _live_mask(segment: W3Segment) -> Mask:
-    live = np.ones(segment.doc_count_all(), bool)
-    deleted: Keys = np.fromiter(segment.deleted_docs(), np.int64)
-    live[deleted] = False
-    return live

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+import struct
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import translate
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from vault_indexer.text.fold import fold
+import numpy as np
 
-if TYPE_CHECKING:
-    from vault_indexer.store.keywords.segment_words import SegmentWords
+from vault_indexer.text.fold import fold
+from vault_indexer.text.joined_texts import JoinedTexts
 
 _WILD = re.compile(r"[*?]")
 _FREQUENCY_WORTH = 0.15
@@ -160,3 +161,170 @@ class Lexicon:
         for words in found:
             counts.update(words)
         return [Word(*item) for item in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]]
+
+
+# The words of one segment, and which of them are near a misspelt one.
+
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from vault_indexer.arrays import Bytes
+
+    Letters = NDArray[np.uint64]
+    Numbers = NDArray[np.uint32]
+
+LONGEST_WORD = 24
+"""Longer words are neither corrected nor suggested."""
+
+_LINE_BREAK = b"\n"
+"""No term has one."""
+
+_AFTER_ALL = b"\xff"
+"""No term in UTF-8 holds it."""
+
+_ASCII = 128
+
+_BLOCK = 65_536
+"""This number of words is scanned at once: the bits of their letters take some 5 MB."""
+
+
+class SegmentWords:
+    """Terms that some text holds as written, each with the largest document frequency of its fields.
+
+    They are kept as the lines of one text, in order: as Python strings they would take six times as much.
+    """
+
+    def __init__(self, frequencies: Mapping[bytes, int]) -> None:
+        """Of terms in UTF-8: their order is that of the texts."""
+        terms = sorted(frequencies)
+        self._joined = JoinedTexts(terms, _LINE_BREAK)
+        self._frequencies = np.array([frequencies[term] for term in terms], np.uint32)
+
+    def load(self) -> None:
+        """Makes what `near` keeps from its first call on."""
+        _ = self._signatures
+
+    def frequency(self, term: str) -> int:
+        """The frequency of a term; 0 for one that is not here."""
+        wanted = term.encode()
+        number = self._first_from(wanted)
+        return int(self._frequencies[number]) if self._encoded(number) == wanted else 0
+
+    def with_prefix(self, prefix: str) -> dict[str, int]:
+        """All terms that begin with `prefix`, each with its frequency."""
+        first, last = self._first_from(prefix.encode()), self._first_from(prefix.encode() + _AFTER_ALL)
+        numbers = np.arange(first, last)
+        return dict(zip(self._terms(numbers), self._frequencies[first:last].tolist(), strict=True))
+
+    def to_bytes(self) -> bytes:
+        """What `from_bytes` reads."""
+        text = bytes(self._joined.text)
+        return b"".join([struct.pack("<Q", len(text)), text, self._frequencies.astype("<u4").tobytes()])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> SegmentWords:
+        """Raises struct.error or ValueError for anything that `to_bytes` does not give."""
+        (size,) = struct.unpack_from("<Q", data)
+        terms = data[8 : 8 + size].split(_LINE_BREAK)[:-1]
+        frequencies = np.frombuffer(data[8 + size :], "<u4").tolist()
+        return cls(dict(zip(terms, frequencies, strict=True)))
+
+    def _first_from(self, wanted: bytes) -> int:
+        """The number of the first term that is not before the wanted one."""
+        return bisect_left(range(len(self._frequencies)), wanted, key=self._encoded)
+
+    def _encoded(self, number: int) -> bytes:
+        """A term in UTF-8; b"" behind the last one."""
+        ends = self._joined.ends
+        if number >= len(ends):
+            return b""
+        return bytes(self._joined.text[ends[number - 1] + 1 if number else 0 : ends[number]])
+
+    def near(self, word: str, distance: int) -> dict[str, tuple[int, int]]:
+        """Terms within the Damerau-Levenshtein distance, each with its distance and frequency."""
+        if len(word) > LONGEST_WORD:
+            return {}
+        letters, terms, firsts = self._signatures
+        shortest, longest = max(len(word) - distance, 1), min(len(word) + distance, LONGEST_WORD)
+        own = slice(firsts[shortest], firsts[longest + 1])
+        (wanted,), _ = _signatures(word + "\n")
+        # One edit changes at most two of the letters that a word is made of.
+        close = np.bitwise_count(letters[own] ^ wanted) <= 2 * distance
+        numbers = np.sort(terms[own][close].astype(np.int64))
+        candidates = self._terms(numbers)
+        frequencies = self._frequencies[numbers].tolist()
+        apart = edit_distances(word, candidates)
+        return {
+            term: (edits, frequency)
+            for term, edits, frequency in zip(candidates, apart, frequencies, strict=True)
+            if edits <= distance
+        }
+
+    def containing(self, piece: str) -> list[str]:
+        """All terms with `piece` anywhere in them, in order."""
+        return self._terms(_numbers_holding(self._joined, piece))
+
+    def beyond_ascii(self) -> list[str]:
+        """All terms with any other letter, in order."""
+        others = np.flatnonzero(np.frombuffer(self._joined.text, np.uint8) >= _ASCII)
+        return self._terms(np.unique(self._ends().searchsorted(others)))
+
+    def words_with(self, piece: str) -> dict[str, int]:
+        """Terms that hold `piece` once they are folded, each with its frequency."""
+        numbers = _numbers_holding(self._folded, piece)
+        return dict(zip(self._terms(numbers), self._frequencies[numbers].tolist(), strict=True))
+
+    def _terms(self, numbers: NDArray[np.int64]) -> list[str]:
+        text, ends = self._joined.text, self._ends()
+        starts = np.where(numbers > 0, ends[numbers - 1] + 1, 0)
+        spans = zip(starts.tolist(), ends[numbers].tolist(), strict=True)
+        return [text[start:end].decode() for start, end in spans]
+
+    def _ends(self) -> NDArray[np.uint32]:
+        return np.asarray(self._joined.ends, np.uint32)
+
+    def _every_term(self) -> list[str]:
+        return self._joined.text.decode().split("\n")[:-1]
+
+    @cached_property
+    def _folded(self) -> JoinedTexts[bytes]:
+        return JoinedTexts([fold(term).encode() for term in self._every_term()], _LINE_BREAK)
+
+    @cached_property
+    def _signatures(self) -> tuple[Letters, Numbers, list[int]]:
+        """The letters of each term as a set of bits, by length; the numbers of the terms in this order; where
+        the terms of each length begin, 0 for those that are too long."""
+        letters, lengths = _signatures(self._joined.text.decode())
+        by_length = np.argsort(lengths, kind="stable")
+        firsts = lengths[by_length].searchsorted(np.arange(LONGEST_WORD + 2))
+        return letters[by_length], by_length.astype(np.uint32), firsts.tolist()
+
+
+def _numbers_holding(texts: JoinedTexts[bytes], piece: str) -> NDArray[np.int64]:
+    return np.fromiter(texts.numbers_containing(piece.encode()), np.int64)
+
+
+def _signatures(lines: str) -> tuple[Letters, Bytes]:
+    """For each line its letters as a set of 64 bits (modulo 64), and its length, 0 beyond `LONGEST_WORD`. No
+    line is empty."""
+    points = np.frombuffer(lines.encode("utf-32-le", "surrogatepass"), np.uint32)
+    ends = np.flatnonzero(points == ord("\n"))
+    lengths = np.diff(ends, prepend=-1) - 1
+    letters = np.zeros(len(ends), np.uint64)
+    for first in range(0, len(ends), _BLOCK):
+        own = slice(first, first + _BLOCK)
+        begin = ends[first] - lengths[first]
+        bits = np.uint64(1) << (points[begin : ends[own][-1] + 1] % 64).astype(np.uint64)
+        bits[ends[own] - begin] = 0
+        letters[own] = np.bitwise_or.reduceat(bits, ends[own] - lengths[own] - begin)
+    return letters, np.where(lengths > LONGEST_WORD, 0, lengths).astype(np.uint8)
+
+
+def edit_distances(word: str, others: list[str]) -> list[int]:
+    """Damerau-Levenshtein distances (optimal string alignment) of `word` to each of `others`, at once."""
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
+
+    distances: list[int] = cdist([word], others, scorer=OSA.distance, dtype=np.int32)[0].tolist()
+    return distances

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.store.keywords.lexicon import Lexicon
+from vault_indexer.store.keywords.lexicon import Lexicon, SegmentWords
 from vault_indexer.store.keywords.postings import LiveSegment
 from vault_indexer.store.keywords.schema import FIELDS
-from vault_indexer.store.keywords.segment_words import SegmentWords
 from vault_indexer.store.keywords.snapshot import KeywordSnapshot
 from vault_indexer.store.keywords.whoosh_segment import Postings, stored_lengths
 from vault_indexer.system import LruCache

@@ -1,13 +1,12 @@
-"""Writes one finished Whoosh segment from documents, quickly.
+"""The file layout of Whoosh's format 3: segment tables, segments, term tables and postings.
 
-Whoosh's own writer sorts one Python tuple per posting. This one keeps the inverted index in a dict and
-encodes each term's postings once, as a single block of Whoosh's format 3, into files that Whoosh's
-writers frame (term hash table, columns, compound file): Whoosh's searcher reads them like its own.
-A builder needs nothing but the folder, so that several processes can build into one index at once.
+This is the only module that knows it. The rest of the package uses `SegmentData` to read a segment,
+`SegmentBuilder` to write some, and the functions at the end for the table of an index's segments.
 """
 
 from __future__ import annotations
 
+import copy
 import io
 import mmap
 import pickle
@@ -19,6 +18,7 @@ from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, cached_property, lru_cache
 from hashlib import md5
 from operator import sub
@@ -29,6 +29,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from vault_indexer.errors import IndexUnusableError
+from vault_indexer.store.keywords.lexicon import SegmentWords
 from vault_indexer.store.keywords.schema import (
     FIELDS,
     INDEX_NAME,
@@ -36,7 +38,6 @@ from vault_indexer.store.keywords.schema import (
     KeywordDocument,
     keyword_schema,
 )
-from vault_indexer.store.keywords.segment_words import SegmentWords
 from vault_indexer.text.terms import VARIANT_MARK
 from vault_indexer.text.tokens import LONGEST_TERM
 
@@ -260,7 +261,7 @@ class SegmentData:
     @property
     def words(self) -> SegmentWords:
         """The segment's lexicon. The first use reads the whole term table: 2 µs a term, and 9,000 chunks
-        may hold 60,000. Who comes meanwhile waits for it."""
+        may have 60,000. Other callers wait for it."""
         with self._reading_words:
             if self._words is None:
                 self._words = SegmentWords(self._all_words())
@@ -365,6 +366,12 @@ def _words_in(fields: Iterable[Entries]) -> dict[str, int]:
     return counts
 
 
+# Whoosh's own writer sorts one Python tuple per posting. This one keeps the inverted index in a dict and
+# encodes each term's postings once, as a single block, into files that Whoosh's writers frame (term hash
+# table, columns, compound file): Whoosh's searcher reads them like its own. A builder needs nothing but the
+# folder, so several processes can build into one index at once.
+
+
 MAX_DOCUMENTS = 32_768
 """Documents of one segment: bounds the memory of a build and the pause of a merge. A rule of thumb."""
 
@@ -374,8 +381,8 @@ _LENGTH = struct.Struct("!i")
 _FIELD_ID = struct.Struct("!H")
 _COMPRESS_ABOVE = 64
 _MANY = 16
-"""From so many postings on they are pickled as arrays, which are read at once: a tuple is read number by
-number, and a common word in six times the time. Whoosh reads either; its own writer makes tuples."""
+"""From this number of postings on they are pickled as arrays, which are read at once: a tuple is read number
+by number, and a common word in six times the time. Whoosh reads either; its own writer makes tuples."""
 
 _TUPLES, _ARRAYS = 2, 4
 """Protocols of pickle: the fourth writes the bytes of an array as they are."""
@@ -532,3 +539,58 @@ def _packed(numbers: Sequence[int]) -> Sequence[int]:
         return tuple(numbers)
     largest = max(numbers)
     return array("B" if largest < 1 << 8 else "H" if largest < 1 << 16 else "I", numbers)
+
+
+# The table of contents: the segments of one generation, and which of their documents are deleted.
+
+
+def write_segment_table(folder: Path, segments: Sequence[W3Segment], generation: int) -> str:
+    """The name of the file, which is not yet synced."""
+    from whoosh.filedb.filestore import FileStorage
+    from whoosh.index import TOC
+
+    name: str = TOC._filename(INDEX_NAME, generation)
+    (folder / name).unlink(missing_ok=True)  # left by an interrupted commit
+    TOC(keyword_schema(), list(segments), generation).write(FileStorage(str(folder)), INDEX_NAME)
+    return name
+
+
+def read_segments(folder: Path, generation: int) -> list[W3Segment]:
+    """Raises IndexUnusableError."""
+    from whoosh.filedb.filestore import FileStorage
+    from whoosh.index import TOC
+
+    with _reading(folder):
+        return list(TOC.read(FileStorage(str(folder)), INDEX_NAME, gen=generation).segments)
+
+
+def open_segment(folder: Path, segment: W3Segment) -> SegmentData:
+    """Raises IndexUnusableError."""
+    with _reading(folder):
+        return SegmentData(folder, segment)
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """The errors that a damaged file causes in Whoosh become IndexUnusableError."""
+    from whoosh.index import IndexError as ForeignIndexError  # of another version or architecture
+
+    damage = (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError)
+    try:
+        yield
+    except (*damage, ForeignIndexError) as error:
+        raise IndexUnusableError(f"keyword index: {folder} cannot be read: {error}") from error
+
+
+def without_documents(segment: W3Segment, numbers: Keys) -> W3Segment:
+    """A copy of the segment in which these documents are deleted, too."""
+    changed = copy.copy(segment)
+    changed._deleted = {*segment.deleted_docs(), *numbers.tolist()}
+    return changed
+
+
+def live_mask(segment: W3Segment) -> Mask:
+    live = np.ones(segment.doc_count_all(), bool)
+    deleted: Keys = np.fromiter(segment.deleted_docs(), np.int64)
+    live[deleted] = False
+    return live

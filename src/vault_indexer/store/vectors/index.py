@@ -20,8 +20,13 @@ import numpy as np
 from vault_indexer.arrays import first_of_each, row_products, spread_ranges
 from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import CHUNK_KEY_BITS
-from vault_indexer.store.vectors.faiss_rows import exact_products, halves_of
-from vault_indexer.store.vectors.prefilter import SAMPLED, VectorPrefilter, spread_evenly
+from vault_indexer.store.vectors.prefilter import (
+    SAMPLED,
+    VectorPrefilter,
+    exact_products,
+    halves_of,
+    spread_evenly,
+)
 from vault_indexer.system import atomic_file, back_by_huge_pages, batches
 
 if TYPE_CHECKING:
