@@ -2,101 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
-from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
+from vault_indexer.answer import Answerer, AskEvent, whole_answer
 from vault_indexer.config import Settings, vault_name_of
-from vault_indexer.config.settings import SearchSettings
-from vault_indexer.errors import IndexUnusableError, QueryCancelledError, UsageError, VaultIndexerError
+from vault_indexer.errors import UsageError
 from vault_indexer.model import AskAnswer, AskRequest, SearchAnswer, SearchRequest, StatusReport, VaultSummary
-from vault_indexer.search import ReadyVaults
-from vault_indexer.service import VaultService, check_request
+from vault_indexer.service import AskedVaults, VaultService
 from vault_indexer.vaults.managed import OpenVault, VaultRuntime
-
-# A question to several vaults: those that answer, and what is said of those that cannot.
-
-
-_FRESH_S = 10.0
-"""How long all vaults together are waited for where a question is to be fresh."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServedVaults:
-    """The vaults of a server that can be asked when a question comes, by name.
-
-    `unready` says why others cannot. `problem` is what is wrong with the configuration of all ("": nothing).
-    """
-
-    ready: ReadyVaults
-    services: Mapping[str, VaultService]
-    unready: tuple[str, ...]
-    problem: str = ""
-
-    @classmethod
-    def open_of(
-        cls,
-        holders: Sequence[VaultRuntime],
-        settings: SearchSettings,
-        is_cancelled: Callable[[], bool],
-        problem: str = "",
-    ) -> ServedVaults:
-        """Those of the holders that are open. Raises IndexUnusableError where none is."""
-        services: dict[str, VaultService] = {}
-        vaults = []
-        unready: list[str] = []
-        for one in holders:
-            try:
-                service = one.service()
-                vaults.append(service.ready_vault(one.name))
-                services[one.name] = service
-            except VaultIndexerError as error:
-                unready.append(f"{one.name} is not searched: {error}")
-        if not vaults:
-            raise IndexUnusableError("; ".join(unready) or "there are no vaults")
-        ready = ReadyVaults(vaults, settings, is_cancelled, len(unready))
-        return cls(ready, services, tuple(unready), problem)
-
-    def search(self, request: SearchRequest) -> SearchAnswer:
-        """Ranked hits of all the vaults, each with the name of its vault. A vault that cannot be asked is
-        left out, and a notice says why. Raises as `VaultService.search`."""
-        check_request(request)
-        late = self._wait_fresh() if request.fresh else []
-        answer = self.ready.answer(request)
-        return replace(answer, notices=(*answer.notices, *self._notices(late)))
-
-    def ask_events(self, request: AskRequest, answerer: Answerer) -> Iterator[AskEvent]:
-        """The answer to a question from the passages of all the vaults, as it arises; each citation names its
-        vault. Raises as `VaultService.ask_events`."""
-        check_request(SearchRequest(request.question, request.limit))
-        late = self._wait_fresh() if request.fresh else []
-        events = answerer.answer_from(self.ready, request, self.ready.is_cancelled)
-        yield from with_notices(events, (), lambda: self._notices(late))
-
-    def _wait_fresh(self) -> list[str]:
-        """Wait until the changes of each are in; why they are not, where time runs out."""
-        until = time.monotonic() + _FRESH_S
-        late = []
-        for name, service in self.services.items():
-            if self.ready.is_cancelled():
-                raise QueryCancelledError("the search was cancelled")
-            left_s = max(0.1, until - time.monotonic())
-            late += [f"{name}: {text}" for text in service.wait_fresh(left_s)]
-        return late
-
-    def _notices(self, late: Sequence[str]) -> tuple[str, ...]:
-        """Which vaults are not searched and why, which are late, what is wrong with the configuration of all,
-        and what each vault has to say."""
-        own = [
-            f"{name}: {notice}"
-            for name, service in self.services.items()
-            for notice in service.notices()
-            if notice != self.problem
-        ]
-        return (*self.unready, *late, *([self.problem] if self.problem else ()), *own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +24,10 @@ class _Kept:
     answerer: Answerer
     problem: str = ""
 
-    def ready(self, is_cancelled: Callable[[], bool]) -> ServedVaults:
-        """Those that can be asked now. Raises IndexUnusableError where none can."""
+    def asked(self, is_cancelled: Callable[[], bool]) -> AskedVaults:
+        services = {name: holder.service for name, holder in self.holders.items()}
         search = self.answerer.settings.search
-        return ServedVaults.open_of(tuple(self.holders.values()), search, is_cancelled, self.problem)
+        return AskedVaults(services, search, lambda: self.answerer, is_cancelled, self.problem)
 
 
 class Vaults:
@@ -201,7 +117,7 @@ class Vaults:
         """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
         if name or not self.are_several:
             return self.service(name).search(request, is_cancelled=is_cancelled)
-        return self._kept.ready(is_cancelled).search(request)
+        return self._kept.asked(is_cancelled).search(request)
 
     def ask(
         self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
@@ -216,8 +132,7 @@ class Vaults:
         if name or not self.are_several:
             yield from self.service(name).ask_events(request, is_cancelled=is_cancelled)
             return
-        kept = self._kept
-        yield from kept.ready(is_cancelled).ask_events(request, kept.answerer)
+        yield from self._kept.asked(is_cancelled).ask_events(request)
 
     def status(self, name: str = "") -> StatusReport:
         """The state of the vault of this name, with the problem of the configuration. Raises as `named`."""
