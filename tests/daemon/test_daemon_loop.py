@@ -29,11 +29,11 @@ def test_a_deletion_is_held_and_then_carried_out(kept: LoopByHand) -> None:
     kept.delete("Cerium.md")
     kept.run(1.0)
     assert (kept.loop.pending(), kept.holding("cerium")) == (1, {"Cerium.md"})
-    assert kept.loop.wait_reason() == "1 deletion held back, in case the files come back"
-    assert not kept.loop.is_indexing
+    assert kept.loop.state.waits_for == "1 deletion held back, in case the files come back"
+    assert not kept.loop.state.is_indexing
     kept.run(HOLD_S)
     assert (kept.loop.pending(), kept.holding("cerium")) == (0, set())
-    assert kept.loop.wait_reason() == "files that are still being written"
+    assert kept.loop.state.waits_for == "files that are still being written"
 
 
 def test_a_note_that_comes_back_in_time_was_never_deleted(kept: LoopByHand) -> None:
@@ -72,7 +72,7 @@ def test_a_vault_that_is_suddenly_empty_changes_nothing_until_two_scans_agree(ke
     kept.request_scan()
     kept.run(1.0)
     problem = kept.loop.state.vault_problem
-    assert problem and kept.loop.wait_reason() == f"the vault ({problem})"
+    assert problem and kept.loop.state.waits_for == f"the vault ({problem})"
     assert paths(kept) == before
     shutil.copytree(away, notes, dirs_exist_ok=True)
     kept.request_scan()

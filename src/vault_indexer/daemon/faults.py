@@ -93,11 +93,6 @@ class ActiveFaults:
 # Whether changes that are pending make progress.
 
 
-STALLED_S = 60.0
-"""An edit takes seconds, and a batch of any size is counted down note by note; the largest merge of keyword
-segments measured took 24 s."""
-
-
 class StallWatch:
     """Knows since when the number of pending changes has not gone down.
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from functools import partial
 
 from vault_indexer.config import keys_to_restart_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.faults import STALLED_S, ActiveFaults, Cause, StallWatch
+from vault_indexer.daemon.faults import ActiveFaults, Cause, StallWatch
 from vault_indexer.daemon.index_guard import IndexFolderGuard
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop_request import (
@@ -24,7 +23,7 @@ from vault_indexer.daemon.loop_request import (
 )
 from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.situation import LoopState
+from vault_indexer.daemon.situation import DaemonState
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
@@ -41,7 +40,6 @@ from vault_indexer.index.workers.budget import upkeep_limits
 from vault_indexer.model import Progress, VectorUpgrade
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
-from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.ignore import IGNORE_FILE, OBSIDIAN_APP_FILE
 from vault_indexer.vault.walk import Scan
@@ -68,8 +66,8 @@ class Pace:
 class IndexLoop:
     """The daemon's one thread that writes the index: it waits for changes, indexes them, and rebuilds.
 
-    DaemonSession owns it and calls `run` in a thread of its own. Other threads read `state`, which is
-    replaced as a whole, and call the methods that say "Any thread". An edit that fails is logged and tried
+    DaemonSession owns it and calls `run` in a thread of its own. Other threads call the methods that
+    say "Any thread". An edit that fails is logged and tried
     again (see DirtySet); no error of a step ends the loop. Edits come before background tasks, and a pause
     holds all of them between two notes. Whenever `pending` is 0 and no notice says otherwise, the index
     equals the vault.
@@ -85,7 +83,7 @@ class IndexLoop:
         budget: SharedBudget | None = None,
     ) -> None:
         assembly = vault_sync.assembly
-        self.state = LoopState(reasons=reasons)
+        self._published = DaemonState(reasons=reasons)
         self._vault_sync = vault_sync
         self._watcher = watcher
         self._pace = pace or Pace()
@@ -142,11 +140,6 @@ class IndexLoop:
     def paused(self) -> bool:
         """Whether the user has paused indexing. Any thread."""
         return self._pause.active
-
-    @property
-    def paused_until(self) -> datetime | None:
-        """When the pause ends by itself; None where it does not, or where there is none. Any thread."""
-        return self._pause.until
 
     @property
     def upgrade(self) -> VectorUpgrade | None:
@@ -217,14 +210,14 @@ class IndexLoop:
 
     def _publish(self) -> None:
         """Make the state known to the other threads."""
-        faults = self._faults.texts
         catching_up = self._rebuild.catching_up and self._dirty.left
-        self.state = LoopState(
+        self._published = DaemonState(
             building=self._index_deleted or (self._rebuild.busy and not catching_up),
             progress=self._rebuild.progress,
             reasons=self._rebuild.reasons,
             vault_problem=self._vault_sync.degraded,
-            faults=faults,
+            faults=self._faults.texts,
+            indexing_fault=self._faults.get(Cause.INDEXING),
             task_faults=tuple(fault for task in self._tasks for fault in task.faults),
             unwritable=self._faults.any_degraded(),
             happened=tuple(self._happened),
@@ -234,40 +227,33 @@ class IndexLoop:
 
     def pending(self) -> int:
         """Changes heard of, being read, failed, held, or not yet published where the index is. Any thread."""
-        return len(self._dirty) + self.unpublished
+        return len(self._dirty) + self._unpublished()
 
-    @property
-    def is_indexing(self) -> bool:
-        """Whether notes are known that are not indexed as they are. Any thread."""
-        return bool(self._dirty.left or self._dirty.failed or self._dirty.aside.untried)
-
-    @property
-    def unpublished(self) -> int:
-        """Commits with which the server does not answer yet that the index is published to. Any thread."""
+    def _unpublished(self) -> int:
         return sum(follower.behind() for follower in self._remote)
 
-    def stalled_s(self) -> float:
-        """Seconds for which the pending changes have made no progress; 0 while they do, and from the moment
-        of a pause, even where a step hangs in which the loop learns nothing of it. Any thread."""
-        return 0.0 if self.paused else self._stall.stalled_s()
-
-    def wait_reason(self) -> str:
-        """What the pending changes wait for. Any thread."""
-        state, held = self.state, self._dirty.held
-        if state.vault_problem:
-            return f"the vault ({state.vault_problem})"
-        if state.building:
-            return "the index to be built"
-        if failure := self._faults.get(Cause.INDEXING):
-            return f"the next try ({failure})"
-        if state.step_began is not None and self._clock() - state.step_began >= STALLED_S:
-            return "a worker process that does not answer"
-        if held:
-            return f"{quantity(held, 'deletion')} held back, in case the files come back"
-        if self.unpublished:
-            faults = [fault for follower in self._remote for fault in follower.faults]
-            return faults[0] if faults else "the server to which the index is published"
-        return "files that are still being written"
+    @property
+    def state(self) -> DaemonState:
+        """What the loop has published, and what is counted now. Any thread."""
+        published, current, dirty = self._published, self._vault_sync.current, self._dirty
+        paused = self._pause.active
+        began = published.step_began
+        return replace(
+            published,
+            has_index=current is not None,
+            unread=self._vault_sync.unread,
+            pending=self.pending(),
+            held=dirty.held,
+            unpublished=self._unpublished(),
+            publishing_fault=next((fault for follower in self._remote for fault in follower.faults), ""),
+            is_indexing=bool(dirty.left or dirty.failed or dirty.aside.untried),
+            paused=paused,
+            paused_until=self._pause.until,
+            # From the moment of a pause, even where a step hangs in which the loop learns nothing of it.
+            stalled_s=0.0 if paused else self._stall.stalled_s(),
+            step_s=0.0 if began is None else self._clock() - began,
+            advice="" if current is None else current.advice,
+        )
 
     def _report(self, error: Exception) -> None:
         """Name what has failed until all that failed is indexed."""
