@@ -30,7 +30,7 @@ from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
-from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.catalog import CatalogWriter

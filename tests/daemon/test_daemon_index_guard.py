@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from loop_by_hand import Clock, LoopByHand
 
-from vault_indexer.daemon.faults import STALLED_S
-from vault_indexer.daemon.index_guard import IndexFolderGuard
-from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
+from vault_indexer.daemon.state import STALLED_S
 from vault_indexer.errors import IndexUnusableError, LockedError
 from vault_indexer.store import Generation, IndexDir
 

@@ -11,7 +11,7 @@ import pytest
 from vault_at_work import Place, daemon, holding, opened, paths, place, silent, wait_for
 from waiting import DEADLINE_S
 
-from vault_indexer.daemon.pause import Pause
+from vault_indexer.daemon.state import Pause
 from vault_indexer.errors import DaemonError, UnavailableError, UsageError
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService

@@ -11,7 +11,7 @@ from vault_at_work import Place, daemon, hits, holding, opened, paths, place, si
 from vault_indexer.config import Manifest
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.daemon.situation import SHOWN_FOR_S
+from vault_indexer.daemon.state import SHOWN_FOR_S
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService

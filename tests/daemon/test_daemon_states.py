@@ -18,10 +18,9 @@ from vault_at_work import WORDLLAMA, Place, StartedProcesses, copy_of, daemon, h
 from vault_indexer.bootstrap import open_daemon
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.faults import ActiveFaults, Cause, StallWatch
-from vault_indexer.daemon.situation import STALLED_S
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.session import DaemonSession
+from vault_indexer.daemon.state import STALLED_S, ActiveFaults, Cause, StallWatch
 from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.service import VaultService

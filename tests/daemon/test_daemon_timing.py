@@ -15,10 +15,8 @@ from loop_by_hand import Clock
 from waiting import DEADLINE_S, wait_until
 
 from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
-from vault_indexer.daemon.faults import ActiveFaults, Cause, StallWatch
-from vault_indexer.daemon.pause import Pause
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.situation import RecentNotices
+from vault_indexer.daemon.state import ActiveFaults, Cause, Pause, RecentNotices, StallWatch
 from vault_indexer.errors import DiskFullError, IndexUnusableError, VaultError
 
 

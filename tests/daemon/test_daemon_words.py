@@ -14,7 +14,7 @@ from vault_at_work import Place, opened, place, wait_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.daemon.tasks.words import WordsTask
+from vault_indexer.daemon.tasks.upkeep import WordsTask
 from vault_indexer.search import load_words_in_background
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords import KeywordSnapshot

@@ -11,9 +11,7 @@ from functools import partial
 from vault_indexer.config import keys_to_restart_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.faults import ActiveFaults, Cause, StallWatch
-from vault_indexer.daemon.index_guard import IndexFolderGuard
-from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
 from vault_indexer.daemon.loop_request import (
     STOPPED,
     BuildRequest,
@@ -21,9 +19,8 @@ from vault_indexer.daemon.loop_request import (
     LoopRequest,
     RequestQueue,
 )
-from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.situation import DaemonState
+from vault_indexer.daemon.state import PAUSED, ActiveFaults, Cause, DaemonState, Pause, StallWatch
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
@@ -31,8 +28,7 @@ from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
 from vault_indexer.daemon.tasks.rechunk import QuarantineRetry, RechunkTask
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
-from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep
-from vault_indexer.daemon.tasks.words import WordsTask
+from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep, WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.extensions import offered
 from vault_indexer.index.plan import Applied

@@ -16,7 +16,7 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
-from vault_indexer.daemon.situation import Clock, RecentNotices
+from vault_indexer.daemon.state import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget

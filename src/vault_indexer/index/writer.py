@@ -7,11 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from vault_indexer.errors import ProviderError, UnavailableError
-from vault_indexer.index.build import Pool, prepare_all
+from vault_indexer.index.build import Linker, Pool, prepare_all
 from vault_indexer.index.compatibility import StrategiesInUse
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
-from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import IndexPrefetch
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.reading.prepare import Skipped

@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vault_indexer.daemon.situation import DaemonState
+from vault_indexer.daemon.state import DaemonState
 from vault_indexer.daemon.sync import UnreadNotes
 from vault_indexer.model import Progress
 
 NOON = datetime(2026, 3, 1, 12, 0, 5, tzinfo=UTC)
-ODD = DaemonState(building=True, vault_problem="the vault is gone", faults=("a fault",), reasons=("a reason",))
+ODD = DaemonState(
+    building=True, vault_problem="the vault is gone", faults=("a fault",), reasons=("a reason",)
+)
+STALLED = "1 change pending for 60 s without progress: waiting for the vault (the vault is gone)"
 HALFWAY = Progress("chunks", 1200, 2400, 7000, 3.5)
 
 
@@ -44,18 +47,20 @@ def test_the_worst_gives_the_state_its_name(state: DaemonState, name: str) -> No
         (DaemonState(advice="use a smaller model"), "use a smaller model", ()),
         (
             DaemonState(
-                    vault_problem="the vault is gone",
-                    reasons=("the model changed", "a fault"),
-                    faults=("a fault", ""),
-                    task_faults=("no disk",),
+                vault_problem="the vault is gone",
+                reasons=("the model changed", "a fault"),
+                faults=("a fault", ""),
+                task_faults=("no disk",),
                 pending=1,
                 stalled_s=60.4,
-                indexing_fault="a fault",
                 advice="no disk",
             ),
-            "the vault is gone; the model changed; a fault; no disk; "
-            "1 change pending for 60 s without progress: waiting for the next try (a fault)",
-            ("a fault", "no disk", "1 change pending for 60 s without progress: waiting for the next try (a fault)"),
+            f"the vault is gone; the model changed; a fault; no disk; {STALLED}",
+            (
+                "a fault",
+                "no disk",
+                STALLED,
+            ),
         ),
         (replace(ODD, unread=UnreadNotes(2, 3)), "the vault is gone; a fault", ("a fault",)),
         (DaemonState(pending=2, held=1), "", ()),
