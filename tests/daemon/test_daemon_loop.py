@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import shutil
 
-import pytest
 from loop_by_hand import LoopByHand
 
-from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
-from vault_indexer.errors import UnavailableError
+from vault_indexer.daemon.loop_request import CheckRequest
 from vault_indexer.model import Problem, Progress
 
 HOLD_S = 2.0
@@ -136,17 +134,3 @@ def test_of_many_saved_notes_the_last_ones_are_indexed_first(kept: LoopByHand) -
     kept.run(1.0)
     assert {(False, False), (False, True)} <= seen
     assert kept.indexed_text("0.md") == "Number 0.\n"
-
-
-def test_what_is_asked_of_a_loop_that_ended_is_refused(kept: LoopByHand) -> None:
-    kept.loop.stop()
-    kept.loop.run()
-    late = CheckRequest(repair=False, report=lambda _: None)
-    kept.loop.request(late)
-    with pytest.raises(UnavailableError):
-        late.answer.result(0)
-    assert not kept.loop.wait_for_scan(1.0)
-    build = BuildRequest()
-    kept.loop.request(build)
-    with pytest.raises(UnavailableError):
-        build.answer.result(0)

@@ -34,12 +34,6 @@ def manifest_of(where: Place, generation: int) -> Path:
     return where.index_dir / "generations" / f"{generation:04d}" / "manifest.toml"
 
 
-def test_the_first_opening_builds(where: Place) -> None:
-    with opened(where) as service:
-        assert service.status().generation == 1
-        assert paths(service, "E-417")[0] == "Oven.md"
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -212,15 +206,6 @@ def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> No
         wait_for(lambda: "Quince.md" in holding(service, "jelly"))
         wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
         assert "Quince.md" in holding(service, "jelly")
-
-
-def test_a_wrong_configuration_is_named_and_the_old_one_stays(where: Place) -> None:
-    with daemon(where) as service:
-        where.configure("[chunking]\nmax_chunk_chars = 'many'\n")
-        wait_for(lambda: "max_chunk_chars" in service.status().detail)
-        assert service.status().generation == 1
-        where.configure("[index]\nworkers = 1\n")
-        wait_for(lambda: not service.status().detail)
 
 
 def test_a_rebuild_asked_for_makes_the_next_generation(where: Place) -> None:

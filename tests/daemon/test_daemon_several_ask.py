@@ -5,15 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from http.client import HTTPConnection
-from pathlib import Path
 
 import pytest
-from openai_server import Answer, Request, model_server
 from several_vaults import House, furnish, kept
 from waiting import DEADLINE_S
-
-from vault_indexer import open_all_vaults
-from vault_indexer.errors import UsageError
 
 pytestmark = pytest.mark.long
 
@@ -75,7 +70,7 @@ def test_agents_ask_all(house: House) -> None:
     assert cited(answer("/vault/garden/mcp")) == (QUOTE, None, "Tomatoes.md")
 
 
-def test_commands_and_python_ask_all(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_ask_all(house: House) -> None:
     shown = house.run("ask", "--no-model", QUESTION)
     assert QUOTE in shown.out.splitlines()[1]
     assert "garden: Tomatoes.md:3" in shown.out.splitlines()[2]
@@ -86,53 +81,6 @@ def test_commands_and_python_ask_all(house: House, monkeypatch: pytest.MonkeyPat
     declined = house.run("ask", "--no-model", "Which quarterback won the Superbowl?")
     assert declined.code == 1
     assert "No note answers this" in declined.err
-
-    for name, value in house.sandbox.environ.items():
-        monkeypatch.setenv(name, value)
-    with open_all_vaults(house.config) as vaults:
-        assert vaults.names == ("garden", "work")
-        answer = vaults.ask(QUESTION, use_model=False)
-        assert (answer.sentences[0].text, answer.sentences[0].citations[0].vault) == (QUOTE, "garden")
-        assert vaults.ask(QUESTION, vault="garden", use_model=False).sentences[0].citations[0].vault == ""
-        assert {hit.vault for hit in vaults.search("tomatoes").results} == {"garden", "work"}
-    house.config.with_name("empty.toml").write_text("")
-    with pytest.raises(UsageError, match="there are no vaults"):
-        open_all_vaults(house.config.with_name("empty.toml"))
-
-
-def test_a_model_behind_http_is_asked_with_passages_of_all_vaults(tmp_path: Path) -> None:
-    pytest.importorskip("llama_index.llms.openai_like")
-    house = furnish(tmp_path)
-    house.configure("garden", "work")
-    with model_server() as model:
-        with house.config.open("a", encoding="utf-8") as config:
-            config.write(f'[llm]\nprovider = "openai"\nmodel = "m"\nurl = "{model.url}/v1"\n')
-        with kept(house):
-            for name in ("garden", "work"):
-                house.wait_for(name, "ready")
-            model.script.append(Answer('{"sentences": []}'))
-            asked(house, f"{QUESTION} Now", model=True)
-            vaults, sentence = _first_sentences(model.requests[-1], QUOTE)
-            assert vaults == {"garden", "work"}
-            claim = {"text": QUOTE, "ids": [sentence], "quote": QUOTE}
-            untrue = {**claim, "text": "They need sun and a cellar.", "quote": "a cellar"}
-            model.script.append(Answer(json.dumps({"sentences": [claim, untrue]})))
-            answer = asked(house, QUESTION, model=True)
-    assert cited(answer) == (QUOTE, "garden", "Tomatoes.md")
-    assert answer["kind"] == "written"
-    dropped = answer["dropped"]
-    assert isinstance(dropped, list)
-    assert [one["text"] for one in dropped] == [untrue["text"]]
-
-
-def _first_sentences(request: Request, holding: str) -> tuple[set[str], str]:
-    """The vaults of the notes that the model got, and the id of the first sentence that holds a text."""
-    messages = request.body["messages"]
-    assert isinstance(messages, list)
-    notes = str(messages[-1]["content"]).partition("<notes>\n")[2].partition("\n</notes>")[0]
-    lines = [json.loads(line) for line in notes.splitlines()]
-    vaults = {one["vault"] for one in lines if "vault" in one}
-    return vaults, next(one["id"] for one in lines if holding in one.get("text", ""))
 
 
 def streamed(house: House, body: dict[str, object]) -> str:

@@ -59,15 +59,6 @@ def test_each_failure_in_a_row_waits_twice_as_long_up_to_a_bound(clock: Clock) -
     assert retry.remaining_s == 1.0
 
 
-def test_a_success_forgets_the_failures_before_it(clock: Clock) -> None:
-    retry = Retry(1.0, 60.0, clock)
-    for _ in range(3):
-        retry.record_failure()
-    retry.reset()
-    retry.record_failure()
-    assert retry.remaining_s == 1.0
-
-
 @pytest.mark.parametrize("error", [None, VaultError("x"), DiskFullError("x")])
 def test_a_wait_without_a_folder_ends_with_its_time(clock: Clock, error: Exception | None) -> None:
     retry = Retry(3.0, 10.0, clock)
@@ -253,6 +244,8 @@ def test_a_configuration_is_read_when_it_rests_or_after_some_looks(
     looks, read = Looks(*changes), list[int]()
     follower = ConfigFollower(cast("ConfigWatch", looks), lambda: read.append(looks.number), "test", 0.001)
     follower.start()
+    (thread,) = [one for one in threading.enumerate() if one.name == "test"]
+    assert thread.daemon, "a process does not wait for it"
     assert looks.over.wait(DEADLINE_S)
     follower.stop()
     assert read == read_at

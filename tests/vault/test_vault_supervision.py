@@ -5,7 +5,6 @@ from pathlib import Path
 from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault import Batch, DirtySet, IgnoreRules, SystemHooks, VaultWatcher
 from vault_indexer.vault.sources import Sink
-from vault_indexer.vault.watch import remote_file_system
 
 
 class QuietSource:
@@ -85,18 +84,6 @@ def test_a_dead_source_is_replaced(tmp_path: Path) -> None:
     assert len(world.opened) == 2
 
 
-def test_polling_keeps_to_a_tenth_of_the_time(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings(mode="poll", poll_s=30))
-    assert world.opened == []
-    assert world.watcher.mode.name == "poll"
-    world.watcher.record_scan_time(0.5)
-    assert world.after(29) is None
-    assert (world.after(2) or Batch()).reason == "poll"
-    world.watcher.record_scan_time(20.0)
-    assert world.after(190) is None
-    assert (world.after(15) or Batch()).reason == "poll"
-
-
 def test_a_network_file_system_is_polled_unless_told_otherwise(tmp_path: Path) -> None:
     mounts = f"/dev/sda1 / ext4 rw 0 0\nnas:/export {tmp_path} nfs4 rw 0 0\n"
     world = World(tmp_path, WatchSettings(), mounts)
@@ -142,33 +129,3 @@ def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
     assert (world.watcher.next_batch(0.0) or Batch()).dirty == {"a.md"}
     world.watcher.request_scan("asked")
     assert (world.watcher.next_batch(0.0) or Batch()).reason == "asked"
-
-
-def test_the_innermost_mount_decides() -> None:
-    mounts = (
-        "/dev/sda1 / ext4 rw 0 0\n"
-        "nas:/x /mnt/nas nfs rw 0 0\n"
-        "/dev/sdb1 /mnt/nas/local ext4 rw 0 0\n"
-        "me@h: /mnt/my\\040box fuse.sshfs rw 0 0\n"
-        "gocryptfs /mnt/safe fuse.gocryptfs rw 0 0\n"
-        "short\n"
-    )
-    kinds = {
-        place: remote_file_system(Path(place), mounts)
-        for place in (
-            "/home/x",
-            "/mnt/nas/v",
-            "/mnt/nas/local/v",
-            "/mnt/nasty",
-            "/mnt/my box/v",
-            "/mnt/safe/v",
-        )
-    }
-    assert kinds == {
-        "/home/x": None,
-        "/mnt/nas/v": "nfs",
-        "/mnt/nas/local/v": None,
-        "/mnt/nasty": None,
-        "/mnt/my box/v": "fuse.sshfs",
-        "/mnt/safe/v": None,
-    }
