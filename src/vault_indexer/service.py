@@ -130,7 +130,7 @@ _AS_USUAL = RebuildOptions()
 
 
 class IndexSession(Protocol):
-    """Who keeps the index in step with the vault: a daemon's loop, or this process for one command."""
+    """Keeps the index in step with the vault: a daemon's loop, or this process for one command."""
 
     @property
     def vault(self) -> Path: ...
@@ -152,11 +152,11 @@ class IndexSession(Protocol):
         ...
 
     def missing(self) -> int:
-        """At least how many notes of the vault the index has never held; 0 only once it holds all."""
+        """A lower bound of the notes of the vault that were never indexed; 0 only once all were."""
         ...
 
     def notices(self) -> tuple[str, ...]:
-        """What a user should know of the state: degraded, rebuilding, healed."""
+        """Notices for users about the state: degraded, rebuilding, healed."""
         ...
 
     @property
@@ -195,7 +195,7 @@ class IndexSession(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop keeping, end all processes, release the lock."""
+        """Stop indexing, end all processes, release the lock."""
         ...
 
 
@@ -503,7 +503,7 @@ class VaultService:
         return [(rows[key], notes[rows[key].note_id].path) for key in sorted(rows)]
 
     def complete(self, query: str, limit: int = 12) -> Completions:
-        """How a query can go on; `query` is what stands before the cursor."""
+        """How a query can go on; `query` is the text before the cursor."""
         check_query(query, may_be_empty=True)
         with self._session.reader().holder.lease() as snapshot:
             return complete_query(snapshot.catalog, query, min(limit, _COMPLETIONS))
@@ -523,14 +523,6 @@ class VaultService:
         there is no index."""
         session = self._session
         return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing)
-
-    def pending(self) -> int:
-        """Changes seen but not yet in the index."""
-        return self._session.pending()
-
-    def missing(self) -> int:
-        """At least how many notes of the vault the index has never held."""
-        return self._session.missing()
 
     def notices(self) -> tuple[str, ...]:
         return self._session.notices()
@@ -570,7 +562,7 @@ class VaultService:
         return self._session.rebuild(report, options)
 
     def pause_upgrade(self, paused: bool) -> UpgradeState:
-        """Make no vectors of a better model until it is said again, or go on."""
+        """Stop making vectors of a better model, or go on."""
         self._session.pause_upgrade(paused)
         return UpgradeState(self._session.status().upgrade)
 

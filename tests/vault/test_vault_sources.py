@@ -25,7 +25,7 @@ from vault_indexer.vault import (
     load_ignore_rules,
 )
 from vault_indexer.vault.sources import InotifySource, ObserverSource, Sink, Source, TooFewWatchesError
-from vault_indexer.vault.watch import remote_file_system, system_mounts, system_watch_limit
+from vault_indexer.vault.watch import system_mounts, system_watch_limit
 
 if TYPE_CHECKING:
     from watchdog.observers.inotify_c import InotifyEvent
@@ -442,30 +442,6 @@ def test_saves_are_taken_while_a_batch_is_dealt_with(tmp_path: Path) -> None:
     world.now += 0.5
     assert world.watcher.pop_batch() == {"a.md"}
     assert world.watcher.pending == 0
-
-
-@pytest.mark.parametrize(
-    ("mounts", "kind"),
-    [
-        ("nas:/x /mnt nfs rw\nlocal /mnt ext4 rw\n", None),
-        ("local /mnt ext4 rw\nnas:/x /mnt nfs rw\n", "nfs"),
-        ("h /mnt/v fuse.sshfs rw\n/dev /mnt ext4 rw\n", "fuse.sshfs"),
-        ("h /mnt/v fuse.unknown rw\n", None),
-        ("h /mnt/v sshfs rw\n", None),
-        ("h / 9p rw\n", "9p"),
-        ("h /mnt/v\\040 nfs rw\n", None),
-        ("", None),
-        ("/mnt/v nfs\n", None),
-    ],
-)
-def test_the_file_system_that_holds_a_folder(mounts: str, kind: str | None) -> None:
-    assert remote_file_system(Path("/mnt/v"), mounts) == kind
-
-
-def test_odd_signs_in_a_mount_are_read() -> None:
-    mounts = "h /mnt/a\\011b nfs rw\nh /mnt/c\\134d nfs4 rw\nh /mnt/e\\012f cifs rw\n"
-    kinds = [remote_file_system(Path(place), mounts) for place in ("/mnt/a\tb", "/mnt/c\\d", "/mnt/e\nf/x")]
-    assert kinds == ["nfs", "nfs4", "cifs"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the files of Linux")

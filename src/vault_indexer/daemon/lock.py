@@ -60,7 +60,7 @@ class IndexLock:
         return found.st_dev, found.st_ino
 
     def holder(self) -> str:
-        """Who holds the lock, for a message."""
+        """The holder of the lock, for a message."""
         try:
             holder = json.loads(self._holder.read_text())
             return f"process {int(holder['pid'])} ({holder['purpose']})"
@@ -82,7 +82,7 @@ class IndexLock:
         self.release()
 
 
-# An index folder that somebody deletes while the daemon runs.
+# An index folder that is deleted while the daemon runs.
 
 
 _LOOK_EVERY_S = 1.0
@@ -93,7 +93,7 @@ _ONCE_IN_S = 3600.0
 class IndexFolderGuard:
     """Detects that the index folder was deleted, and recreates it once per hour at most.
 
-    A deleted file stays open: without this check, edits would go into files that nobody can find. The
+    A deleted file stays open: without this check, edits would go into files without a name. The
     daemon's loop owns it. `clock` gives seconds.
     """
 

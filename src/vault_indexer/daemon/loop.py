@@ -115,7 +115,7 @@ class IndexLoop:
         )
         self._requests = RequestQueue()
         self._index_guard = IndexFolderGuard(assembly.index_dir, lock)
-        self._config = ConfigWatch(assembly.config_files())
+        self._config = ConfigWatch(assembly.files)
         self._started_with = assembly.settings
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
         self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
@@ -331,7 +331,7 @@ class IndexLoop:
         if not loss or self._stopping:
             return
         log.error("%s: it is built again", loss)
-        self._end_rewriting()
+        self._rewriting.end()
         self._rebuild.kill()
         try:
             self._index_guard.restore(loss)
@@ -359,7 +359,7 @@ class IndexLoop:
         user does not want now, or compare the vault with an index that does not follow it."""
         if not self._pause.active:
             return
-        self._end_rewriting()
+        self._rewriting.end()
         self._rebuild.hold(True)
         while self._pause.active and not self._stopping:
             self._publish()
@@ -368,10 +368,6 @@ class IndexLoop:
         self._step_began = self._clock()
         self._stall.observe(0)
         self._rebuild.hold(False)
-
-    def _end_rewriting(self) -> None:
-        """End the tasks that rewrite parts of the index: what they read may no longer be wanted."""
-        self._rewriting.end()
 
     def _refuse_requests(self) -> None:
         self._rebuild.refuse(UnavailableError(PAUSED))
@@ -393,7 +389,7 @@ class IndexLoop:
             self._dirty.fail_taken()  # the build reads the whole vault
             return
         if batch.control:
-            self._end_rewriting()  # what it writes could be what the rules now exclude
+            self._rewriting.end()  # what it writes could be what the rules now exclude
             self._use_assembly(self._vault_sync.assembly)
         if batch.first:
             self._sync(batch.first)

@@ -327,7 +327,7 @@ class Pause:
             return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=round(seconds_left))
 
     def begin(self, seconds: float | None) -> None:
-        """Rest for so long, or (None) until `end`. One that is under way is replaced."""
+        """Pause for `seconds`, or (None) until `end`. A pause under way is replaced."""
         with self._changed:
             self._active = True
             self._end = None if seconds is None else self._clock() + seconds
@@ -339,7 +339,7 @@ class Pause:
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> None:
-        """Return when something was said, when the pause is over, or after so many seconds."""
+        """Return when `begin` or `end` is called, when the pause is over, or after `seconds`."""
         with self._changed:
             seconds_left = self._seconds_left()
             if seconds_left > 0:

@@ -257,7 +257,7 @@ def prepare_all(
     pool: Pool, jobs: Sequence[Job], on_other_result: Callable[[Outcome | Died], None] = lambda _result: None
 ) -> Iterator[PreparedNote | Skipped]:
     """Every note of the jobs, prepared or skipped, in order of completion. Other jobs than those are done
-    beside, and `on_other_result` is called with each result.
+    too, and `on_other_result` is called with each result.
 
     A job whose worker died is done again, a note at a time. A note is set aside once it took more processor
     time than it may, alone took more memory than it may, or alone ended two fresh workers. Raises

@@ -152,7 +152,7 @@ class KeywordFollower:
         self._run(KeywordCompactionJob(self._generation))
 
     def note_result(self, result: Outcome | Died) -> None:
-        """What a KeywordsJob gave that was done beside others. Where it failed, the next call makes up."""
+        """Record the result of a KeywordsJob that ran among others. If it failed, `follow` runs another."""
         if isinstance(result, KeywordsApplied):
             self._applied_seq = result.seq
 
@@ -304,7 +304,7 @@ class DerivedIndices:
 
     def follow(self) -> None:
         """Apply the commits since the last call, then publish the state they made. A new vector base is made
-        here only where nobody has made one in the background for a long time."""
+        here only if none was made in the background for a long time."""
         if not self.is_behind:
             return
         catalog = self._read()

@@ -37,8 +37,8 @@ class _Kept:
 class Vaults:
     """All vaults that a server answers for, in the order of their names.
 
-    It holds what each is called and chooses the one that a request means. Opening and closing is the
-    business of whoever made the holders. Any thread may ask. `VaultSupervisor` replaces the vaults as a
+    It chooses the vault that a request names. The code that made the holders opens and closes them. Any
+    thread may ask. `VaultSupervisor` replaces the vaults as a
     whole, so that a question sees those of before or those of after.
     """
 

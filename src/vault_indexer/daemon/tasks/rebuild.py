@@ -116,7 +116,7 @@ class _Owner:
         self._connection = connection
 
     def report(self, progress: Progress) -> None:
-        """Tell; return when there is leave to go on. Raises EOFError or BrokenPipeError where nobody is."""
+        """Report, and return once the daemon answers. Raises EOFError or BrokenPipeError if it has ended."""
         self._connection.send(progress)
         held = False
         while self._connection.poll(None if held else 0):
