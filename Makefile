@@ -103,6 +103,7 @@ check: $(STAMP)
 	$(BIN)/ruff format --no-cache --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if command -v actionlint >/dev/null; then actionlint; else echo "actionlint is not installed: left out"; fi
 	$(BIN)/python -m pytest -q tests/gates
 
 gates: $(STAMP)

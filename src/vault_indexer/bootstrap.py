@@ -68,10 +68,12 @@ def resolve_target(
         named = "" if vault else f" (named by {config.origins[key]})"
         raise VaultError(f"{error}{named}") from error
     folder = folder.resolve()
-    where = _index_folder(folder, config, environ)
+    where = _index_folder(folder, config, environ).expanduser().absolute()
+    if folder.is_relative_to(where.resolve()):
+        raise UsageError(f"the index folder {where} contains the notes of {folder}: name another folder")
     refuse_foreign(where)
     files = tuple(file.path for file in config_files(folder, config_file, environ))
-    return Target(folder, where.expanduser().absolute(), config, reload, files)
+    return Target(folder, where, config, reload, files)
 
 
 def _index_folder(folder: Path, config: LoadedConfig, environ: Mapping[str, str]) -> Path:

@@ -47,6 +47,7 @@ ELSEWHERE = {
 """What a command begins with that this test does not run, and what it needs."""
 
 STATUS_1 = (
+    "indexer search slugs --explain Oven",
     "indexer search xyzzy",
     "indexer search -n 3 something",
 )

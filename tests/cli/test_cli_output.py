@@ -89,7 +89,7 @@ def test_config_show_tells_where_a_value_came_from(sandbox: Sandbox) -> None:
     assert ".indexer.toml" in shown["keys"]["search.limit"]["origin"]
     assert shown["keys"]["files.include"]["origin"] == "default"
     lines = sandbox.indexer("config", "show").out.splitlines()
-    assert any(line.startswith("search.limit ") and "7 hits" in line for line in lines)
+    assert any(line.startswith("search.limit ") and "7 " in line for line in lines)
 
 
 def test_config_show_names_every_file_it_looked_at(sandbox: Sandbox) -> None:

@@ -48,7 +48,7 @@ def test_searches_go_on_and_say_so_and_what_changes_is_kept(running: Sandbox) ->
     assert "indexing is paused until `indexer resume`: 1 change is not searched yet" in notices[1]
     assert not found_in(fresh, "zeppelin")
 
-    for command in (("rebuild",), ("verify",), ("verify", "--repair")):
+    for command in (("rebuild",), ("check", "--repair")):
         refused = running.indexer(*command)
         assert refused.code == 3
         assert refused.complains("indexing is paused", "indexer resume")

@@ -70,6 +70,8 @@ def test_notes_with_the_same_text_are_one_hit(sandbox: Sandbox, copies: int, sai
     assert shown.code == 0, shown.err
     assert [line for line in shown.out.splitlines() if said in line and "Bread" in line]
     assert len([line for line in shown.out.splitlines() if "Kitchen/Bread" in line]) == 1
+    files = sandbox.indexer("search", "flour and a ripe starter", "--files").out
+    assert files.count("Kitchen/Bread") == 1 + copies, "a script gets every file"
     found = json.loads(sandbox.indexer("search", "flour and a ripe starter", "--json").out)["results"]
     assert {len(hit.get("copies", ())) for hit in found if "Bread" in hit["path"]} == {copies}
 

@@ -134,6 +134,8 @@ def test_a_daemon_that_answers_has_started(
     here.configure(f"[vaults]\nwork = {str(here.sandbox.vault)!r}\n")
     started_as(_ANNOUNCE)
     daemon.announce(here.daemons)
+    opening = VaultList((VaultSummary("work", "/work", "opening", 0, 0, ""),), "")
+    daemon.answer(VAULTS, opening, kept("work"))
     (here.daemons / "daemon.json").rename(here.daemons / "other.json")
     gone(here.daemons)  # what one that was killed has left
     ran = here.run("start")
@@ -143,7 +145,7 @@ def test_a_daemon_that_answers_has_started(
     assert ran.err == f"Started the daemon at {daemon.url} (process {os.getpid()}, log in {log}).\n"
     (command,) = commands_in(here.daemons)
     assert command[-5:] == ["vault_indexer.cli", "serve", "--log-file", str(log), "--all-vaults"]
-    assert daemon.requests == []
+    assert len(daemon.requests) == 2, "it waits until the vaults are open"
 
 
 def test_a_daemon_that_does_not_answer_in_time_is_named(

@@ -32,6 +32,16 @@ def test_an_option_of_grep_is_an_error(served: Sandbox) -> None:
     assert ran.complains("there is no option -i", "-- -i")
 
 
+@pytest.mark.parametrize("index_dir", [".", "..", "linked"])
+def test_an_index_folder_that_contains_the_notes_is_refused(sandbox: Sandbox, index_dir: str) -> None:
+    (sandbox.vault / "linked").symlink_to(sandbox.vault)
+    before = sandbox.vault.stat().st_mode
+    ran = sandbox.run("rebuild", "--vault", str(sandbox.vault), "--index-dir", str(sandbox.vault / index_dir))
+    assert ran.code == 2
+    assert ran.complains(str(sandbox.vault / index_dir), "contains the notes of")
+    assert (sandbox.vault.stat().st_mode, (sandbox.vault / "generations").exists()) == (before, False)
+
+
 def test_files_prints_each_path_once(served: Sandbox) -> None:
     served.write(
         "Sky/Many.md", "# Many\n\n" + "\n\n".join(f"## Zeppelin {n}\n\n{'gas ' * 200}" for n in "abc")
@@ -185,7 +195,7 @@ def test_a_check_finds_what_cannot_run(tmp_path: Path) -> None:
 
 def test_a_stray_variable_is_a_warning(indexed: Sandbox) -> None:
     stray = Sandbox(indexed.root, {"INDEXER_SEARCH_LIMT": "3"})
-    for command in (("search", "telescope"), ("config", "check")):
+    for command in (("search", "telescope"), ("config", "show")):
         ran = stray.indexer(*command)
         assert ran.code == 0, ran.err
         assert ran.complains(

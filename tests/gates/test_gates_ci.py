@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from python_source import ROOT
+
+from vault_evals.variants import parse_variants
 
 RUN = (ROOT / ".ci" / "run").read_text("utf-8")
 
@@ -27,6 +31,35 @@ def test_what_lacks_an_extra_runs_once_it_is_installed() -> None:
     assert runs[:3] == ["make test", "locked models milvus api", "make test-all"]
     makefile = (ROOT / "Makefile").read_text("utf-8")
     assert re.search(r"^test-all:.*\n.*-m \"long and not slow\" --skipped$", makefile, re.MULTILINE)
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_a_step_with_a_pipe_fails_where_its_first_command_does(file: Path) -> None:
+    """The runner's own shell has no pipefail; `shell: bash` has it."""
+    for job in yaml.safe_load(file.read_text("utf-8"))["jobs"].values():
+        shell = job.get("defaults", {}).get("run", {}).get("shell")
+        piped = [step["run"] for step in job["steps"] if re.search(r"[^|]\|[^|]", step.get("run", ""))]
+        assert shell == "bash" or not piped, piped
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.stem)
+def test_a_workflow_runs_commands_and_variants_that_exist(file: Path) -> None:
+    for line in re.findall(r"\.venv/bin/indexer (.*)", file.read_text("utf-8").replace("\\\n", " ")):
+        words = shlex.split(line.partition("|")[0])
+        name = words[: 2 if words[0] == "eval" else 1]
+        options = {word for word in words if word.startswith("--")} - {"--vault", "--index-dir"}
+        helped = subprocess.run(
+            [str(Path(sys.executable).with_name("indexer")), *name, "--help"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        assert options <= set(re.findall(r"--[a-z-]+", helped)), line
+        if "--variants" in words:
+            parse_variants(words[words.index("--variants") + 1].split(","))
 
 
 def test_what_was_skipped_is_long_and_nothing_else(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from waiting import PROCESS_S
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "vault_indexer"
+PACKAGES = tuple(ROOT / "src" / name for name in ("vault_indexer", "vault_evals", "vault_gateway"))
 MADE = ("__pycache__", ".pyc")
 
 pytestmark = pytest.mark.long
@@ -62,5 +63,5 @@ def test_the_wheel_holds_what_is_read_as_a_file(names: set[str], folder: str) ->
 
 def test_the_wheel_is_the_package_and_nothing_else(names: set[str]) -> None:
     own = {name for name in names if ".dist-info/" not in name}
-    assert own == below(PACKAGE)
+    assert own == set().union(*map(below, PACKAGES))
     assert {"vault_indexer/py.typed", "vault_indexer/serve/page/vendor/d3-force.js"} <= own

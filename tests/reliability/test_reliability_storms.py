@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -54,6 +55,17 @@ class Storm:
         """The daemon ends; what it has not done is done after the next start."""
         self.stack.close()
         self.kept = None
+
+    def kill(self) -> None:
+        """The daemon is killed: the next one gets what is on the disk at this moment, and nothing more."""
+        index_dir, copy = self.place.index_dir, self.place.index_dir.with_name("killed")
+        if self.kept is not None:
+            self.kept.request_scan()
+            self.kept.run(self.rng.choice([0.0, 0.5]))
+            shutil.copytree(index_dir, copy)
+            self.end()
+            shutil.rmtree(index_dir)
+            copy.rename(index_dir)
 
     def edit(self) -> None:
         """A save, a move or a deletion, as of people and programs."""
@@ -173,6 +185,7 @@ STEPS: tuple[tuple[Callable[[Storm], None], int], ...] = (
     (Storm.look, 8),
     (Storm.rebuild, 1),
     (Storm.end, 1),
+    (Storm.kill, 2),
 )
 
 

@@ -11,7 +11,7 @@ from small_vault import Ask
 
 from vault_indexer.errors import QueryCancelledError, QueryError, QueryTimeoutError
 from vault_indexer.model import SearchRequest
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import MAX_EXPRESSIONS, MAX_OPERATORS, MAX_TERMS, parse_query
 from vault_indexer.search.rank.retrieve import by_word
@@ -63,7 +63,7 @@ def test_explain_can_be_cancelled(indexed: Indexed) -> None:
         indexed[0].explain("Compost", SearchRequest("heap"), is_cancelled=lambda: True)
 
 
-def chosen(indexed: Indexed, query: str, budget: WorkBudget | None = None) -> ChunkFilter:
+def chosen(indexed: Indexed, query: str, budget: ReadingBudget | None = None) -> ChunkFilter:
     with indexed[1].holder.lease() as snapshot:
         return ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600), budget)
 
@@ -71,7 +71,7 @@ def chosen(indexed: Indexed, query: str, budget: WorkBudget | None = None) -> Ch
 def test_a_spent_budget_leaves_what_needs_no_reading(indexed: Indexed) -> None:
     every = chosen(indexed, 'lang:ru OR "the heap"')
     every.settle()
-    short = chosen(indexed, 'lang:ru OR "the heap"', WorkBudget(-1))
+    short = chosen(indexed, 'lang:ru OR "the heap"', ReadingBudget(-1))
     short.settle()
     known = chosen(indexed, "lang:ru")
     assert every.unchecked == 0
@@ -91,8 +91,8 @@ def test_a_budget_that_ends_on_the_way_gives_no_wrong_hit(indexed: Indexed) -> N
     ):
         every = chosen(indexed, query)
         every.settle()
-        for budget in range(0, 400_000, 10_000):
-            short = chosen(indexed, query, WorkBudget(budget))
+        for budget in range(0, 60_000, 1_500):
+            short = chosen(indexed, query, ReadingBudget(budget))
             short.settle()
             assert set(short.keys.tolist()) <= set(every.keys.tolist())
             assert short.unchecked or set(short.keys.tolist()) == set(every.keys.tolist())
@@ -102,66 +102,34 @@ def test_a_budget_that_ends_on_the_way_gives_no_wrong_hit(indexed: Indexed) -> N
 def test_the_estimate_is_the_same_each_time(indexed: Indexed, query: str) -> None:
     spent = []
     for _ in range(2):
-        budget = WorkBudget()
+        budget = ReadingBudget()
         chosen(indexed, query, budget).settle()
-        spent.append(budget.spent_ns)
+        spent.append(budget.spent)
     assert spent[0] == spent[1] > 0
 
 
 COSTS = [
     ("tag:area heap OR telescope [rating:>3] links-to:Tomatoes lang:ru", 0),
-    ('"the heap"', 2_347_451),
-    ('-"the heap"', 2_399_613),
-    ('-"é"', 2_591_030),
-    ('-"the" -"é"', 2_880_356),
-    ("line:(the heap)", 432_735),
-    ("-line:(the -heap)", 684_972),
-    ("section:(heap OR worms)", 432_458),
-    ("block:(moon monday)", 326_031),
-    ('task:""', 298_885),
-    ("task-todo:leaves", 320_139),
-    ("heading:materials", 346_941),
-    ('content:"café"', 22_322_695),
-    ("-/h[ae]/", 566_594),
-    ("line:/e$/", 446_945),
-    ("line:(/e$/ the)", 417_202),
-    ("path:(garden -compost)", 28_000),
-    ("path:/gar/", 44_000),
-    ("path:(a OR b OR -c)", 35_970),
-    ("file:(/a/ OR b OR match-case:C)", 55_990),
-    ('"検索"', 12_291_848),
-    ('"茶"', 16_291_257),
-    ('"茶" OR "水" OR "度" OR "冲" OR "泡" OR "叶" OR "放" OR "在" OR "日" OR "本"', 154_383_244),
-    ('"->"', 2_395_254),
-    ('match-case:"The"', 2_389_948),
-    ('"to be or not to be, is not a question for tomatoes"', 2_287_384),
-    ('-"humus"', 381_753),
-    ('-"rating"', 415_877),
-    ("-/rating: 4/", 4_507_986),
+    ('"the heap"', 19_661),
+    ('-"é"', 39_384),
+    ("line:(the heap)", 26_853),
+    ("block:(moon monday)", 8_683),
+    ("-/h[ae]/", 35_015),
+    ("/[一-龥]{400}/", 75_374),
+    ("path:(garden -compost)", 0),
+    ("path:(a OR b OR -c)", 0),
+    ("-/rating: 4/", 17_112),
+    ('"the heap" path:(a OR b OR -c)', 19_661),
 ]
 
 
-@pytest.mark.parametrize(("query", "estimate"), COSTS)
-def test_the_estimate_counts_what_is_read_and_looked_through(
-    indexed: Indexed, query: str, estimate: int
+@pytest.mark.parametrize(("query", "characters"), COSTS)
+def test_the_budget_counts_what_is_read_and_looked_through(
+    indexed: Indexed, query: str, characters: int
 ) -> None:
-    budget = WorkBudget()
+    budget = ReadingBudget()
     chosen(indexed, query, budget).settle()
-    assert budget.spent_ns == estimate
-
-
-def test_each_condition_counts(indexed: Indexed) -> None:
-    """All filters of a query share one budget: parts, negations and names count as what comes first."""
-    spent = []
-    for query in (
-        '"the heap"',
-        '"the heap" -line:(the leaves)',
-        '"the heap" -line:(the leaves) path:(g OR h OR -i)',
-    ):
-        budget = WorkBudget()
-        chosen(indexed, query, budget).settle()
-        spent.append(budget.spent_ns)
-    assert spent[0] < spent[1] < spent[2]
+    assert budget.spent == characters
 
 
 FILTERS = [

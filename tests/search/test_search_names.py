@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.path_filter import NameReader, name_contains
 from vault_indexer.search.filters.text_pattern import plain
 from vault_indexer.search.query import All, Either, Node, Not, Phrase, Regex, Scope, Word, holds
@@ -37,7 +37,7 @@ TREES = st.recursive(
 def test_names_are_those_of_each_looked_at_by_itself(indexed: Indexed, scope: Scope, inside: Node) -> None:
     with indexed[1].holder.lease() as snapshot:
         rows = snapshot.catalog.rows("SELECT note_id, path FROM notes")
-        found = NameReader(snapshot.catalog, QueryDeadline(600), WorkBudget()).notes_with(scope, inside)
+        found = NameReader(snapshot.catalog, QueryDeadline(600)).notes_with(scope, inside)
     names = {note_id: path.rpartition("/")[2] if scope is Scope.FILE else path for note_id, path in rows}
     wanted = {
         note_id

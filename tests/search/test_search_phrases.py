@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from vault_indexer.model import JsonValue
 from vault_indexer.parse import parse_note, render_markdown
 from vault_indexer.parse.reading_view import reading_view
-from vault_indexer.search.deadline import WorkBudget
+from vault_indexer.search.deadline import ReadingBudget
 from vault_indexer.search.filters.text_pattern import text_pattern
 from vault_indexer.search.filters.text_source import NoteSource, PatternSearch
 
@@ -25,7 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 def found(phrase: str, source: str) -> list[str]:
     """The pieces of the source in which a phrase is found."""
-    note, search = NoteSource(source.encode()), PatternSearch(WorkBudget())
+    note, search = NoteSource(source.encode()), PatternSearch(ReadingBudget())
     pattern = text_pattern(phrase)
     if not search.may_hold(pattern, note):
         return []
@@ -102,7 +102,7 @@ def test_in_code_and_in_files_of_code_all_is_seen() -> None:
     source = "x\n\n```\n**a** [b](c d)\n\n<!-- e -->\n```\n"
     for phrase in ("**a** [b](c d)", "<!-- e -->"):
         assert found(phrase, source) == [phrase]
-    note, search = NoteSource(b"# *a* = [b](c d)\n", is_code=True), PatternSearch(WorkBudget())
+    note, search = NoteSource(b"# *a* = [b](c d)\n", is_code=True), PatternSearch(ReadingBudget())
     assert list(search.spans(text_pattern("*a* = [b](c d)"), note, 0, 17)) == [(2, 16)]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import pattern_of
 from vault_indexer.search.filters.chunk_filter import NOTHING, ChunkFilter, simplify
 from vault_indexer.search.filters.evaluation import Evaluation
@@ -53,7 +53,9 @@ def condition(query: str) -> Node:
 )
 def test_a_contradiction_is_found_without_reading(indexed: Indexed, query: str) -> None:
     with indexed[1].holder.lease() as snapshot:
-        chosen = ChunkFilter(snapshot, parse_query(query).conditions, NOW, QueryDeadline(600), WorkBudget(-1))
+        chosen = ChunkFilter(
+            snapshot, parse_query(query).conditions, NOW, QueryDeadline(600), ReadingBudget(-1)
+        )
     assert (chosen.candidates, len(chosen.keys), chosen.is_open) == (0, 0, False)
 
 
@@ -130,7 +132,7 @@ CONDITIONS = st.recursive(
 @example(condition('"heap" OR line:(the OR -the)'))
 def test_a_condition_finds_the_same_notes_and_places(indexed: Indexed, node: Node) -> None:
     with indexed[1].holder.lease() as snapshot:
-        evaluation = Evaluation(snapshot, NOW, QueryDeadline(600), WorkBudget())
+        evaluation = Evaluation(snapshot, NOW, QueryDeadline(600), ReadingBudget())
         notes = frozenset(evaluation.notes.tolist())
         before, after = (evaluation.check(one, notes)[0] for one in (node, simplify(node)))
     assert after.notes == before.notes

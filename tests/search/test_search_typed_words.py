@@ -6,7 +6,7 @@ import pytest
 from indexed_vault import indexed_vault, write_notes
 
 from vault_indexer.model import AskRequest, SearchRequest
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.typed_words import TypedWords, only_typed_word
 from vault_indexer.service import VaultService
@@ -111,7 +111,7 @@ def test_nothing_is_said_of_a_word_that_was_not_looked_for_to_the_end(
     deadline = QueryDeadline(60)
     with opened[1].holder.lease() as snapshot:
         assert not TypedWords(snapshot, deadline).may_be_there("77-QX")
-        assert TypedWords(snapshot, deadline, WorkBudget(0)).may_be_there("77-QX")
+        assert TypedWords(snapshot, deadline, ReadingBudget(0)).may_be_there("77-QX")
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ class Hit:
     can be compared between queries.
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
-    several were searched, else "". `copies` are the paths of notes with the same body, which have
+    several were searched, else "". `copies` are the paths of notes with the same text, which have
     no hit of their own. `strategy`, `level`, `parent_id` and `sentence_ids` are those of the chunk: its level
     is 0 for a parent and 1 for a child, None where the strategy makes none. `chunk` is the whole chunk of the
     index, with all that its strategy says of it; `shares` and `chunk` are there only if a request names them.

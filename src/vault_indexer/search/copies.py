@@ -1,4 +1,4 @@
-"""Notes with the same body: an answer shows the best one, and names the others."""
+"""Notes with the same text: an answer shows the best one, and names the others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_indexer.model import note_id_of
-from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank import Candidates
 from vault_indexer.store.catalog import CatalogReader
@@ -22,10 +21,11 @@ class Copies:
 
 
 def find_copies(queries: Sequence[PreparedQuery], table: Candidates) -> Copies:
-    """The copies among ranked candidates: of notes of one vault with the same body, the first stands for all.
+    """The copies among ranked candidates: of notes of one vault with the same text, the first stands for all.
 
-    Frontmatter and name may differ. A note with hardly any text is no copy: it is found by its name. Texts
-    are read only of notes that have a chunk of the same number and length as another candidate has.
+    Names may differ; with another frontmatter it is another note. A note with hardly any text is no copy: it
+    is found by its name. Texts are read only of notes that have a chunk of the same number and length as
+    another candidate has.
     """
     shown_note: dict[int, int] = {}
     paths: dict[int, tuple[str, ...]] = {}
@@ -34,20 +34,20 @@ def find_copies(queries: Sequence[PreparedQuery], table: Candidates) -> Copies:
         rows = [row for row, vault in enumerate(numbers) if vault == number]
         note_of = {note_id_of(keys[row]): notes[row] for row in rows}
         catalog = query.snapshot.catalog
-        for first, *others in _same_bodies(catalog, [keys[row] for row in rows]):
+        for first, *others in _same_texts(catalog, [keys[row] for row in rows]):
             shown_note |= {note_of[other]: note_of[first] for other in others}
             known = catalog.notes(others)
             paths[note_of[first]] = tuple(sorted(known[other].path for other in others))
     return Copies(shown_note, paths)
 
 
-def _same_bodies(catalog: CatalogReader, keys: Sequence[int]) -> Iterator[list[int]]:
-    """The notes of the chunks, in order, that have one body, where there are several."""
-    bodies: dict[str, list[int]] = {}
+def _same_texts(catalog: CatalogReader, keys: Sequence[int]) -> Iterator[list[int]]:
+    """The notes of the chunks, in order, that have one text, where there are several."""
+    same: dict[str, list[int]] = {}
     for note_id, text in catalog.texts(_suspects(catalog, keys)).items():
-        bodies.setdefault(text[body_start(text) :].strip(), []).append(note_id)
+        same.setdefault(text.strip(), []).append(note_id)
     order = {note_id_of(key): place for place, key in reversed(list(enumerate(keys)))}
-    return (sorted(notes, key=order.__getitem__) for notes in bodies.values() if len(notes) > 1)
+    return (sorted(notes, key=order.__getitem__) for notes in same.values() if len(notes) > 1)
 
 
 def _suspects(catalog: CatalogReader, keys: Iterable[int]) -> set[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from vault_indexer.contract.marks import MAX_LIMIT
 from vault_indexer.model import Explanation, NoteRow, Why
 from vault_indexer.search.attachments import name_query
-from vault_indexer.search.deadline import WorkBudget
+from vault_indexer.search.deadline import ReadingBudget
 from vault_indexer.search.filters import Evaluation, at_level
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.query import Node, level_of
@@ -50,7 +50,7 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
     """Whether the note matches the filters; of those that it does not match, each by itself."""
     only = frozenset({note.note_id})
     now = datetime.now().astimezone()
-    evaluation = Evaluation(prepared.snapshot, now, prepared.deadline, WorkBudget(), only)
+    evaluation = Evaluation(prepared.snapshot, now, prepared.deadline, ReadingBudget(), only)
     catalog = prepared.snapshot.catalog
     own = np.array([row.key for row in catalog.chunks_of(note.note_id)], np.int64)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.errors import QueryError
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters import ChunkFilter, text_pattern
 from vault_indexer.search.query import All, Condition, Either, Node, Phrase, Regex, Word
 from vault_indexer.store import Snapshot
@@ -28,9 +28,8 @@ from vault_indexer.text.tokens import RUN
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
 
-WORK_NS = 50_000_000
-"""What the look for the words of one query in one vault may cost, in nanoseconds by the estimates of
-`filters.costs`."""
+MAX_CHARACTERS = 10_000_000
+"""What may be read to look for the words of one query in one vault: about 50 ms."""
 
 _MOST = 8
 """At most this number of words of a query are looked for. A rule of thumb."""
@@ -56,14 +55,16 @@ _OPENING, _CLOSING = "\"'“”„«»‘’([{<¿¡", "\"'“”„«»‘’)]
 class TypedWords:
     """Looks for words in the texts of one vault as they were typed, for one query in one thread.
 
-    A word is bounded by what is no letter or digit. All words together may cost `WORK_NS`; what has not been
-    found by then may be there or not. Of a snapshot with a part of its vault only nothing is certain.
-    """
+    A word is bounded by what is no letter or digit. For all words together at most `MAX_CHARACTERS` are read;
+    what has not been found by then may be there or not. Of a snapshot with a part of its vault only nothing
+    is certain."""
 
-    def __init__(self, snapshot: Snapshot, deadline: QueryDeadline, budget: WorkBudget | None = None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, deadline: QueryDeadline, budget: ReadingBudget | None = None
+    ) -> None:
         self._snapshot = snapshot
         self._deadline = deadline
-        self._budget = budget or WorkBudget(WORK_NS)
+        self._budget = budget or ReadingBudget(MAX_CHARACTERS)
         self._filters: dict[str, ChunkFilter | None] = {}
 
     def may_be_there(self, word: str) -> bool:

@@ -188,7 +188,11 @@ def search(
     elif lines.wanted:
         hits = answer["results"] if view.nearest else shown.likely
         whole = search.by is By.NOTE
-        lines.print_each((folders.of(hit), _place(hit, whole=whole)) for hit in hits)
+        lines.print_each(
+            (folders.of(hit), _place(hit, path, whole=whole))
+            for hit in hits
+            for path in (hit["path"], *hit.get("copies", ()))
+        )
         print_verdict(answer, hits)
         print_notices(answer)
     else:
@@ -212,8 +216,8 @@ def _print(answer: SearchAnswerJson, shown: ShownHits, folders: FoldersOfHits, v
     print_notices(answer)
 
 
-def _place(hit: HitJson, *, whole: bool) -> NotePlace:
-    return NotePlace(hit["path"], None if whole else hit["line"], hit["snippet"])
+def _place(hit: HitJson, path: str, *, whole: bool) -> NotePlace:
+    return NotePlace(path, None if whole else hit["line"], hit["snippet"])
 
 
 app = one_command(search, QueryCommand)

@@ -17,6 +17,8 @@ from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSel
 from vault_indexer.cli.vault_folder import config_of, keeps_all
 from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, IndexUnusableError, UsageError
+from vault_indexer.serve.api.endpoints import VAULTS
+from vault_indexer.serve.client import DaemonClient
 from vault_indexer.system import open_to_append, start_in_background
 
 LOG_FILE = "daemon.log"
@@ -68,10 +70,18 @@ def start_daemon(
     """Start the daemon of this place, say so, and return when it answers. Raises VaultIndexerError, with
     what it said if it ended, or if it does not answer within `wait` seconds."""
     log, before = _log_file(index_dir), announced_daemon(index_dir)
+    until = time.monotonic() + wait
     info = _wait_for(_spawn(selection, log, all_vaults, take_over), index_dir, before, log, wait)
+    # A command that asks about one vault finds the daemon once this vault is open.
+    while all_vaults and time.monotonic() < until and _is_opening(info):
+        time.sleep(_LOOK_EVERY_S)
     where = f"log in {log}" if all_vaults else f"index in {index_dir}"
     note(f"Started the daemon at {info.url} (process {info.pid}, {where}).")
     return info
+
+
+def _is_opening(info: DaemonInfo) -> bool:
+    return any(vault["state"] == "opening" for vault in DaemonClient(info).ask(VAULTS)["vaults"])
 
 
 def _log_file(index_dir: Path) -> Path:

@@ -48,7 +48,12 @@ def stop(selection: VaultSelection, all_vaults: AllVaults = False) -> None:
             found = in_process_module().target_of(selection).index_dir
         folders = [found]
         _refuse_to_stop_others(selection, read_daemon(found))
-    running = {info.pid: (info, folder) for folder in folders if (info := read_daemon(folder))}
+    shared = shared_daemon_dir(config_of(selection, os.environ))
+    running = {
+        info.pid: (info, shared if _IN_ADDRESS in info.url else folder)
+        for folder in folders
+        if (info := read_daemon(folder))
+    }
     if not running:
         note("No daemon is running.")
     for info, folder in running.values():
@@ -96,13 +101,15 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def end_daemon(info: DaemonInfo, index_dir: Path) -> None:
-    """Ask a daemon that `read_daemon` has found to end, then wait until it has removed its announcement: its
-    last act. Raises DaemonError where it does not end."""
+    """Ask a daemon found by `read_daemon` to end, then wait until its announcement in this folder is gone.
+
+    Its removal is the last act, unless the folder is one of several vaults. Raises DaemonError on a timeout.
+    """
     with suppress(ProcessLookupError):
         ask_to_end(info.pid)
     until = time.monotonic() + _WAIT_S
     heard = time.monotonic()
-    while announced_daemon(index_dir) == info:
+    while (left := announced_daemon(index_dir)) and (left.pid, left.started) == (info.pid, info.started):
         now = time.monotonic()
         if is_listening(info):
             heard = now

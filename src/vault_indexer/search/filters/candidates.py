@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS
-from vault_indexer.search.deadline import WorkBudget
-from vault_indexer.search.filters import costs
 from vault_indexer.search.filters.text_pattern import TextPattern, text_pattern
 from vault_indexer.search.query import (
     All,
@@ -39,12 +37,12 @@ _TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
 
 _RAREST = 6
 _LOOKED_UP = 32
-"""So many words of a phrase choose the notes to read, the rarest of the first 32: another one hardly leaves
-out any more. A rule of thumb."""
+"""At most this number of words of a phrase choose the notes to read, the rarest of the first 32: another one
+hardly leaves out any more. A rule of thumb."""
 
 _LEXICON_SCANS = 8
-"""So many parts of a query may be looked up in all words of the index. That takes about 4 ms each, and then 4
-us for each word that has the part, which `costs` does not count: 14,000 words have "tio"."""
+"""At most this number of parts of a query are looked up in all words of the index: that takes about 4 ms
+each, and then 4 us for each word that has the part: 14,000 words have "tio"."""
 
 
 def is_simple_word(pattern: TextPattern, text: str) -> bool:
@@ -76,8 +74,7 @@ class TextCandidates:
     position of its note, as do the masks that the methods return.
     """
 
-    def __init__(self, snapshot: Snapshot, keys: Keys, owner: Keys, size: int, budget: WorkBudget) -> None:
-        self._budget = budget
+    def __init__(self, snapshot: Snapshot, keys: Keys, owner: Keys, size: int) -> None:
         self._snapshot = snapshot
         self._keys = keys
         self._owner = owner
@@ -170,10 +167,7 @@ class TextCandidates:
 
     def _may_scan(self) -> bool:
         self._scans += 1
-        if self._scans <= _LEXICON_SCANS:
-            self._budget.spend(costs.LEXICON)
-            return True
-        return False
+        return self._scans <= _LEXICON_SCANS
 
     def _near_chunks(self, terms: tuple[str, ...]) -> Mask:
         if terms not in self._near:
@@ -185,9 +179,7 @@ class TextCandidates:
         return self._near[terms]
 
     def _chunks_with(self, terms: Iterable[str], fields: Sequence[str]) -> Mask:
-        found = self._snapshot.keywords.mask_containing(terms, fields)
-        self._budget.spend(costs.CHUNK * len(found) + costs.POSTING * int(found.sum()))
-        return found
+        return self._snapshot.keywords.mask_containing(terms, fields)
 
     def _cut_off(self, fields: Sequence[str]) -> Mask:
         """Chunks with a word of which the index has the beginning only."""

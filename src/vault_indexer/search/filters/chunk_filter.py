@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_indexer.model import note_id_of, up_to_notes
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
+from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Pattern, pattern_of
 from vault_indexer.search.filters.evaluation import Evaluation
 from vault_indexer.search.filters.matches import Matches, Span
@@ -187,11 +187,11 @@ class ChunkFilter:
         conditions: Sequence[Condition],
         now: datetime,
         deadline: QueryDeadline,
-        budget: WorkBudget | None = None,
+        budget: ReadingBudget | None = None,
     ) -> None:
         """Raises QueryError for a note that is named and not there."""
         self._catalog = snapshot.catalog
-        self._budget = budget or WorkBudget()
+        self._budget = budget or ReadingBudget()
         levels = [found for one in conditions if (found := level_of(one.node))]
         self._node = simplify(All(tuple(one.node for one in conditions if level_of(one.node) is None)))
         self._evaluation = Evaluation(snapshot, now, deadline, self._budget)

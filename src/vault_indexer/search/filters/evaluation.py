@@ -16,8 +16,7 @@ import numpy as np
 
 from vault_indexer.errors import QueryError
 from vault_indexer.model import CHUNK_KEY_BITS, JsonValue
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.filters import costs
+from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import TextCandidates, is_simple_word, notes_holding
 from vault_indexer.search.filters.matches import Ids, Matches
 from vault_indexer.search.filters.path_filter import NameReader, path_condition
@@ -199,7 +198,7 @@ class Evaluation:
         snapshot: Snapshot,
         now: datetime,
         deadline: QueryDeadline,
-        budget: WorkBudget,
+        budget: ReadingBudget,
         also: Iterable[int] = (),
     ) -> None:
         self._snapshot = snapshot
@@ -211,7 +210,7 @@ class Evaluation:
         first = first_of_each(own)
         self.notes: Keys = np.union1d(own[first], np.array(list(also), np.int64)) if also else own[first]
         self.owner: Keys = np.searchsorted(self.notes, own) if also else np.cumsum(first) - 1
-        self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes), budget)
+        self._candidates = TextCandidates(snapshot, self.keys, self.owner, len(self.notes))
         self._reader = TextReader(
             snapshot.catalog,
             deadline,
@@ -219,9 +218,8 @@ class Evaluation:
             self._candidates,
             lambda note_id: self._positions[note_id],
         )
-        self._names = NameReader(snapshot.catalog, deadline, budget)
+        self._names = NameReader(snapshot.catalog, deadline)
         self._properties = PropertyReader(snapshot.catalog)
-        self._budget = budget
         self._known: dict[Node, Bounds] = {}
 
     @cached_property
@@ -302,7 +300,6 @@ class Evaluation:
     def _check(self, node: Node, notes: Ids, *, all_places: bool) -> Matches:
         """First what the bounds say; the texts of the others. Without `all_places` a text is read up to the
         first place only, and what stands in `Matches.places` is not to be used."""
-        self._budget.spend(costs.NODE + costs.NODE_NOTE * len(notes))
         bounds = self.bounds(node)
         ids = np.array(sorted(notes), np.int64)
         at = np.searchsorted(self.notes, ids)

@@ -9,8 +9,7 @@ from unicodedata import normalize as unicode_form
 
 import numpy as np
 
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.filters import costs
+from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.matches import Ids
 from vault_indexer.search.filters.text_pattern import plain
 from vault_indexer.search.query import (
@@ -45,24 +44,22 @@ class NameReader:
     are read and folded once for a query, and each text is looked for once.
     """
 
-    def __init__(self, catalog: CatalogReader, deadline: QueryDeadline, budget: WorkBudget) -> None:
+    def __init__(self, catalog: CatalogReader, deadline: QueryDeadline) -> None:
         self._catalog = catalog
         self._deadline = deadline
-        self._budget = budget
         self._names: dict[Scope, _Names] = {}
 
     def notes_with(self, scope: Scope, inside: Node) -> Ids:
         if len(list(atoms(inside))) <= _FEW_LEAVES:
             return self._among_likely(scope, inside)
         if scope not in self._names:
-            self._names[scope] = _Names(self._rows(scope, "1", []), self._budget)
+            self._names[scope] = _Names(self._rows(scope, "1", []))
         names = self._names[scope]
         return frozenset(names.ids[self._mask(names, inside)].tolist())
 
     def _among_likely(self, scope: Scope, inside: Node) -> Ids:
         found = []
         rows = self._rows(scope, *path_condition(inside))
-        self._budget.spend(costs.NAME_MATCH * len(rows))
         for note_id, name, folded in rows:
             self._deadline.check()
             if holds(inside, partial(name_contains, name, folded)):
@@ -71,7 +68,6 @@ class NameReader:
 
     def _rows(self, scope: Scope, likely: str, values: list[str]) -> list[tuple[int, str, str]]:
         rows = self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values)
-        self._budget.spend(costs.PATH * len(rows))
         own = ((note_id, path.rpartition("/")[2] if scope is Scope.FILE else path) for note_id, path in rows)
         return [(note_id, name, name.lower() if name.isascii() else plain(name)) for note_id, name in own]
 
@@ -93,13 +89,12 @@ class NameReader:
 class _Names:
     """Names of notes, in which several texts are looked for."""
 
-    def __init__(self, rows: Sequence[tuple[int, str, str]], budget: WorkBudget) -> None:
+    def __init__(self, rows: Sequence[tuple[int, str, str]]) -> None:
         self.ids = np.array([note_id for note_id, _, _ in rows], np.int64)
         self._names = [name for _, name, _ in rows]
         self._folded = [folded for _, _, folded in rows]
         self._joined = JoinedTexts(self._folded, "\n")
         self._known: dict[Text, Mask] = {}
-        self._budget = budget
 
     def mask_containing(self, wanted: Text) -> Mask:
         if wanted not in self._known:
@@ -111,10 +106,8 @@ class _Names:
         is_plain = isinstance(wanted, Word) or (isinstance(wanted, Phrase) and not wanted.match_case)
         found = np.zeros(len(self._names), bool)
         if is_plain and text:  # a text from `plain` has no line break
-            self._budget.spend(costs.NAME_TEST * len(self._names))
             found[list(self._joined.numbers_containing(text))] = True
         else:
-            self._budget.spend(costs.NAME_MATCH * len(self._names))
             pairs = zip(self._names, self._folded, strict=True)
             found[:] = [name_contains(name, folded, wanted) for name, folded in pairs]
         return found

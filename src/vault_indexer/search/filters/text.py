@@ -10,8 +10,7 @@ from itertools import islice
 
 from vault_indexer.model import names_of_json
 from vault_indexer.parse import property_lines
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.filters import costs
+from vault_indexer.search.deadline import LOOK, PARSED, QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Pattern, TextCandidates, pattern_of
 from vault_indexer.search.filters.matches import Ids, Matches, Span
 from vault_indexer.search.filters.scopes import NoteText, Pieces, pieces, read_structure
@@ -62,7 +61,7 @@ class MetadataReader:
     def __init__(
         self,
         catalog: CatalogReader,
-        budget: WorkBudget,
+        budget: ReadingBudget,
         candidates: TextCandidates,
         position: Callable[[int], int],
         search: PatternSearch,
@@ -98,21 +97,20 @@ class MetadataReader:
         if isinstance(pattern, RegexMatcher):
             return self._search.find(pattern, encode(metadata)) is not None
         searched = SearchedText(metadata)
-        self._budget.spend(costs.TEST)
-        self._search.count_chars(pattern, searched, len(metadata))
+        self._budget.spend(LOOK + len(metadata))
         return pattern.is_in(searched)
 
     def _load(self, notes: Sequence[int]) -> None:
         """Read the metadata of notes as one text each, and whether they have properties."""
         sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
-        self._budget.spend(costs.NAMED * len(notes))
+        self._budget.spend(LOOK * len(notes))
         for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
             texts = [title]
             for several in (aliases, tags):
                 texts += names_of_json(several)
             has_properties = frontmatter != "{}"
             if has_properties:
-                self._budget.spend(costs.PROPERTY_CHAR * len(frontmatter))
+                self._budget.spend(len(frontmatter))
                 texts += property_lines(json.loads(frontmatter))
             self._read[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
 
@@ -184,7 +182,7 @@ class PieceTests:
     """Makes the tests of pieces, note by note.
 
     `PieceReader` owns one, for one query in one thread. What the keyword index or a look at the whole text
-    refutes is tested in no piece of the note. Making a test and each test count in the budget.
+    refutes is tested in no piece of the note.
     """
 
     def __init__(
@@ -192,13 +190,11 @@ class PieceTests:
         candidates: TextCandidates,
         position: Callable[[int], int],
         search: PatternSearch,
-        budget: WorkBudget,
     ) -> None:
         """`position` gives the place of a note in the masks of the candidates."""
         self._candidates = candidates
         self._position = position
         self._search = search
-        self._budget = budget
 
     def of(self, inside: Node | None, note: NoteInScope) -> PieceTest:
         """The test whether a tree holds for a piece of the note; None stands for one that always does."""
@@ -206,7 +202,6 @@ class PieceTests:
             case None:
                 return _always
             case Word() | Phrase() | Regex():
-                self._budget.spend(costs.TERM)
                 return self._of_pattern(pattern_of(inside), note)
             case All(parts):
                 return partial(_all, [self.of(part, note) for part in _words_first(parts)])
@@ -273,7 +268,7 @@ class PieceReader:
     def __init__(
         self,
         catalog: CatalogReader,
-        budget: WorkBudget,
+        budget: ReadingBudget,
         texts: NoteTexts,
         search: PatternSearch,
         tests: PieceTests,
@@ -293,7 +288,6 @@ class PieceReader:
         structure = read_structure(self._catalog, scope, [note_id for note_id, _ in read])
         places: dict[int, tuple[Span, ...]] = {}
         for note_id, searched in self._texts.until_spent(read):
-            self._texts.count_decoding(note_id, searched)
             note = structure.note(note_id, searched.text)
             self._count_structure(note, scope)
             test = self._tests.of(inside, NoteInScope(note_id, searched, scope, word))
@@ -322,17 +316,15 @@ class PieceReader:
                 return None
 
     def _count_structure(self, note: NoteText, scope: Scope) -> None:
-        self._budget.spend(costs.STRUCTURE)
-        self._budget.spend(costs.HEADING * len(note.headings))
+        self._budget.spend(LOOK)
         if scope is Scope.BLOCK and note.blocks is None:
-            self._budget.spend(costs.PARSED_CHAR * len(note.text))
+            self._budget.spend(PARSED * len(note.text))
 
     def _spans(
         self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
     ) -> Iterator[Span]:
         """The places of the pieces that pass a test. Every one of these holds what is required, so the others
         are not looked into."""
-        self._budget.spend(costs.PIECE * len(found))
         numbers = (
             self._numbers_matching(found, searched, required)
             if isinstance(required, RegexMatcher)
@@ -358,7 +350,6 @@ class PieceReader:
             return
         last = -1
         for start, _ in self._search.spans(word, searched, searched.text_start, len(searched.text)):
-            self._budget.spend(costs.FOUND)
             number = found.at(start)
             if number is not None and number != last:
                 last = number
@@ -410,7 +401,7 @@ class TextReader:
         self,
         catalog: CatalogReader,
         deadline: QueryDeadline,
-        budget: WorkBudget,
+        budget: ReadingBudget,
         candidates: TextCandidates,
         position: Callable[[int], int],
     ) -> None:
@@ -418,7 +409,7 @@ class TextReader:
         self._texts = NoteTexts(catalog, deadline, budget)
         self._search = PatternSearch(budget)
         self._metadata = MetadataReader(catalog, budget, candidates, position, self._search)
-        tests = PieceTests(candidates, position, self._search, budget)
+        tests = PieceTests(candidates, position, self._search)
         self._pieces = PieceReader(catalog, budget, self._texts, self._search, tests)
 
     @property
@@ -454,11 +445,9 @@ class TextReader:
         places: dict[int, tuple[Span, ...]] = {}
         may_hold = self._search.occurrence(pattern) if is_worth_scanning(pattern) else None
         for note_id, searched in self._texts.read(notes, may_hold):
-            self._texts.count_decoding(note_id, searched)
             spans = self._search.spans(pattern, searched, searched.text_start, len(searched.text))
             found = tuple(spans if all_places else islice(spans, 1))
             if found:
-                self._budget.spend(costs.FOUND * len(found))
                 places[note_id] = found
         return places
 
@@ -470,7 +459,6 @@ class TextReader:
             if not all_places and not searched.encoded.startswith(b"---"):
                 places[note_id] = _SOMEWHERE
                 continue
-            self._texts.count_decoding(note_id, searched)
             found: list[Span] = []
             for span in self._search.places(matcher, searched, searched.text_start):
                 found.append(span)

@@ -106,11 +106,6 @@ class TextPattern:
         return re.compile(_expression(self.source, _letters))
 
     @cached_property
-    def is_literal(self) -> bool:
-        """Whether it is made of signs alone: no letter, no digit."""
-        return _PIECE.search(self.source) is None
-
-    @cached_property
     def quick(self) -> re.Pattern[str] | None:
         """Fits lower case without accents, ten times faster; None where there is none."""
         has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.source))
@@ -120,10 +115,6 @@ class TextPattern:
     def scanner(self) -> ByteScanner | None:
         """Finds where it may occur in Markdown in UTF-8; None where there is none."""
         return _scanner(self.source, self.cased) if self.source else None
-
-    def is_quick_over(self, searched: SearchedText) -> bool:
-        """Whether `quick` finds all places in a text."""
-        return self.quick is not None and searched.lowered is not None
 
     def is_in(self, text: str | SearchedText) -> bool:
         return next(self.spans(text), None) is not None

@@ -1,19 +1,16 @@
-"""Looking for a word, a phrase or a regular expression in one text, with what that costs."""
+"""Looking for a word, a phrase or a regular expression in one text, within a budget."""
 
 from __future__ import annotations
 
 import re
-import time
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from vault_indexer.model import language_of_path
 from vault_indexer.parse import ReadableText, code_blocks, link_labels, render_markdown
-from vault_indexer.search.deadline import QueryDeadline, WorkBudget
-from vault_indexer.search.filters import costs
+from vault_indexer.search.deadline import LOOK, RENDERED, QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Pattern
 from vault_indexer.search.filters.matches import Ids, Span
 from vault_indexer.search.filters.scopes import NoteText
@@ -130,21 +127,19 @@ class NoteTexts:
     notes that are left out for that reason are in `unread`.
     """
 
-    def __init__(self, catalog: CatalogReader, deadline: QueryDeadline, budget: WorkBudget) -> None:
+    def __init__(self, catalog: CatalogReader, deadline: QueryDeadline, budget: ReadingBudget) -> None:
         self._catalog = catalog
         self._deadline = deadline
         self._budget = budget
         self._texts: dict[int, NoteSource] = {}
         self._held_bytes = 0
         self._read_texts = 0
-        self._decoded: set[int] = set()
         self.unread: set[int] = set()
 
     def forget(self) -> None:
         """Forget the texts of the notes before; `unread` stays."""
         self._texts = {}
         self._held_bytes = 0
-        self._decoded = set()
 
     def read(self, notes: Ids, may_hold: MayHold | None = None) -> Iterator[tuple[int, NoteSource]]:
         """The notes, ascending, each with its text, save those that cannot hold what is looked for."""
@@ -167,12 +162,6 @@ class NoteTexts:
             else:
                 yield note_id, searched
 
-    def count_decoding(self, note_id: int, searched: NoteSource) -> None:
-        """Count that a text is decoded; a second time costs nothing."""
-        if note_id not in self._decoded:
-            self._decoded.add(note_id)
-            self._budget.spend(costs.DECODED_BYTE * len(searched.encoded))
-
     def _load(self, notes: Sequence[int]) -> Mapping[int, NoteSource]:
         if self._held_bytes > _HELD_BYTES:
             self._texts = {}
@@ -183,8 +172,7 @@ class NoteTexts:
             read = self._catalog.encoded_texts(missing, evict=self._read_texts <= _MANY)
             size = sum(map(len, read.values()))
             self._held_bytes += size
-            self._budget.spend(costs.NOTE * len(missing))
-            self._budget.spend(costs.BYTE * size)
+            self._budget.spend(LOOK * len(missing) + size)
             sql = "SELECT note_id, path FROM notes WHERE note_id IN (%s)"
             code = {
                 note_id for note_id, path in self._catalog.rows_in(sql, missing) if language_of_path(path)
@@ -194,13 +182,6 @@ class NoteTexts:
         return {note_id: self._texts[note_id] for note_id in notes}
 
 
-_SLOW = 4
-"""Where RE2 needs this many times the estimate, the processor time counts: a few expressions need so many
-states that RE2 is slow, and the pattern does not show which. A rule of thumb."""
-
-_NOISE_NS = 5_000_000
-"""So much more an expression may take by chance, all its calls together. A rule of thumb."""
-
 _VISIBLE = re.compile(r"\S")
 _STRIDE = 100
 """Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
@@ -208,18 +189,13 @@ only says which chunk to show. A rule of thumb."""
 
 
 class PatternSearch:
-    """Looks for patterns in texts, and counts in the budget what that costs.
+    """Looks for patterns in texts, and counts in the budget the characters it looks through.
 
-    `TextReader` owns one, for one query in one thread. The cost is an estimate by the size of the text; only
-    of a regular expression that takes RE2 far longer than that, the processor time counts. A pattern is
-    prepared once, and so its preparation counts once.
+    `TextReader` owns one, for one query in one thread.
     """
 
-    def __init__(self, budget: WorkBudget) -> None:
+    def __init__(self, budget: ReadingBudget) -> None:
         self._budget = budget
-        self._compiled: set[TextPattern] = set()
-        self._scanned: set[TextPattern] = set()
-        self._excess: defaultdict[RegexMatcher, int] = defaultdict(lambda: -_NOISE_NS)
         self._occurs: dict[Pattern, dict[int, bool]] = {}
 
     def forget(self) -> None:
@@ -228,9 +204,6 @@ class PatternSearch:
     def occurrence(self, pattern: Pattern) -> MayHold:
         """Whether a note's text may have the pattern; looked for once in each of them, until `forget`."""
         known = self._occurs.setdefault(pattern, {})
-        if isinstance(pattern, TextPattern) and pattern not in self._scanned:
-            self._scanned.add(pattern)
-            self._budget.spend(costs.COMPILE_SCANNER)
 
         def may_occur(note_id: int, searched: SearchedText) -> bool:
             if note_id not in known:
@@ -248,20 +221,13 @@ class PatternSearch:
             return True
         data = searched.encoded
         at = pattern.scanner.next_start(data, 0, len(data))
-        self._budget.spend(costs.SCAN + costs.SCANNED_BYTE * (len(data) if at is None else at))
+        self._budget.spend(LOOK + (len(data) if at is None else at))
         return at is not None
 
     def find(self, matcher: RegexMatcher, data: bytes, offset: int = 0) -> Span | None:
         """The first match in UTF-8 from a position on, as positions of bytes."""
-        started = time.thread_time_ns()
         found = matcher.find(data, offset)
-        measured = time.thread_time_ns() - started
-        self._spend_on(
-            matcher, costs.SCAN + costs.SCANNED_BYTE * ((found[1] if found else len(data)) - offset)
-        )
-        self._excess[matcher] += measured
-        if self._excess[matcher] > 0:
-            self._spend_on(matcher, self._excess[matcher])
+        self._budget.spend(LOOK + matcher.effort * ((found[1] if found else len(data)) - offset))
         return found
 
     def places(self, matcher: RegexMatcher, searched: SearchedText, start: int) -> Iterator[Span]:
@@ -282,7 +248,6 @@ class PatternSearch:
 
     def is_within(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> bool:
         """Whether a reader sees a word or phrase in a piece of a note."""
-        self._budget.spend(costs.TEST)
         return next(self.spans(pattern, note, start, end), None) is not None
 
     def spans(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> Iterator[Span]:
@@ -291,9 +256,9 @@ class PatternSearch:
         while (position := self._next_position(pattern, note, start, end)) is not None:
             part, was_rendered = note.part_at(position)
             if was_rendered:
-                self._budget.spend(costs.RENDERED_CHAR * (part.end - part.start))
+                self._budget.spend(RENDERED * (part.end - part.start))
             first, last = part.shown(start, end)
-            self.count_chars(pattern, part.searched, last - first)
+            self._budget.spend(last - first)
             yield from map(part.source, pattern.spans(part.searched, first, last))
             start = max(part.end, position + 1)
 
@@ -304,27 +269,14 @@ class PatternSearch:
         first = note.byte_at(max(start - pattern.scanner.follows_border, 0))
         last = note.byte_at(min(end + 1, len(note.text)))
         at = pattern.scanner.next_start(note.encoded, first, last)
-        self._budget.spend(costs.SCAN + costs.SCANNED_BYTE * ((last if at is None else at) - first))
+        self._budget.spend(LOOK + (last if at is None else at) - first)
         visible = None if at is None else _VISIBLE.search(note.text, note.char_at(at), end)
         return max(visible.start(), start) if visible else None
 
     def matches_within(self, matcher: RegexMatcher, text: str, start: int, end: int) -> bool:
         """Whether an expression matches in a piece of a text. A piece is a text of its own: its borders are
         borders of lines and words."""
-        self._budget.spend(costs.TEST)
         return self.find(matcher, encode(text[start:end].rstrip("\r\n"))) is not None
-
-    def count_chars(self, pattern: TextPattern, searched: SearchedText, size: int) -> None:
-        """Count that a word or phrase is looked for in so many characters of a text."""
-        is_slow = not _is_quick(pattern, searched)
-        self._budget.spend((costs.SLOW_CHAR if is_slow else costs.QUICK_CHAR) * size)
-        if is_slow and pattern not in self._compiled:
-            self._compiled.add(pattern)
-            self._budget.spend(costs.COMPILE)
-
-    def _spend_on(self, matcher: RegexMatcher, work_ns: int) -> None:
-        self._budget.spend(work_ns)
-        self._excess[matcher] -= _SLOW * work_ns
 
 
 def is_worth_scanning(pattern: TextPattern) -> bool:
@@ -332,10 +284,6 @@ def is_worth_scanning(pattern: TextPattern) -> bool:
     where it is."""
     is_word = len(pattern.words) == 1 and pattern.words[0] == pattern.source and pattern.cased is None
     return bool(pattern.source) and not is_word
-
-
-def _is_quick(pattern: TextPattern, searched: SearchedText) -> bool:
-    return pattern.is_literal or pattern.is_quick_over(searched)
 
 
 def _next_place(data: bytes, first: int, last: int) -> int:
