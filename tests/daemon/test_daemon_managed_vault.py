@@ -292,12 +292,3 @@ def test_a_cancelled_search_waits_for_nothing() -> None:
     with pytest.raises(QueryCancelledError, match="the search was cancelled"):
         asked(services, is_over=True).search(SearchRequest("x", fresh=True))
     assert services["a"].waited == []
-
-
-def test_of_vaults_that_are_all_closed_each_says_why(tmp_path: Path) -> None:
-    closed = [ClosedVault(name, tmp_path, LockedError(f"in use by {name}")) for name in ("a", "b")]
-    with pytest.raises(IndexUnusableError) as raised:
-        Vaults(closed).search(SearchRequest("x"))
-    assert str(raised.value) == "a is not searched: in use by a; b is not searched: in use by b"
-    with pytest.raises(IndexUnusableError, match=r"^there are no vaults$"):
-        Vaults(()).search(SearchRequest("x"))
