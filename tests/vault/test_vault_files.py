@@ -24,7 +24,7 @@ from vault_indexer.vault import (
     scan,
 )
 from vault_indexer.vault.files import evicted_by_flags, icloud_placeholder_of, is_regular
-from vault_indexer.vault.read import is_unchanged, too_large
+from vault_indexer.vault.read import too_large
 
 
 @pytest.mark.parametrize(
@@ -69,18 +69,6 @@ def test_a_stat_is_that_of_the_file(tmp_path: Path) -> None:
     assert RootIdentity.of(status) == RootIdentity(status.st_dev, status.st_ino)
 
 
-@pytest.mark.parametrize("field", ["size", "mtime_ns", "ctime_ns", "inode"])
-def test_a_file_is_unchanged_while_its_stat_is(tmp_path: Path, field: str) -> None:
-    (tmp_path / "a.md").write_bytes(b"abc")
-    known = FileStat.of("a.md", (tmp_path / "a.md").stat())
-    assert is_unchanged(tmp_path, known)
-    other = {name: getattr(known, name) for name in FileStat.__slots__}
-    other[field] += 1
-    assert not is_unchanged(tmp_path, FileStat(**other))
-    assert not is_unchanged(tmp_path, FileStat("none.md", 0, 0, 0, 0))
-    assert not is_unchanged(tmp_path, FileStat("a\0.md", 0, 0, 0, 0))
-
-
 @pytest.mark.parametrize(("size", "is_read"), [(99, True), (100, True), (101, False)])
 def test_a_note_may_be_as_large_as_the_limit(tmp_path: Path, size: int, is_read: bool) -> None:
     (tmp_path / "a.md").write_bytes(b"x" * size)
@@ -101,12 +89,6 @@ def test_a_file_of_many_pieces_is_read_whole(tmp_path: Path) -> None:
     found = read_note(tmp_path, "a.md", 1 << 30)
     assert found.data == content
     assert found.stat == FileStat.of("a.md", (tmp_path / "a.md").stat())
-
-
-@pytest.mark.parametrize("path", ["", "/a.md", "a/../b.md", "..", "a\0.md"])
-def test_a_path_that_is_none_of_the_vault_is_named(tmp_path: Path, path: str) -> None:
-    with pytest.raises(NoteError, match="not a path in the vault"):
-        resolve_in_vault(tmp_path, path)
 
 
 def test_a_path_leads_to_its_real_place(tmp_path: Path) -> None:
