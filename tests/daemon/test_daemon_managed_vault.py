@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -169,46 +168,18 @@ def test_a_vault_that_is_not_open_raises_its_problem(tmp_path: Path) -> None:
     assert raised.value is problem
 
 
-def test_a_server_names_its_vaults_and_what_is_wrong_with_their_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("problem", "detail"),
+    [("", "a word"), ("the table is wrong", "a word; the table is wrong"), ("word", "a word")],
+)
+def test_the_state_of_a_vault_says_once_what_is_wrong_with_the_table_of_all(
+    tmp_path: Path, problem: str, detail: str
+) -> None:
     a = OpenVault("a", tmp_path, as_service(Service(str(tmp_path), "a word")))
-    b = ClosedVault("b", tmp_path, VaultError("gone"))
-    vaults = Vaults((b, a))
-    assert (vaults.names, vaults.are_several, vaults.problem) == (("a", "b"), True, "")
+    vaults = Vaults((ClosedVault("b", tmp_path, VaultError("gone")), a))
     assert [one.state for one in vaults.summaries()] == ["ready", "unavailable"]
-    assert vaults.status("a").detail == "a word"
-    vaults.report_problem("the table is wrong")
-    assert vaults.status("a").detail == "a word; the table is wrong"
-    vaults.report_problem("word")
-    assert vaults.status("a").detail == "a word"
-    with pytest.raises(UsageError, match="vault = '' is missing: choose one of a, b"):
-        vaults.status()
-    with pytest.raises(UsageError, match="no vault 'c' is kept here: choose one of a, b"):
-        vaults.status("c")
-    assert Vaults((a,)).holder() is a
-    with pytest.raises(UsageError, match="vault = '' is missing: there are no vaults"):
-        Vaults(()).status()
-
-
-def test_vaults_are_replaced_as_a_whole(tmp_path: Path) -> None:
-    def vault(name: str) -> OpenVault:
-        return OpenVault(name, tmp_path, as_service(Service(str(tmp_path), name)))
-
-    vaults = Vaults((vault("a"),), may_change=True)
-    assert (vaults.may_change, Vaults(()).may_change, vaults.are_several) == (True, False, False)
-    assert [Vaults(()).are_several, Vaults((vault("a"), vault("b"))).are_several] == [True, True]
-    vaults.report_problem("the table is wrong")
-    vaults.replace((vault("c"), vault("b")), Settings())
-    assert (vaults.names, vaults.problem) == (("b", "c"), "")
-    assert [one.name for one in vaults.holders()] == ["b", "c"]
-    assert [one.name for one in vaults.holders("c")] == ["c"]
-    assert vaults.holder("c").name == "c"
-    assert vaults.service("b").status().detail == "b"
-    with pytest.raises(UsageError) as refused:
-        vaults.holders("x" * 61)
-    assert str(refused.value) == f"no vault '{'x' * 60}' is kept here: choose one of b, c"
-    opened = cast("VaultService", SimpleNamespace(vault=tmp_path / "My Notes"))
-    assert (Vaults.of(opened).names, Vaults.of(opened, "d").names) == (("my-notes",), ("d",))
-    assert Vaults.of(opened).service() is opened
+    vaults.report_problem(problem)
+    assert vaults.status("a").detail == detail
 
 
 @dataclass
