@@ -189,7 +189,8 @@ def check_overlaps(note: Note, chunks: Sequence[Chunk]) -> None:
         level = chunk.extra.get("level", 0)
         if chunk.overlap:
             assert note.text[: chunk.start_pos].rstrip().endswith(chunk.overlap.rstrip())
-            assert chunk.start_pos - len(chunk.overlap) >= previous[level].start_pos
+            before = previous[level]
+            assert chunk.start_pos - len(chunk.overlap) >= before.start_pos - len(before.overlap)
         previous[level] = chunk
     for before, chunk in pairwise(chunks):
         assert (

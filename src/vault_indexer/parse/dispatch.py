@@ -10,7 +10,7 @@ from vault_indexer.model import FileKind, Note, kind_of
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.notes import parse_note
 
-PARSE_VERSION = "13"
+PARSE_VERSION = "14"
 """Raised whenever the same bytes give another `Note` than before or other chunks by the same options, or the
 catalog keeps more of one."""
 

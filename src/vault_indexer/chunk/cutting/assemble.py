@@ -106,7 +106,8 @@ def windows(text: str, spans: Iterable[Window], family: int | None = None) -> li
     for span in spans:
         start, end = trim(text, span.start, span.end)
         if end > start:
-            repeated = max(span.overlap_start, drafts[-1].start) if drafts else span.start
+            before = drafts[-1] if drafts else None
+            repeated = max(span.overlap_start, before.start - len(before.overlap)) if before else span.start
             overlap = text[repeated:start] if repeated < span.start else ""
             drafts.append(Draft(start, end, family=family, overlap=overlap))
     return drafts

@@ -129,7 +129,8 @@ def _check_order(drafts: Sequence[Draft]) -> None:
         if last and draft.start < last.end:
             spans = f"{last.start} to {last.end} and {draft.start} to {draft.end}"
             raise _ContractError(f"the chunks {spans} overlap or are out of order")
-        if draft.overlap and (last is None or draft.start - len(draft.overlap) < last.start):
+        begin = draft.start - len(draft.overlap)
+        if draft.overlap and (last is None or begin < last.start - len(last.overlap)):
             raise _ContractError(
                 f"the overlap of the chunk at {draft.start} is not the end of the chunk before"
             )
