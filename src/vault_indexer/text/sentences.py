@@ -28,6 +28,7 @@ _CANDIDATE = re.compile(
     rf"(?P<stop>(?<![.!?…])[.!?…؟۔]++[{_CLOSERS}{_ALSO_OPENERS}]*+)(?=\s++(?!{_MARK})|$)"
     rf"|(?P<wide>[。！？｡．।។៕။།༎]++[{_CLOSERS}]*+{_MARK}*+)"
     r"|(?P<blank>\n[ \t\r\f\v]*+\n)"
+    r"|(?P<item>\n(?=[ \t>]*+(?:[-*+]|(?<=[ \t])\d{1,9}[.)])[ \t]+\S))"
 )
 _SIGN = re.compile(r"[.!?…؟۔。！？｡．।។៕။།༎\n]")
 """Where a candidate may begin: looking for one character of a set is many times faster than for it."""
@@ -73,6 +74,13 @@ kap bd s ss c par line jan feb mar apr jun jul aug sep sept oct okt nov dec dez
 _MONTHS = "januar februar märz april mai juni juli august september oktober november dezember jahrhundert"
 _ABBREVIATIONS = frozenset(_ALWAYS.split())
 _NUMBER_ABBREVIATIONS = frozenset(_BEFORE_NUMBER.split())
+_ACRONYM = re.compile(r"(?:[A-Z]\.)+[A-Z]")
+"""`U.S`, without its last stop. What follows tells whether that ends a sentence: `U.S. Army`, `U.S. He`."""
+_BEGINS = """
+The This That These Those There He She It We You They I A An And But In On At As If When Where While After
+Before Since Then So His Her Its Our Their My What Who How Why For From With However
+"""
+_FIRST_WORDS = frozenset(_BEGINS.split())
 _GERMAN_MONTHS = frozenset(_MONTHS.split())
 _DOTTED = sorted((each for each in _ABBREVIATIONS if "." in each), key=len, reverse=True)
 _SPACED_PARTS = (re.escape(each).replace(r"\.", r"\.\s") for each in _DOTTED)
@@ -88,8 +96,8 @@ def whole_spans(text: str) -> list[Span]:
 def sentences(text: str, whole: Sequence[Span] | None = None) -> list[Span]:
     """Spans of the sentences, in order and without the white space around them.
 
-    Together they hold every non-blank character. A blank line always ends a sentence, so headings,
-    list items and paragraphs that are set apart never run into each other. No sentence ends within a span of
+    Together they hold every non-blank character. A blank line always ends a sentence, and a list item always
+    begins one, so headings, items and paragraphs never run into each other. No sentence ends within a span of
     `whole` (None: `whole_spans` of the text).
     """
     spans: list[Span] = []
@@ -103,7 +111,7 @@ def sentences(text: str, whole: Sequence[Span] | None = None) -> list[Span]:
         past = match.end()
         if match.lastgroup == "stop" and not _ends_sentence(text, match):
             continue
-        if match.lastgroup != "blank" and _is_within(kept, ends, match.end()):
+        if match.lastgroup in ("stop", "wide") and _is_within(kept, ends, match.end()):
             continue
         start = _append(spans, text, start, match.end())
     _append(spans, text, start, len(text))
@@ -150,6 +158,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
         return not _is_numbering(text, match.start() - len(word), first, following)
     if len(word) == 1 and word.isalpha() and word.isupper():
         return False
+    if first is not None and _ACRONYM.fullmatch(word):
+        return f"{first}{following['rest'] if following else ''}" in _FIRST_WORDS
     if len(word) <= _LONGEST_PART and _is_in_spaced_abbreviation(text, match.start()):
         return False
     folded = word.lower()
