@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,6 +13,7 @@ from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
 from vault_indexer.chunk import NoteSentences, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.config.schema import OPEN_STRATEGIES
+from vault_indexer.config.settings import SearchSettings
 from vault_indexer.contract.marks import (
     DEFAULT_MENTIONS,
     MAX_PAUSE_S,
@@ -25,7 +27,14 @@ from vault_indexer.contract.requests import (
     RebuildOptions,
     RelatedRequest,
 )
-from vault_indexer.errors import NoteError, UnknownNoteError, UsageError, VaultIndexerError
+from vault_indexer.errors import (
+    IndexUnusableError,
+    NoteError,
+    QueryCancelledError,
+    UnknownNoteError,
+    UsageError,
+    VaultIndexerError,
+)
 from vault_indexer.index.reading.note import note_from
 from vault_indexer.index.vault_health import vault_health
 from vault_indexer.links import (
@@ -109,6 +118,9 @@ _GRAPH_HITS = 25
 
 _COMPLETIONS = 50
 
+_FRESH_S = 10.0
+"""The longest wait for changes where a request is to be fresh, for all its vaults together."""
+
 
 def _no_chunker(_: str) -> Chunker:
     raise UsageError("the chunking strategy can only be changed through the daemon")
@@ -118,7 +130,7 @@ _AS_USUAL = RebuildOptions()
 
 
 class IndexSession(Protocol):
-    """Who keeps the index in step with the vault: a daemon's loop, or this process for one command."""
+    """Keeps the index in step with the vault: a daemon's loop, or this process for one command."""
 
     @property
     def vault(self) -> Path: ...
@@ -140,11 +152,11 @@ class IndexSession(Protocol):
         ...
 
     def missing(self) -> int:
-        """At least how many notes of the vault the index has never held; 0 only once it holds all."""
+        """A lower bound of the notes of the vault that were never indexed; 0 only once all were."""
         ...
 
     def notices(self) -> tuple[str, ...]:
-        """What a user should know of the state: degraded, rebuilding, healed."""
+        """Notices for users about the state: degraded, rebuilding, healed."""
         ...
 
     @property
@@ -183,7 +195,7 @@ class IndexSession(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop keeping, end all processes, release the lock."""
+        """Stop indexing, end all processes, release the lock."""
         ...
 
 
@@ -211,7 +223,7 @@ class VaultService:
         self,
         request: SearchRequest,
         *,
-        fresh_deadline_s: float = 10.0,
+        fresh_deadline_s: float = _FRESH_S,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> SearchAnswer:
         """Ranked hits.
@@ -219,10 +231,7 @@ class VaultService:
         Raises UsageError for a query that is empty or too long or a limit or relevance out of bounds,
         QueryTimeoutError after `search.deadline_s`, QueryCancelledError soon after `is_cancelled` says so.
         """
-        check_request(request)
-        late = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        answer = self._ready(is_cancelled).answer(request)
-        return replace(answer, notices=(*late, *answer.notices, *self._session.notices()))
+        return self._asked(is_cancelled).search(request, fresh_deadline_s)
 
     def ask(self, request: AskRequest, *, is_cancelled: Callable[[], bool] = lambda: False) -> AskAnswer:
         """The answer to a question, with a citation for each sentence.
@@ -235,15 +244,16 @@ class VaultService:
         self,
         request: AskRequest,
         *,
-        fresh_deadline_s: float = 10.0,
+        fresh_deadline_s: float = _FRESH_S,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[AskEvent]:
         """The answer as it arises: first with its passages and without sentences, then each checked sentence,
         at last the whole answer. Raises as `ask` does."""
-        check_request(SearchRequest(request.question, request.limit))
-        late = self.wait_fresh(fresh_deadline_s) if request.fresh else []
-        events = self._current_answerer().answer_from(self._ready(is_cancelled), request, is_cancelled)
-        yield from with_notices(events, late, self._session.notices)
+        yield from self._asked(is_cancelled).ask_events(request, fresh_deadline_s)
+
+    def _asked(self, is_cancelled: Callable[[], bool]) -> AskedVaults:
+        settings = self.settings.search
+        return AskedVaults({"": lambda: self}, settings, self._current_answerer, is_cancelled)
 
     def _current_answerer(self) -> Answerer:
         """The one for the settings that hold now: a daemon reads its configuration again when it changes."""
@@ -493,7 +503,7 @@ class VaultService:
         return [(rows[key], notes[rows[key].note_id].path) for key in sorted(rows)]
 
     def complete(self, query: str, limit: int = 12) -> Completions:
-        """How a query can go on; `query` is what stands before the cursor."""
+        """How a query can go on; `query` is the text before the cursor."""
         check_query(query, may_be_empty=True)
         with self._session.reader().holder.lease() as snapshot:
             return complete_query(snapshot.catalog, query, min(limit, _COMPLETIONS))
@@ -513,18 +523,6 @@ class VaultService:
         there is no index."""
         session = self._session
         return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing)
-
-    def _ready(self, is_cancelled: Callable[[], bool]) -> ReadyVaults:
-        vault = self.ready_vault()
-        return ReadyVaults([vault], vault.reader.searcher.settings, is_cancelled)
-
-    def pending(self) -> int:
-        """Changes seen but not yet in the index."""
-        return self._session.pending()
-
-    def missing(self) -> int:
-        """At least how many notes of the vault the index has never held."""
-        return self._session.missing()
 
     def notices(self) -> tuple[str, ...]:
         return self._session.notices()
@@ -564,7 +562,7 @@ class VaultService:
         return self._session.rebuild(report, options)
 
     def pause_upgrade(self, paused: bool) -> UpgradeState:
-        """Make no vectors of a better model until it is said again, or go on."""
+        """Stop making vectors of a better model, or go on."""
         self._session.pause_upgrade(paused)
         return UpgradeState(self._session.status().upgrade)
 
@@ -579,14 +577,96 @@ class VaultService:
     def close(self) -> None:
         self._session.close()
 
-    def wait_fresh(self, deadline_s: float) -> list[str]:
-        """Wait until all changes are in; why they are not, where the deadline passed first."""
-        return [] if self._session.wait_fresh(deadline_s) else [self._not_fresh(deadline_s)]
+    def wait_fresh(self, deadline_s: float) -> bool:
+        """As `IndexSession.wait_fresh`."""
+        return self._session.wait_fresh(deadline_s)
 
-    def _not_fresh(self, deadline_s: float) -> str:
-        if self._session.paused:
-            return "results may be out of date: indexing is paused"
-        return f"some changes were not indexed within {deadline_s:g} s"
+    @property
+    def paused(self) -> bool:
+        return self._session.paused
+
+
+@dataclass(frozen=True, slots=True)
+class AskedVaults:
+    """The vaults that one request is for: one without a name, or several by name.
+
+    `vaults` open them: each raises VaultIndexerError while its vault cannot be asked. Of several, such a
+    vault is left out and a notice says why; notices of one of several begin with its name. `problem` is what
+    is wrong with the configuration of all ("": nothing).
+    """
+
+    vaults: Mapping[str, Callable[[], VaultService]]
+    settings: SearchSettings
+    answerer: Callable[[], Answerer]
+    is_cancelled: Callable[[], bool]
+    problem: str = ""
+
+    def search(self, request: SearchRequest, fresh_deadline_s: float = _FRESH_S) -> SearchAnswer:
+        """Ranked hits. Raises as `VaultService.search`, and IndexUnusableError if no vault can be asked."""
+        check_request(request)
+        opened = self._open(fresh_deadline_s if request.fresh else None)
+        answer = opened.ready.answer(request)
+        return replace(answer, notices=(*opened.late, *answer.notices, *opened.notices()))
+
+    def ask_events(self, request: AskRequest, fresh_deadline_s: float = _FRESH_S) -> Iterator[AskEvent]:
+        """The answer as it arises. Raises as `VaultService.ask_events`, and as `search`."""
+        check_request(SearchRequest(request.question, request.limit))
+        opened = self._open(fresh_deadline_s if request.fresh else None)
+        events = self.answerer().answer_from(opened.ready, request, self.is_cancelled)
+        yield from with_notices(events, opened.late, opened.notices)
+
+    def _open(self, fresh_deadline_s: float | None) -> _Opened:
+        """The vaults that can be asked now; with a deadline, after a wait for their changes."""
+        until = time.monotonic() + (fresh_deadline_s or 0.0)
+        services: dict[str, VaultService] = {}
+        ready: list[ReadyVault] = []
+        late: list[str] = []
+        unready: list[str] = []
+        for name, open_service in self.vaults.items():
+            if fresh_deadline_s is not None and self.is_cancelled():
+                raise QueryCancelledError("the search was cancelled")
+            try:
+                service = open_service()
+                if fresh_deadline_s is not None and not service.wait_fresh(
+                    max(0.1, until - time.monotonic())
+                ):
+                    late.append(_prefixed(name, _late_text(service, fresh_deadline_s)))
+                ready.append(service.ready_vault(name))
+                services[name] = service
+            except VaultIndexerError as error:
+                if not name:
+                    raise
+                unready.append(f"{name} is not searched: {error}")
+        if not ready:
+            raise IndexUnusableError("; ".join(unready) or "there are no vaults")
+        vaults = ReadyVaults(ready, self.settings, self.is_cancelled, len(unready))
+        return _Opened(vaults, services, tuple(late), (*unready, *filter(None, (self.problem,))))
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The vaults of a request that can be asked, with their services by name. `late` says which changes are
+    not in, `wrong` what concerns all vaults."""
+
+    ready: ReadyVaults
+    services: Mapping[str, VaultService]
+    late: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+    def notices(self) -> tuple[str, ...]:
+        """What is wrong with all of them, then what each has to say now, unless it says the same."""
+        own = [(name, notice) for name, service in self.services.items() for notice in service.notices()]
+        return (*self.wrong, *(_prefixed(name, notice) for name, notice in own if notice not in self.wrong))
+
+
+def _prefixed(name: str, notice: str) -> str:
+    return f"{name}: {notice}" if name else notice
+
+
+def _late_text(service: VaultService, deadline_s: float) -> str:
+    if service.paused:
+        return "results may be out of date: indexing is paused"
+    return f"some changes were not indexed within {deadline_s:g} s"
 
 
 def check_request(request: SearchRequest) -> None:

@@ -26,7 +26,6 @@ from vault_indexer.errors import (
 from vault_indexer.model import AskAnswer, AskRequest, SearchRequest
 from vault_indexer.search import ReadyVaults, Searcher
 from vault_indexer.vaults import ClosedVault, OpenVault, Vaults
-from vault_indexer.vaults.vaults import ServedVaults
 
 NOTES = {
     "coast": {
@@ -225,7 +224,8 @@ def test_what_is_out_of_bounds_is_refused(vaults: Vaults) -> None:
 
 
 def _ready(vaults: Vaults) -> ReadyVaults:
-    return ServedVaults.open_of(vaults.holders(), Settings().search, lambda: False).ready
+    ready = [one.service().ready_vault(one.name) for one in vaults.holders()]
+    return ReadyVaults(ready, Settings().search, lambda: False)
 
 
 def _asked(ready: ReadyVaults, question: str, model: ScriptedLlm | None = None) -> AskAnswer:

@@ -12,7 +12,7 @@ from pathlib import Path
 from reliability_lab import assembly_of
 
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.index.compaction import use_next_base
+from vault_indexer.index.derived import use_next_base
 from vault_indexer.index.workers.job import JobWorker
 
 STEPS = ("half written", "written", "edited", "loaded", "renamed", "adopted")

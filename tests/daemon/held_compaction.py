@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.workers.job import Failed, run_job
 
 

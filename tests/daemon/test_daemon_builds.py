@@ -13,8 +13,8 @@ from vault_at_work import wait_for
 
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.faults import ActiveFaults, Cause
 from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
+from vault_indexer.daemon.state import ActiveFaults, Cause
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.rebuild import BuilderProcess, BuildJob, RebuildResult, RebuildTask
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultError

@@ -8,7 +8,7 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from vault_indexer.daemon.local_session import LocalSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.upkeep import Upkeep
-from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.store.catalog import CatalogWriter
@@ -170,23 +170,6 @@ def test_a_base_that_the_list_of_changes_does_not_reach_is_dropped(live: VaultSy
     consistent(live)
 
 
-def test_a_file_that_is_not_what_was_written_is_not_used(live: VaultSync) -> None:
-    task = Upkeep(live, [CompactionTask(ProcessLimits(), start=DamagingWorker, is_due=lambda _writer: True)])
-    before = base_seq(live)
-    edit(live, "new.md", "# New\n\nQuartz.\n")
-    task.step(is_idle=True)
-
-    def ended() -> bool:
-        task.step(is_idle=False)
-        return not under_way(task)
-
-    wait_until(ended)
-    assert base_seq(live) == before
-    task.step(is_idle=True)
-    assert not under_way(task), "it is tried again later"
-    consistent(live)
-
-
 @pytest.mark.parametrize("step", [pytest.param(step, marks=pytest.mark.long) for step in STEPS])
 def test_a_kill_in_each_step_loses_nothing(step: str, vault: Path, index: Path, tmp_path: Path) -> None:
     child = [sys.executable, str(Path(__file__).with_name("compaction_crash_child.py")), step]
@@ -218,14 +201,20 @@ class RefusingWorker:
         return Failed(f"{job.generation.next_vectors.name}: no space left")
 
 
-@pytest.mark.long
-def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(
-    live: VaultSync, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [(DamagingWorker, ""), pytest.param(RefusingWorker, "no space left", marks=pytest.mark.long)],
+)
+def test_a_base_that_cannot_be_written_or_is_damaged_is_not_used_and_made_later(
+    live: VaultSync,
+    caplog: pytest.LogCaptureFixture,
+    start: Callable[[], DamagingWorker | RefusingWorker],
+    said: str,
 ) -> None:
     caplog.set_level(logging.INFO)
-    task = Upkeep(live, [CompactionTask(ProcessLimits(), start=RefusingWorker, is_due=lambda _writer: True)])
-    edit(live, "new.md", "# New\n\nQuartz.\n")
+    task = Upkeep(live, [CompactionTask(ProcessLimits(), start=start, is_due=lambda _writer: True)])
     before = base_seq(live)
+    edit(live, "new.md", "# New\n\nQuartz.\n")
     task.step(is_idle=True)
 
     def ended() -> bool:
@@ -233,7 +222,7 @@ def test_a_compaction_that_cannot_write_ends_says_why_and_waits_before_the_next(
         return not under_way(task)
 
     wait_until(ended)
-    assert "no space left" in caplog.text
+    assert said in caplog.text
     task.step(is_idle=True)
     assert not under_way(task), "it is tried again later"
     assert base_seq(live) == before

@@ -29,12 +29,12 @@ def test_saves_that_failed_for_a_while_are_found_after_the_first_success(kept: L
         kept.save(f"Failed {n}.md", "Contains cerium.\n")
         kept.run(1.0)
     assert kept.loop.pending() >= 7
-    assert kept.loop.is_indexing
+    assert kept.loop.state.is_indexing
     assert list(kept.notices) == ["indexing failed: the model is down"]
     kept.faults.everything = False
     kept.run(SOON_S)
     assert kept.holding("cerium") == {f"Failed {n}.md" for n in range(7)}
-    assert (kept.loop.pending(), kept.loop.is_indexing) == (0, False)
+    assert (kept.loop.pending(), kept.loop.state.is_indexing) == (0, False)
     assert not kept.notices
 
 
@@ -42,18 +42,18 @@ def test_changes_without_progress_for_a_minute_say_what_they_wait_for(kept: Loop
     kept.faults.everything = True
     kept.save("Failed.md", "Contains cerium.\n")
     kept.run(55.0)
-    assert kept.loop.stalled_s() == 0.0
+    assert kept.loop.state.stalled_s == 0.0
     kept.run(10.0)
-    assert 60.0 <= kept.loop.stalled_s() < 70.0
-    assert kept.loop.wait_reason() == "the next try (indexing failed: the model is down)"
+    assert 60.0 <= kept.loop.state.stalled_s < 70.0
+    assert kept.loop.state.waits_for == "the next try (indexing failed: the model is down)"
     kept.loop.pause(None)
-    assert kept.loop.stalled_s() == 0.0, "at once, though the loop has made no step since"
+    assert kept.loop.state.stalled_s == 0.0, "at once, though the loop has made no step since"
     kept.loop.resume()
-    assert kept.loop.stalled_s() >= 60.0
+    assert kept.loop.state.stalled_s >= 60.0
     kept.faults.everything = False
     kept.save("Failed.md", "Contains cerium again.\n")
     kept.run(SOON_S)
-    assert (kept.loop.pending(), kept.loop.stalled_s()) == (0, 0.0)
+    assert (kept.loop.pending(), kept.loop.state.stalled_s) == (0, 0.0)
 
 
 def test_a_pause_is_no_time_without_progress(kept: LoopByHand) -> None:
@@ -70,11 +70,11 @@ def test_a_pause_is_no_time_without_progress(kept: LoopByHand) -> None:
         kept.clock.now += 100.0
         kept.loop.resume()
         step.result(DEADLINE_S)
-    assert (kept.loop.pending(), kept.loop.stalled_s()) == (1, 0.0)
+    assert (kept.loop.pending(), kept.loop.state.stalled_s) == (1, 0.0)
     kept.run(59.0)
-    assert kept.loop.stalled_s() == 0.0
+    assert kept.loop.state.stalled_s == 0.0
     kept.run(2.0)
-    assert 60.0 <= kept.loop.stalled_s() < 62.0
+    assert 60.0 <= kept.loop.state.stalled_s < 62.0
 
 
 def test_a_failure_that_took_long_is_repeated_after_the_next_success(kept: LoopByHand) -> None:

@@ -83,7 +83,7 @@ def test_a_first_build_is_a_state_of_every_answer_and_ends_by_itself(tmp_path: P
         assert (asked.kind, asked.verdict, asked.notices) == ("passages", "weak", (notice,))
 
         gates.open(LATER)
-        wait_for(lambda: service.status().state == "ready" and not service.pending())
+        wait_for(lambda: service.status().state == "ready" and not service.status().pending)
         assert service.status().progress is None
         answer = service.search(SearchRequest("[nothing:here]"))
         assert (len(answer.notices), answer.verdict) == (1, "none")
@@ -100,10 +100,10 @@ def test_a_part_that_an_ended_daemon_left_is_told_as_before(tmp_path: Path) -> N
     assembly.index_dir.publish(part)
     gates.close(LATER)
     with held_daemon(where, gates) as service:
-        wait_for(service.missing)
+        wait_for(service.ready_vault().missing)
         assert "1 of 6 notes can be searched" in service.search(SearchRequest("dough")).notices[0]
         gates.open(LATER)
-        wait_for(lambda: not service.missing())
+        wait_for(lambda: not service.ready_vault().missing())
         assert service.status().counts.notes == len(NOTES_IN_PARTS)
 
 

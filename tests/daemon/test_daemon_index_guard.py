@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 from loop_by_hand import Clock, LoopByHand
 
-from vault_indexer.daemon.faults import STALLED_S
-from vault_indexer.daemon.index_guard import IndexFolderGuard
-from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
+from vault_indexer.daemon.state import STALLED_S
 from vault_indexer.errors import IndexUnusableError, LockedError
 from vault_indexer.store import Generation, IndexDir
 
@@ -106,15 +105,15 @@ def test_a_lock_that_cannot_be_taken_says_why(tmp_path: Path) -> None:
 
 
 def test_the_loop_says_what_changes_wait_for(kept: LoopByHand) -> None:
-    assert kept.loop.wait_reason() == "files that are still being written"
+    assert kept.loop.state.waits_for == "files that are still being written"
     kept.delete("Bread.md")
     kept.run(1.0)
-    assert kept.loop.wait_reason() == "1 deletion held back, in case the files come back"
+    assert kept.loop.state.waits_for == "1 deletion held back, in case the files come back"
     said: list[str] = []
 
     def stall() -> None:
         kept.clock.now += STALLED_S
-        said.append(kept.loop.wait_reason())
+        said.append(kept.loop.state.waits_for)
 
     kept.faults.meanwhile = stall
     kept.save("Oven.md", "# Oven\n\nThe fan turns.\n")
@@ -124,8 +123,8 @@ def test_the_loop_says_what_changes_wait_for(kept: LoopByHand) -> None:
     kept.faults.everything = True
     kept.save("Oven.md", "# Oven\n\nThe fan stands.\n")
     kept.run(1.0)
-    assert kept.loop.wait_reason() == "the next try (indexing failed: the model is down)"
+    assert kept.loop.state.waits_for == "the next try (indexing failed: the model is down)"
     kept.where.vault.rename(kept.where.vault.with_name("away"))
     kept.request_scan()
     kept.run(1.0)
-    assert kept.loop.wait_reason() == f"the vault (no such vault: {kept.where.vault})"
+    assert kept.loop.state.waits_for == f"the vault (no such vault: {kept.where.vault})"

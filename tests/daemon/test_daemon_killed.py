@@ -18,27 +18,13 @@ from vault_at_work import (
     opened,
     place,
     silent,
-    stop,
     wait_for,
 )
 
-from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.service import VaultService
 from vault_indexer.store.catalog.export import export_lines
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def tick(self, seconds: float) -> bool:
-        self.now += seconds
-        return True
 
 
 def kill_children(started: StartedProcesses, least: int = 1) -> None:
@@ -70,22 +56,6 @@ def test_an_edit_after_a_kill_is_found(tmp_path: Path) -> None:
             kill_children(started)
             where.write("Bread.md", f"# Bread\n\n{word}\n")
             wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
-
-
-@pytest.mark.long
-def test_workers_end_when_no_edit_comes_for_long(tmp_path: Path) -> None:
-    where, clock, started = place(tmp_path), Clock(), StartedProcesses()
-    with opened(where):
-        pass
-    service = VaultService(DaemonSession(Assembly.of(where.target()), clock))
-    try:
-        for word in ("zirconium", "basalt"):
-            where.write("Bread.md", f"# Bread\n\n{word}\n")
-            wait_for(lambda word=word: holding(service, word))  # type: ignore[misc]
-            wait_for(started)
-            wait_for(lambda: clock.tick(30) and not started())
-    finally:
-        stop(service)
 
 
 @pytest.mark.slow

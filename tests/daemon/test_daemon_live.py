@@ -114,14 +114,6 @@ def test_a_second_daemon_says_who_holds_the_index(where: Place, service: VaultSe
         pass
 
 
-def test_beside_a_daemon_a_command_reads_and_says_so(where: Place, service: VaultService) -> None:
-    del service
-    with opened(where) as reading:
-        answer = reading.search(SearchRequest("E-417"))
-        assert answer.results[0].path == "Oven.md"
-        assert "in use by process" in answer.notices[0]
-
-
 def test_every_way_of_writing_a_note_name_finds_its_links(where: Place, service: VaultService) -> None:
     for name in ("Bread", "Bread.md", "./Bread.md", "bread"):
         assert service.links(name).outgoing[0].resolved == "Oven.md"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import shutil
 
-import pytest
 from loop_by_hand import LoopByHand
 
-from vault_indexer.daemon.loop_request import BuildRequest, CheckRequest
-from vault_indexer.errors import UnavailableError
+from vault_indexer.daemon.loop_request import CheckRequest
 from vault_indexer.model import Problem, Progress
 
 HOLD_S = 2.0
@@ -29,11 +27,11 @@ def test_a_deletion_is_held_and_then_carried_out(kept: LoopByHand) -> None:
     kept.delete("Cerium.md")
     kept.run(1.0)
     assert (kept.loop.pending(), kept.holding("cerium")) == (1, {"Cerium.md"})
-    assert kept.loop.wait_reason() == "1 deletion held back, in case the files come back"
-    assert not kept.loop.is_indexing
+    assert kept.loop.state.waits_for == "1 deletion held back, in case the files come back"
+    assert not kept.loop.state.is_indexing
     kept.run(HOLD_S)
     assert (kept.loop.pending(), kept.holding("cerium")) == (0, set())
-    assert kept.loop.wait_reason() == "files that are still being written"
+    assert kept.loop.state.waits_for == "files that are still being written"
 
 
 def test_a_note_that_comes_back_in_time_was_never_deleted(kept: LoopByHand) -> None:
@@ -72,7 +70,7 @@ def test_a_vault_that_is_suddenly_empty_changes_nothing_until_two_scans_agree(ke
     kept.request_scan()
     kept.run(1.0)
     problem = kept.loop.state.vault_problem
-    assert problem and kept.loop.wait_reason() == f"the vault ({problem})"
+    assert problem and kept.loop.state.waits_for == f"the vault ({problem})"
     assert paths(kept) == before
     shutil.copytree(away, notes, dirs_exist_ok=True)
     kept.request_scan()
@@ -136,17 +134,3 @@ def test_of_many_saved_notes_the_last_ones_are_indexed_first(kept: LoopByHand) -
     kept.run(1.0)
     assert {(False, False), (False, True)} <= seen
     assert kept.indexed_text("0.md") == "Number 0.\n"
-
-
-def test_what_is_asked_of_a_loop_that_ended_is_refused(kept: LoopByHand) -> None:
-    kept.loop.stop()
-    kept.loop.run()
-    late = CheckRequest(repair=False, report=lambda _: None)
-    kept.loop.request(late)
-    with pytest.raises(UnavailableError):
-        late.answer.result(0)
-    assert not kept.loop.wait_for_scan(1.0)
-    build = BuildRequest()
-    kept.loop.request(build)
-    with pytest.raises(UnavailableError):
-        build.answer.result(0)

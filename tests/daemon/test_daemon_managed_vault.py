@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import cast
 
 import pytest
 from waiting import DEADLINE_S, wait_until
 
+from vault_indexer.answer import Answerer
 from vault_indexer.config import Settings
 from vault_indexer.errors import (
     IndexUnusableError,
@@ -30,9 +31,8 @@ from vault_indexer.model import (
     VaultSummary,
 )
 from vault_indexer.search import ReadyVaults
-from vault_indexer.service import VaultService
+from vault_indexer.service import AskedVaults, VaultService
 from vault_indexer.vaults import ClosedVault, ManagedVault, OpenVault, Vaults
-from vault_indexer.vaults.vaults import ServedVaults
 
 
 @dataclass
@@ -168,111 +168,98 @@ def test_a_vault_that_is_not_open_raises_its_problem(tmp_path: Path) -> None:
     assert raised.value is problem
 
 
-def test_a_server_names_its_vaults_and_what_is_wrong_with_their_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("problem", "detail"),
+    [("", "a word"), ("the table is wrong", "a word; the table is wrong"), ("word", "a word")],
+)
+def test_the_state_of_a_vault_says_once_what_is_wrong_with_the_table_of_all(
+    tmp_path: Path, problem: str, detail: str
+) -> None:
     a = OpenVault("a", tmp_path, as_service(Service(str(tmp_path), "a word")))
-    b = ClosedVault("b", tmp_path, VaultError("gone"))
-    vaults = Vaults((b, a))
-    assert (vaults.names, vaults.are_several, vaults.problem) == (("a", "b"), True, "")
+    vaults = Vaults((ClosedVault("b", tmp_path, VaultError("gone")), a))
     assert [one.state for one in vaults.summaries()] == ["ready", "unavailable"]
-    assert vaults.status("a").detail == "a word"
-    vaults.report_problem("the table is wrong")
-    assert vaults.status("a").detail == "a word; the table is wrong"
-    vaults.report_problem("word")
-    assert vaults.status("a").detail == "a word"
-    with pytest.raises(UsageError, match="vault = '' is missing: choose one of a, b"):
-        vaults.status()
-    with pytest.raises(UsageError, match="no vault 'c' is kept here: choose one of a, b"):
-        vaults.status("c")
-    assert Vaults((a,)).holder() is a
-    with pytest.raises(UsageError, match="vault = '' is missing: there are no vaults"):
-        Vaults(()).status()
-
-
-def test_vaults_are_replaced_as_a_whole(tmp_path: Path) -> None:
-    def vault(name: str) -> OpenVault:
-        return OpenVault(name, tmp_path, as_service(Service(str(tmp_path), name)))
-
-    vaults = Vaults((vault("a"),), may_change=True)
-    assert (vaults.may_change, Vaults(()).may_change, vaults.are_several) == (True, False, False)
-    assert [Vaults(()).are_several, Vaults((vault("a"), vault("b"))).are_several] == [True, True]
-    vaults.report_problem("the table is wrong")
-    vaults.replace((vault("c"), vault("b")), Settings())
-    assert (vaults.names, vaults.problem) == (("b", "c"), "")
-    assert [one.name for one in vaults.holders()] == ["b", "c"]
-    assert [one.name for one in vaults.holders("c")] == ["c"]
-    assert vaults.holder("c").name == "c"
-    assert vaults.service("b").status().detail == "b"
-    with pytest.raises(UsageError) as refused:
-        vaults.holders("x" * 61)
-    assert str(refused.value) == f"no vault '{'x' * 60}' is kept here: choose one of b, c"
-    opened = cast("VaultService", SimpleNamespace(vault=tmp_path / "My Notes"))
-    assert (Vaults.of(opened).names, Vaults.of(opened, "d").names) == (("my-notes",), ("d",))
-    assert Vaults.of(opened).service() is opened
+    vaults.report_problem(problem)
+    assert vaults.status("a").detail == detail
 
 
 @dataclass
 class Fresh:
-    """What a question to several vaults uses of the service of one."""
+    """What a request uses of the service of a vault."""
 
-    late: tuple[str, ...] = ()
+    is_fresh: bool = True
+    paused: bool = False
     told: tuple[str, ...] = ()
     waited: list[float] = field(default_factory=list)
 
-    def wait_fresh(self, seconds: float) -> tuple[str, ...]:
+    def wait_fresh(self, seconds: float) -> bool:
         self.waited.append(seconds)
-        return self.late
+        return self.is_fresh
 
     def notices(self) -> tuple[str, ...]:
         return self.told
 
+    def ready_vault(self, name: str) -> str:
+        return name
 
-@dataclass
-class Ready:
-    """Several vaults of which each question has one answer."""
 
-    is_over: bool = False
+def asked(services: Mapping[str, Fresh], problem: str = "", *, is_over: bool = False) -> AskedVaults:
+    """Vaults of which each is ready, and a closed one."""
 
-    def is_cancelled(self) -> bool:
-        return self.is_over
+    def gone() -> VaultService:
+        raise VaultError("gone")
 
-    def answer(self, request: SearchRequest) -> SearchAnswer:
+    opened = {name: partial(cast, "VaultService", service) for name, service in services.items()}
+    closed = {} if "" in services else {"c": gone}
+    return AskedVaults(
+        {**opened, **closed}, Settings().search, lambda: Answerer(Settings(), None), lambda: is_over, problem
+    )
+
+
+@pytest.fixture(autouse=True)
+def _one_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(_: ReadyVaults, request: SearchRequest) -> SearchAnswer:
         return SearchAnswer(request.query, 1.0, IndexState(1, 1, 0), (), notices=("found",))
 
-
-def served(services: Mapping[str, Fresh], problem: str = "", *, is_over: bool = False) -> ServedVaults:
-    ready = cast("ReadyVaults", Ready(is_over))
-    return ServedVaults(
-        ready, cast("Mapping[str, VaultService]", services), ("c is not searched: gone",), problem
-    )
+    monkeypatch.setattr(ReadyVaults, "answer", answer)
 
 
-def test_what_is_said_of_an_answer_names_each_vault_and_in_order() -> None:
-    services = {"a": Fresh(("is late",), ("is small", "the table is wrong")), "b": Fresh((), ("is old",))}
-    plain = served(services, "the table is wrong").search(SearchRequest("x"))
-    assert plain.notices == (
-        *("found", "c is not searched: gone", "the table is wrong", "a: is small", "b: is old"),
-    )
-    assert [one.waited for one in services.values()] == [[], []]
-    fresh = served(services).search(SearchRequest("x", fresh=True))
-    assert fresh.notices == (
-        *("found", "c is not searched: gone", "a: is late"),
-        *("a: is small", "a: the table is wrong", "b: is old"),
-    )
+@pytest.mark.parametrize(
+    ("services", "problem", "fresh", "notices"),
+    [
+        (
+            {"a": Fresh(told=("is small", "the table is wrong")), "b": Fresh(told=("is old",))},
+            "the table is wrong",
+            False,
+            ("found", "c is not searched: gone", "the table is wrong", "a: is small", "b: is old"),
+        ),
+        (
+            {"a": Fresh(is_fresh=False, told=("the table is wrong",)), "b": Fresh(told=("is old",))},
+            "",
+            True,
+            (
+                "a: some changes were not indexed within 10 s",
+                *("found", "c is not searched: gone", "a: the table is wrong", "b: is old"),
+            ),
+        ),
+        (
+            {"": Fresh(is_fresh=False, paused=True, told=("is old",))},
+            "",
+            True,
+            ("results may be out of date: indexing is paused", "found", "is old"),
+        ),
+    ],
+)
+def test_notices_of_several_vaults_begin_with_their_names(
+    services: dict[str, Fresh], problem: str, fresh: bool, notices: tuple[str, ...]
+) -> None:
+    answer = asked(services, problem).search(SearchRequest("x", fresh=fresh))
+    assert answer.notices == notices
+    assert [len(one.waited) for one in services.values()] == [int(fresh)] * len(services)
     assert all(9 < seconds <= 10 for one in services.values() for seconds in one.waited)
-    assert [len(one.waited) for one in services.values()] == [1, 1]
 
 
 def test_a_cancelled_search_waits_for_nothing() -> None:
     services = {"a": Fresh()}
     with pytest.raises(QueryCancelledError, match="the search was cancelled"):
-        served(services, is_over=True).search(SearchRequest("x", fresh=True))
+        asked(services, is_over=True).search(SearchRequest("x", fresh=True))
     assert services["a"].waited == []
-
-
-def test_of_vaults_that_are_all_closed_each_says_why(tmp_path: Path) -> None:
-    closed = [ClosedVault(name, tmp_path, LockedError(f"in use by {name}")) for name in ("a", "b")]
-    with pytest.raises(IndexUnusableError) as raised:
-        Vaults(closed).search(SearchRequest("x"))
-    assert str(raised.value) == "a is not searched: in use by a; b is not searched: in use by b"
-    with pytest.raises(IndexUnusableError, match=r"^there are no vaults$"):
-        Vaults(()).search(SearchRequest("x"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import random
 import shutil
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from vault_indexer.daemon.tasks.upkeep import Upkeep
 from vault_indexer.index.build import Pool
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, Outcome
 from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.index.workers.pool import Slots
 
 NOTES = 60
 
@@ -163,54 +161,3 @@ def test_a_model_that_is_down_is_asked_ever_more_rarely(source: VaultSync, curre
         clock.now += 1.0
     assert 10 <= len(pool.sizes) <= 24, "an hour"
     assert current.writer.missing_vectors == before
-
-
-def test_nothing_begins_unless_all_is_idle_and_a_result_is_taken_in_any_case(
-    source: VaultSync, current: OpenGeneration
-) -> None:
-    pool, task = scripted(current), EmbeddingTask(Clock())
-    embedding = Upkeep(source, [task])
-    embedding.step(is_idle=False)
-    assert (pool.sizes, embedding.doing) == ([], None)
-    embedding.step(is_idle=True)
-    assert (pool.sizes, embedding.doing) == ([16], task)
-    owed = current.writer.missing_vectors
-    embedding.step(is_idle=False)
-    assert (current.writer.missing_vectors, embedding.doing) == (owed - 16, None)
-
-
-def test_a_generation_that_is_replaced_takes_its_portion_along(source: VaultSync) -> None:
-    embedding = Upkeep(source, [EmbeddingTask(Clock())])
-    embedding.step(is_idle=True)
-    assert embedding.doing is not None
-    source.current = None
-    embedding.step(is_idle=True)
-    assert embedding.doing is None
-
-
-class NoProcess(ScriptedPool):
-    def begin(self, job: EmbedJob) -> None:  # noqa: ARG002 - none is done
-        raise OSError(errno.EAGAIN, "no process can be started")
-
-
-def test_a_vault_whose_process_cannot_be_started_holds_up_no_other(
-    source: VaultSync, current: OpenGeneration
-) -> None:
-    slot, pool = Slots(), scripted(current)
-    without = VaultSync(source.assembly, live=True)
-    without.current = replace(current, spare=cast(Pool, NoProcess(pool.inner)))
-    with pytest.raises(OSError, match="no process"):
-        Upkeep(without, [EmbeddingTask(Clock(), slot)]).step(is_idle=True)
-    Upkeep(source, [EmbeddingTask(Clock(), slot)]).step(is_idle=True)
-    assert pool.sizes == [16]
-
-
-def test_a_portion_of_one_vault_waits_for_that_of_another(source: VaultSync, current: OpenGeneration) -> None:
-    slot, pool = Slots(), scripted(current)
-    one, other = (Upkeep(source, [EmbeddingTask(Clock(), slot)]) for _ in range(2))
-    one.step(is_idle=True)
-    other.step(is_idle=True)
-    assert (pool.sizes, other.doing) == ([16], None)
-    one.step(is_idle=False)
-    other.step(is_idle=True)
-    assert len(pool.sizes) == 2

@@ -8,11 +8,10 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
-from vault_at_work import Place, daemon, holding, opened, paths, place, silent, wait_for
+from vault_at_work import Place, daemon, holding, paths, place, wait_for
 from waiting import DEADLINE_S
 
-from vault_indexer.daemon.pause import Pause
-from vault_indexer.errors import DaemonError, UnavailableError, UsageError
+from vault_indexer.errors import UnavailableError, UsageError
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
@@ -97,16 +96,6 @@ def test_a_search_that_waits_for_freshness_does_not_wait_for_the_end_of_a_pause(
         assert service.verify() == ()
 
 
-@pytest.mark.parametrize("asked", ["rebuild", "verify", "repair"])
-def test_what_would_index_is_refused_with_the_remedy(service: VaultService, asked: str) -> None:
-    service.pause()
-    with pytest.raises(UnavailableError, match="indexing is paused: run `indexer resume`"):
-        if asked == "rebuild":
-            service.rebuild(silent)
-        else:
-            service.verify(repair=asked == "repair")
-
-
 def test_a_pause_with_an_end_ends(where: Place, service: VaultService) -> None:
     told = service.pause(5.0)
     assert told.paused and told.paused_until.endswith("Z")
@@ -159,32 +148,3 @@ def test_stopping_does_not_wait_for_the_end_of_a_pause(tmp_path: Path) -> None:
     with daemon(where) as service:  # and the next one does not begin in one
         assert not service.status().paused
         wait_for(lambda: holding(service, "osmium") == {"Unseen.md"})
-
-
-def test_one_command_has_nothing_to_pause(tmp_path: Path) -> None:
-    with opened(place(tmp_path)) as service:
-        for word in (service.pause, service.resume):
-            with pytest.raises(DaemonError, match="no daemon is running"):
-                word()
-
-
-def test_the_last_word_counts() -> None:
-    now = [100.0]
-    pause = Pause(lambda: now[0])
-
-    def state() -> tuple[bool, bool]:
-        return pause.active, pause.until is not None
-
-    assert state() == (False, False)
-    pause.begin(30)
-    now[0] += 29
-    assert state() == (True, True)
-    pause.begin(None)
-    now[0] += 1e6
-    assert state() == (True, False)
-    pause.begin(10)
-    now[0] += 10
-    assert state() == (False, False)
-    pause.begin(None)
-    pause.end()
-    assert state() == (False, False)

@@ -11,7 +11,7 @@ from vault_at_work import Place, daemon, hits, holding, opened, paths, place, si
 from vault_indexer.config import Manifest
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.daemon.situation import SHOWN_FOR_S
+from vault_indexer.daemon.state import SHOWN_FOR_S
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
@@ -32,12 +32,6 @@ def where(tmp_path: Path) -> Place:
 
 def manifest_of(where: Place, generation: int) -> Path:
     return where.index_dir / "generations" / f"{generation:04d}" / "manifest.toml"
-
-
-def test_the_first_opening_builds(where: Place) -> None:
-    with opened(where) as service:
-        assert service.status().generation == 1
-        assert paths(service, "E-417")[0] == "Oven.md"
 
 
 @pytest.mark.parametrize(
@@ -212,15 +206,6 @@ def test_edits_made_during_a_rebuild_are_in_both_generations(where: Place) -> No
         wait_for(lambda: "Quince.md" in holding(service, "jelly"))
         wait_for(lambda: service.status().generation == 2 and service.status().state == "ready")
         assert "Quince.md" in holding(service, "jelly")
-
-
-def test_a_wrong_configuration_is_named_and_the_old_one_stays(where: Place) -> None:
-    with daemon(where) as service:
-        where.configure("[chunking]\nmax_chunk_chars = 'many'\n")
-        wait_for(lambda: "max_chunk_chars" in service.status().detail)
-        assert service.status().generation == 1
-        where.configure("[index]\nworkers = 1\n")
-        wait_for(lambda: not service.status().detail)
 
 
 def test_a_rebuild_asked_for_makes_the_next_generation(where: Place) -> None:

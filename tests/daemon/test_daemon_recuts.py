@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from openai_server import ModelServer, model_server
 from vault_at_work import Place, daemon, hits, opened, place, wait_for
 
-from vault_indexer.daemon.sync import VaultSync
-from vault_indexer.daemon.tasks.rechunk import RechunkTask
-from vault_indexer.daemon.tasks.upkeep import Upkeep
-from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.model import SearchRequest
 from vault_indexer.service import VaultService
 
 NOTES = {f"Note {n:02}.md": f"# Part {n}\n\nPlain words about item{n}.\n" for n in range(6)}
 REASON = "split without its language model, which has not answered yet; it is asked again"
-
-
-@dataclass
-class Clock:
-    now: float = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture
@@ -82,89 +66,6 @@ def test_one_command_does_not_wait_for_a_model_that_is_down(where: Place, server
     with opened(where) as service:
         assert hits(service, "item5")
         assert len(server.requests) == asked
-
-
-class ScriptedIndex:
-    """What `RechunkTask` asks of the index and its spare process; the model answers for the notes of
-    `answered`."""
-
-    missing_vectors = 0
-
-    def __init__(self, waiting: Iterable[str], answered: Iterable[str] = ()) -> None:
-        self.waiting = dict.fromkeys(waiting, "digest")
-        self.answered = frozenset(answered)
-        self.requested: list[str] = []
-        self.seq = 1
-        self.current = self.writer = self.spare = self.holder = self
-
-    @contextmanager
-    def lease(self) -> Iterator[ScriptedIndex]:
-        yield self
-
-    def begin(self, job: PrepareJob) -> None:
-        self.requested.extend(job.paths)
-
-    def result(self) -> tuple[PrepareJob, list[SimpleNamespace]]:
-        reason = "" if self.requested[-1] in self.answered else REASON
-        return PrepareJob((self.requested[-1],)), [SimpleNamespace(file=SimpleNamespace(reason=reason))]
-
-    def close(self) -> None:
-        """The process has ended."""
-
-    def notes_without_model(self) -> dict[str, str]:
-        return dict(self.waiting)
-
-    def reread(self, path: str) -> None:
-        del self.waiting[path]
-        self.seq += 1
-
-
-def upkeep(index: ScriptedIndex, clock: Clock) -> Upkeep:
-    vault_sync = cast(VaultSync, index)
-    return Upkeep(vault_sync, [RechunkTask(vault_sync, clock, first_s=10)])
-
-
-def asked_at(index: ScriptedIndex, seconds: int) -> list[int]:
-    """When the model was asked for a note; each answer takes a second."""
-    clock, moments = Clock(), []
-    task = upkeep(index, clock)
-    for second in range(seconds):
-        clock.now, before = second, len(index.requested)
-        task.step(is_idle=True)
-        if len(index.requested) > before:
-            moments.append(second)
-    return moments
-
-
-def test_a_model_that_stays_down_is_asked_less_and_less_and_for_each_note_in_its_slot() -> None:
-    index = ScriptedIndex(sorted(NOTES))
-    assert asked_at(index, 200) == [0, 1, 2, 3, 4, 5, 11, 31, 71, 151]
-    assert index.requested == [*sorted(NOTES), *sorted(NOTES)[:4]]
-
-
-def test_a_note_that_changed_is_asked_for_at_once() -> None:
-    index, clock = ScriptedIndex(["A.md"]), Clock()
-    task = upkeep(index, clock)
-    for _ in range(20):
-        task.step(is_idle=True)
-    assert index.requested == ["A.md"]
-    assert task.faults == ("1 note split without the language model, which has not answered yet",)
-    index.waiting["A.md"] = "another digest"
-    index.seq += 1
-    task.step(is_idle=True)
-    assert index.requested == ["A.md", "A.md"]
-
-
-def test_once_it_answers_the_others_follow_at_once() -> None:
-    index = ScriptedIndex(sorted(NOTES), answered=NOTES)
-    assert asked_at(index, 30) == [0, 1, 2, 3, 4, 5]
-    assert not index.waiting
-
-
-def test_nothing_is_split_again_beside_an_edit() -> None:
-    index = ScriptedIndex(sorted(NOTES))
-    upkeep(index, Clock()).step(is_idle=False)
-    assert index.requested == []
 
 
 def test_no_save_waits_for_the_model_of_another_note(where: Place, server: ModelServer) -> None:

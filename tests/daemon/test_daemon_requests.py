@@ -49,6 +49,7 @@ def test_a_request_is_refused_whether_it_comes_before_or_after_the_end(
     kept.loop.stop()
     kept.loop.run()
     kept.loop.request(after)
+    assert not kept.loop.wait_for_scan(1.0)
     for request in (before, after):
         with pytest.raises(UnavailableError, match="stopped"):
             request.answer.result(timeout=0)

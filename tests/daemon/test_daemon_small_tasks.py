@@ -21,9 +21,9 @@ from vault_indexer.daemon.tasks.compaction import CompactionTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask, missing_vectors_notice
 from vault_indexer.daemon.tasks.rechunk import QuarantineRetry
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
-from vault_indexer.daemon.tasks.words import WordsTask
+from vault_indexer.daemon.tasks.upkeep import WordsTask
 from vault_indexer.errors import IndexUnusableError
-from vault_indexer.index.compaction import CompactionJob
+from vault_indexer.index.derived import CompactionJob
 from vault_indexer.index.jobs import Embedded, EmbedJob, PrepareJob
 from vault_indexer.index.note_workers import WorkerSpec
 from vault_indexer.index.workers.job import Failed

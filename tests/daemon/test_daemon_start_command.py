@@ -11,8 +11,6 @@ import pytest
 from cli_sandbox import make
 from waiting import PROCESS_S
 
-from vault_indexer.daemon.discovery import DaemonInfo, announced_daemon, write_daemon
-
 
 @pytest.mark.long
 def test_the_recorded_command_starts_the_daemon_again(tmp_path: Path) -> None:
@@ -42,16 +40,3 @@ def test_the_recorded_command_starts_the_daemon_again(tmp_path: Path) -> None:
         assert sandbox.daemon_file()["vault"] == str(sandbox.vault)
     finally:
         assert sandbox.indexer("stop").code == 0
-
-
-def test_a_file_without_a_command_still_names_a_daemon(tmp_path: Path) -> None:
-    own = DaemonInfo(1, "http://127.0.0.1:5001", "t" * 40, "/vault", "2026-01-01T00:00:00Z", ("/bin/x", "y"))
-    write_daemon(tmp_path, own)
-    assert announced_daemon(tmp_path) == own
-    file = tmp_path / "daemon.json"
-    older = {key: value for key, value in json.loads(file.read_text()).items() if key != "command"}
-    for command in ({}, {"command": "rm -rf"}, {"command": [1]}):
-        file.write_text(json.dumps({**older, **command}))
-        assert announced_daemon(tmp_path) == DaemonInfo(
-            own.pid, own.url, own.token, own.vault, own.started
-        ), command

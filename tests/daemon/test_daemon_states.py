@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,15 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from vault_at_work import WORDLLAMA, Place, StartedProcesses, copy_of, daemon, holding, opened, stop, wait_for
+from vault_at_work import WORDLLAMA, Place, copy_of, daemon, holding, opened, stop, wait_for
 
 from vault_indexer.bootstrap import open_daemon
-from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.faults import STALLED_S, ActiveFaults, Cause, StallWatch
-from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.session import DaemonSession
-from vault_indexer.errors import DiskFullError, IndexUnusableError, ProviderError
+from vault_indexer.errors import IndexUnusableError
 from vault_indexer.model import Progress, SearchRequest
 from vault_indexer.service import VaultService
 from vault_indexer.system.paths import free_bytes
@@ -205,112 +198,5 @@ def test_a_folder_that_cannot_be_made_again_ends_the_daemon(where: Place) -> Non
         assert str(where.index_dir) in str(service.failure)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    def tick(self) -> bool:
-        self.now += 1
-        return True
-
-
-@pytest.mark.long
-def test_changes_that_stand_still_say_what_they_wait_for(where: Place) -> None:
-    clock, started = Clock(), StartedProcesses()
-    session = DaemonSession(Assembly.of(where.target()), clock)
-    service = VaultService(session)
-    try:
-        wait_for(lambda: service.status().state == "ready" and not service.status().pending)
-        where.write("First.md", "Contains europium.\n")
-        wait_for(lambda: holding(service, "europium"))
-        wait_for(lambda: not service.status().pending)
-        workers = started()
-        for pid in workers:
-            os.kill(pid, signal.SIGSTOP)
-        try:
-            where.write("Stuck.md", "Contains lutetium.\n")
-            wait_for(lambda: service.status().pending == 1)
-            assert "without progress" not in service.status().detail
-            wait_for(lambda: clock.tick() and is_told(service, "a worker process that does not answer"))
-            assert re.search(r"1 change pending for \d+ s without progress: waiting for", notices(service))
-            service.pause()
-            assert "without progress" not in service.status().detail
-            service.resume()
-        finally:
-            for pid in workers:
-                os.kill(pid, signal.SIGCONT)
-        wait_for(lambda: holding(service, "lutetium") == {"Stuck.md"})
-        wait_for(lambda: service.status().detail == "" and not service.status().pending)
-    finally:
-        stop(service)
-
-
-def test_pending_changes_stand_still_only_while_they_do_not_go_down() -> None:
-    clock = Clock()
-    watch = StallWatch(clock)
-    watch.observe(5)
-    clock.now += STALLED_S - 1
-    watch.observe(9)  # more came, none was done
-    assert watch.stalled_s() == 0
-    clock.now += 1
-    assert watch.stalled_s() == STALLED_S
-    watch.observe(8)
-    assert watch.stalled_s() == 0
-    clock.now += STALLED_S
-    watch.observe(0)  # indexing is paused
-    assert watch.stalled_s() == 0
-    watch.observe(0)
-    clock.now += STALLED_S
-    watch.observe(0)
-    watch.observe(1)
-    assert watch.stalled_s() == 0
-
-
-def test_each_trouble_ends_by_itself() -> None:
-    faults = ActiveFaults()
-    assert faults.begin_with(Cause.CONFIG, "not used", ProviderError("one\n two"))
-    assert not faults.any_degraded()
-    faults.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
-    assert not faults.begin_with(Cause.INDEXING, "indexing failed", DiskFullError("no room"))
-    assert list(faults.texts) == ["not used: one; two", "indexing failed: no room"]
-    assert faults.any_degraded()
-    faults.end(Cause.INDEXING, Cause.BUILD)
-    assert list(faults.texts) == ["not used: one; two"]
-    assert faults.get(Cause.INDEXING) == ""
-    assert not faults.any_degraded()
-
-
-def test_what_fails_is_tried_later_and_later(tmp_path: Path) -> None:
-    clock = Clock()
-    retry = Retry(3, 20, clock, tmp_path)
-    waits = []
-    for _ in range(5):
-        retry.record_failure(ProviderError("down"))
-        before = clock.now
-        while not retry.is_due:
-            clock.now += 1
-        waits.append(clock.now - before)
-    assert waits == [3, 6, 12, 20, 20]
-    retry.reset()
-    assert retry.is_due
-
-
 def test_room_on_the_disk_is_free_bytes_of_the_nearest_folder(tmp_path: Path) -> None:
     assert 0 < free_bytes(tmp_path / "not" / "there") <= shutil.disk_usage(tmp_path).total
-
-
-def test_a_configuration_file_that_disappears_is_named_and_no_other(tmp_path: Path) -> None:
-    kept, gone = tmp_path / "kept.toml", tmp_path / "gone.toml"
-    for file in (kept, gone):
-        file.write_text("[search]\n")
-    watch = ConfigWatch([kept, gone])
-    assert not watch.has_changed()
-    gone.unlink()
-    assert watch.has_changed()
-    assert watch.disappeared == (gone,)
-    kept.write_text("[search]\nlimit = 5\n")
-    assert watch.has_changed()
-    assert not watch.disappeared

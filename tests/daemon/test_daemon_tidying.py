@@ -87,19 +87,6 @@ def test_a_merge_begins_after_some_rest_and_changes_no_content(
     assert not under_way(merging), "there is nothing left to do"
 
 
-def test_edits_that_never_pause_put_a_merge_off_for_a_minute_only(merging: Upkeep, now: list[float]) -> None:
-    for _ in range(31):
-        merging.step(is_idle=False)
-        merging.step(is_idle=True)
-        assert not under_way(merging)
-        now[0] += 1.9
-    now[0] += 1.9
-    merging.step(is_idle=False)
-    now[0] += 1.9
-    merging.step(is_idle=True)
-    assert under_way(merging)
-
-
 def test_a_merge_ends_when_its_generation_is_closed(source: VaultSync, merging: Upkeep) -> None:
     writer = writer_of(source)
     before = keys(writer)

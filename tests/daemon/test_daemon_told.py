@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -61,25 +60,17 @@ def test_a_pause_is_said_with_its_end_and_with_what_waits(where: Place) -> None:
         until = re.fullmatch(r"indexing is paused until (\S+Z): 2 changes are not searched yet", notice)
         assert until is not None
         assert until[1][:13] == told.paused_until[:13]
-        for ask in (lambda: service.rebuild(silent), lambda: service.verify(repair=False)):
+        for ask in (
+            lambda: service.rebuild(silent),
+            lambda: service.verify(),
+            lambda: service.verify(repair=True),
+        ):
             with pytest.raises(UnavailableError, match="indexing is paused: run `indexer resume`"):
                 ask()
         service.resume()
         wait_for(lambda: is_up_to_date(service))
         assert holding(service, "scandium") == {"One.md"}
         assert (service.status().paused, notices(service)) == (False, ())
-
-
-@pytest.mark.long
-def test_an_index_that_was_deleted_is_built_again_and_that_is_said(where: Place) -> None:
-    with daemon(where) as service:
-        wait_for(lambda: is_up_to_date(service))
-        shutil.rmtree(where.index_dir.rename(where.index_dir.with_name("deleted")))
-        wait_for(lambda: any(one.startswith("Index rebuilt") for one in notices(service)))
-        wait_for(lambda: is_up_to_date(service))
-        assert notices(service) == (f"Index rebuilt: the index folder {where.index_dir} was deleted",)
-        assert (service.status().detail, service.status().generation) == ("", 1)
-        assert holding(service, "dough") == {"Bread.md"}
 
 
 def test_changes_that_make_no_progress_for_a_minute_are_said_with_what_they_wait_for(where: Place) -> None:
@@ -115,13 +106,6 @@ def test_changes_that_make_no_progress_for_a_minute_are_said_with_what_they_wait
     finally:
         released.set()
         stop(service)
-
-
-@pytest.mark.long
-def test_a_rebuild_that_was_asked_for_says_what_it_made(where: Place) -> None:
-    with daemon(where) as service:
-        report = service.rebuild(silent)
-        assert (report.generation, report.notes, report.skipped) == (2, 3, ())
 
 
 def test_chunks_without_vectors_are_said_as_long_as_there_are_any(where: Place) -> None:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from reliability_lab import in_one_process
 from vault_at_work import Place, daemon, hits, holding, opened, place, wait_for
 
-from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
@@ -194,20 +192,6 @@ class ByHand:
         return self.task.progress
 
 
-def test_none_are_made_while_they_are_paused(tmp_path: Path) -> None:
-    where = built_static(tmp_path)
-    with taken(where) as current:
-        by_hand = ByHand()
-        by_hand.task.paused = True
-        assert by_hand.portion(current) is not None
-        shown = by_hand.task.progress
-        assert shown is not None
-        assert (shown.done, shown.total, shown.waits_for) == (0, 3, "paused: indexer embed --resume goes on")
-        by_hand.task.paused = False
-        by_hand.portion(current)
-    assert missing(where) == 0
-
-
 @pytest.mark.parametrize("opening", [opened, daemon])
 def test_a_rebuild_uses_the_better_model_where_that_is_asked_for(
     tmp_path: Path, opening: Callable[..., AbstractContextManager[VaultService]]
@@ -244,65 +228,3 @@ def test_what_is_made_is_kept_and_never_made_again(tmp_path: Path) -> None:
         assert missing(where) == 0
         assert again.portion(current) == VectorUpgrade("multilingual", 3, 3, 0)
         assert again.completed == 1
-
-
-def test_it_waits_for_mains_power(tmp_path: Path) -> None:
-    with taken(built_static(tmp_path)) as current:
-        careful = ByHand(replace(ALWAYS, on_battery=False), on_battery=True)
-        progress = careful.portion(current)
-        assert progress is not None
-        assert (progress.done, progress.waits_for) == (0, "waiting for mains power")
-        careful.task.rules = ALWAYS
-        progress = careful.portion(current)
-        assert progress is not None
-        assert (progress.done, progress.waits_for) == (3, "")
-
-
-def test_it_waits_for_the_memory_that_the_model_takes(tmp_path: Path) -> None:
-    with taken(built_static(tmp_path)) as current:
-        small = ByHand()
-        small.free_mb = 120
-        progress = small.portion(current)
-        assert progress is not None
-        assert (progress.done, progress.waits_for) == (
-            0,
-            "waiting for memory: 250 MB are needed, 120 MB are free",
-        )
-        small.free_mb = 260
-        progress = small.portion(current)
-        assert progress is not None
-        assert (progress.done, progress.waits_for) == (3, "")
-
-
-def test_what_takes_too_long_is_not_made_and_said(tmp_path: Path) -> None:
-    where = built_static(tmp_path)
-    with taken(where) as current:
-        progress = ByHand(replace(ALWAYS, most_s=0.001)).portion(current)
-        assert progress is not None
-        assert "embedding.max_upgrade_hours" in progress.waits_for
-    assert missing(where) == 3
-
-
-def test_edits_come_first(tmp_path: Path) -> None:
-    with taken(built_static(tmp_path)) as current:
-        one = ByHand()
-        one.task.observe(is_idle=False)
-        assert one.task.next_work(current) is None
-        assert one.begin(current) is not None
-
-
-def test_a_text_that_the_model_cannot_take_is_left_to_the_build(tmp_path: Path) -> None:
-    where = built_static(tmp_path)
-    with taken(where) as current:
-        one = ByHand()
-        for _ in range(20):
-            one.portion(current, "no such word")
-            if one.completed:
-                break
-        assert one.completed == 1
-        assert "no such word" in one.task.fault
-    assert missing(where) == 3
-
-
-def test_the_default_waits_for_three_hours_of_work_at_most() -> None:
-    assert EmbeddingSettings().max_upgrade_hours == 3

@@ -10,6 +10,7 @@ import pytest
 from several_vaults import House, furnish, kept
 from waiting import wait_until
 
+from vault_indexer.daemon.discovery import START_FILE
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.errors import LockedError
 
@@ -25,6 +26,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
         for name in ("garden", "work"):
             found.wait_for(name, "ready")
         yield found
+    assert (found.index_dir("work") / START_FILE).exists(), "the next daemon keeps it, too"
 
 
 def names(house: House) -> set[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,7 +13,7 @@ from vault_at_work import Place, opened, place, wait_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.session import DaemonSession
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync
-from vault_indexer.daemon.tasks.words import WordsTask
+from vault_indexer.daemon.tasks.upkeep import WordsTask
 from vault_indexer.search import load_words_in_background
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords import KeywordSnapshot
@@ -50,10 +49,6 @@ def add_a_segment(where: Place, vault_sync: VaultSync) -> None:
     vault_sync.sync(EVERYTHING)
 
 
-def readers() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "indexer-warm"]
-
-
 def test_the_words_of_a_new_segment_are_read_when_the_loop_is_idle(
     where: Place, vault_sync: VaultSync, task: WordsTask
 ) -> None:
@@ -75,21 +70,6 @@ def test_a_process_that_ends_does_not_wait_for_words_to_be_read(vault_sync: Vaul
     is_daemon = thread.daemon
     thread.join()
     assert is_daemon
-
-
-def test_nothing_is_begun_before_anybody_has_read_words(
-    where: Place, vault_sync: VaultSync, task: WordsTask
-) -> None:
-    add_a_segment(where, vault_sync)
-    task.step(is_idle=True)
-    assert not readers()
-    assert not keywords(vault_sync).lexicon.is_partly_read
-
-
-def test_nothing_is_begun_when_all_words_have_been_read(vault_sync: VaultSync, task: WordsTask) -> None:
-    keywords(vault_sync).lexicon.load()
-    task.step(is_idle=True)
-    assert not readers()
 
 
 def test_a_daemon_has_read_the_words_of_an_edit_before_anybody_searches(where: Place) -> None:

@@ -299,8 +299,8 @@ def test_the_loop_says_why_nothing_is_published_and_counts_it_as_pending(built: 
         with loop_by_hand(built) as made:
             fault = f"{FAILED}milvus.token_env = 'NO_SUCH_TOKEN': this environment variable is not set"
             assert made.notices == (fault,)
-            assert (made.loop.pending(), made.loop.unpublished) == (1, 1)
-            assert made.loop.wait_reason() == fault
+            assert (made.loop.pending(), made.loop.state.unpublished) == (1, 1)
+            assert made.loop.state.waits_for == fault
     finally:
         built.configure(WORDLLAMA)
 

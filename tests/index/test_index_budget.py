@@ -20,7 +20,6 @@ from vault_indexer.index.workers.budget import (
     note_budget,
 )
 from vault_indexer.index.workers.job import Died, Failed, JobWorker, run_job
-from vault_indexer.index.workers.pool import Slots
 from vault_indexer.index.workers.process import ChildProcess
 from vault_indexer.system import ProcessLimits, Usage
 
@@ -212,27 +211,6 @@ def test_of_the_memory_of_a_container_the_daemon_takes_some(container_mb: int, m
     of_container = PoolPlan.of(settings, is_slow_model=False, memory_limit=lambda: container_mb * MB)
     workers = 2 if memory_mb == 1800 else 1
     assert of_container == PoolPlan(workers, limits_of(settings, memory_mb * MB // (2 * workers + 1)))
-
-
-def test_a_pool_that_is_forgotten_does_not_count_among_those_alive() -> None:
-    slots, ended = Slots(2), list[str]()
-    for name in ("a", "b"):
-        with slots.at_work(name, lambda name=name: ended.append(name), lambda: False) as has_slot:  # type: ignore[misc]
-            assert has_slot
-    slots.forget("a")
-    slots.forget("none")
-    with slots.at_work("c", lambda: ended.append("c"), lambda: False):
-        assert ended == []
-    with slots.at_work("d", lambda: ended.append("d"), lambda: False):
-        assert ended == ["b"]
-
-
-def test_a_slot_is_given_back_by_a_block_that_fails() -> None:
-    slots = Slots()
-    with pytest.raises(ZeroDivisionError), slots.at_work(1, lambda: None, lambda: False):
-        assert not slots.try_acquire(2)
-        raise ZeroDivisionError
-    assert slots.try_acquire(2)
 
 
 def exit_with_status(_connection: object) -> None:

@@ -13,8 +13,14 @@ from small_generation import MODEL, prepared, put, small_generation, vector
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.compaction import CompactionJob, MergeJob, discard_next_base, use_next_base
-from vault_indexer.index.derived import KeywordFollower, VectorFollower
+from vault_indexer.index.derived import (
+    CompactionJob,
+    KeywordFollower,
+    MergeJob,
+    VectorFollower,
+    discard_next_base,
+    use_next_base,
+)
 from vault_indexer.index.jobs import (
     Job,
     KeywordCompactionJob,

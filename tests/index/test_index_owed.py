@@ -25,9 +25,9 @@ from reliability_lab import (
 
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.local_session import LocalSession
+from vault_indexer.index.build import Linker
 from vault_indexer.index.derived import PendingEmbeddings
 from vault_indexer.index.jobs import Embedded
-from vault_indexer.index.linking import Linker
 from vault_indexer.index.reading.prepare import text_digest
 from vault_indexer.index.writer import AT_ONCE, IndexWriter
 from vault_indexer.model import FileRow

@@ -4,39 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from vault_indexer.index.plan import Applied, Plan, count_notes, is_linkable, linked_row, plan
 from vault_indexer.model import FileKind, FileRow
-from vault_indexer.vault import IgnoreRules, scan
+from vault_indexer.vault import IgnoreRules
 from vault_indexer.vault.files import FileStat, RootIdentity
 from vault_indexer.vault.ignore import Decision, ObsidianFilters, compile_ignore_list
 from vault_indexer.vault.walk import Scan, ScannedFile
 
 OLD_NS = 1_000_000_000_000
-
-
-@pytest.mark.parametrize(("age_s", "is_read_again"), [(1, True), (3, False)])
-def test_a_note_that_was_young_when_it_was_read_is_read_again(
-    tmp_path: Path, age_s: int, is_read_again: bool
-) -> None:
-    (tmp_path / "Note.md").write_text("text")
-    found = scan(tmp_path, IgnoreRules(), max_file_bytes=1000)
-    seen = found.files[0].stat
-    changed_ns = max(seen.mtime_ns, seen.ctime_ns)
-    row = FileRow(
-        seen.path,
-        seen.size,
-        seen.mtime_ns,
-        seen.ctime_ns,
-        seen.inode,
-        "digest",
-        "note",
-        seen_ns=changed_ns + age_s * 1_000_000_000,
-    )
-    assert bool(plan([row], found).read) == is_read_again
 
 
 def note(path: str, size: int = 10, decision: Decision = Decision.INDEX) -> ScannedFile:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from asked_vault import ScriptedLlm
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vault_indexer.chunk.llm_client import MODEL_UNREACHED, LlmSwitch
 from vault_indexer.config import Settings
@@ -23,6 +26,7 @@ from vault_indexer.index.compatibility import (
 )
 from vault_indexer.index.jobs import NoteWorker, PrepareJob, WarmJob
 from vault_indexer.index.reading.prepare import (
+    FIRST_BYTES,
     Parsed,
     Preparer,
     Skipped,
@@ -307,6 +311,22 @@ def found(*sizes: int) -> Scan:
 )
 def test_the_first_part_is_as_large_as_it_may_be(sizes: tuple[int, ...], limit: int, chosen: str) -> None:
     assert "".join(file.path[0] for file in first_part(found(*sizes), limit).files) == chosen
+
+
+@given(st.lists(st.integers(0, 5_000_000), max_size=12))
+def test_the_first_part_is_bounded_and_the_newest(sizes: list[int]) -> None:
+    whole = found(*sizes)
+    part = first_part(whole)
+    if len(part.files) < len(sizes):
+        assert sum(file.stat.size for file in part.files) <= FIRST_BYTES
+        assert part.files == whole.files[len(sizes) - len(part.files) :]
+
+
+def test_links_of_the_first_part_find_their_files() -> None:
+    picture = ScannedFile(FileStat("z.png", 9_000_000, 0, 0, 1), FileKind.ATTACHMENT, Decision.LINK_ONLY)
+    whole = found(*[1_000_000] * 10)
+    part = first_part(replace(whole, files=(*whole.files, picture)))
+    assert [file.path for file in part.files] == ["8.md", "9.md", "z.png"]
 
 
 @pytest.mark.parametrize(

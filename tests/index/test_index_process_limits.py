@@ -194,13 +194,6 @@ def test_no_limit_means_one_worker_a_core() -> None:
     )
 
 
-@pytest.mark.parametrize(("container_mb", "workers"), [(100, 1), (400, 1), (1200, 2), (8000, 4)])
-def test_the_limit_of_a_container_counts_where_none_is_configured(container_mb: int, workers: int) -> None:
-    plan = PoolPlan.of(IndexSettings(workers=4), is_slow_model=False, memory_limit=lambda: container_mb * MB)
-    assert plan.workers == workers
-    assert 0 < (2 * plan.workers + 1) * plan.limits.memory_bytes <= max(192, container_mb - 200) * MB
-
-
 @pytest.mark.parametrize(("nice", "upkeep"), [(0, 5), (10, 15), (17, 19), (19, 19)])
 def test_a_merge_lets_edits_run_before_it(nice: int, upkeep: int) -> None:
     settings = IndexSettings(nice=nice, io_priority="normal")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
+import pytest
 from waiting import wait_until
 
 from vault_indexer.index.workers.pool import Slots
@@ -29,17 +31,6 @@ def test_a_pool_waits_while_all_places_are_taken() -> None:
     other.join()
 
 
-def test_the_pool_that_rests_longest_ends_its_workers() -> None:
-    slots, ended = Slots(2), []
-    for number in (1, 2, 1, 3):
-        with slots.at_work(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
-            pass
-    assert ended == [2]
-    slots.forget(1)
-    with slots.at_work(4, lambda: ended.append(4), lambda: False):
-        assert ended == [2]
-
-
 def test_a_pool_at_work_keeps_its_workers() -> None:
     slots, ended = Slots(2), []
     with slots.at_work(1, lambda: ended.append(1), lambda: False):
@@ -60,15 +51,6 @@ def test_turns_are_had_one_at_a_time() -> None:
     assert slot.try_acquire(other)
 
 
-def test_pools_that_rest_keep_their_workers_while_there_is_room() -> None:
-    slots, ended = Slots(4), []
-    for number in range(1, 5):
-        with slots.at_work(number, lambda number=number: ended.append(number), lambda: False):  # type: ignore[misc]
-            assert ended == []
-    with slots.at_work(5, lambda: ended.append(5), lambda: False):
-        assert ended == [1]
-
-
 def test_places_can_become_more_or_fewer() -> None:
     slots = Slots(1)
     assert (slots.try_acquire(1), slots.try_acquire(2)) == (True, False)
@@ -77,3 +59,36 @@ def test_places_can_become_more_or_fewer() -> None:
     slots.resize(1)
     slots.release(1)
     assert (slots.try_acquire(2), slots.try_acquire(3)) == (True, False), "who has one keeps it"
+
+
+@pytest.mark.parametrize(
+    ("slots", "pools", "ended"), [(2, [1, 2, 1, 3], [2]), (4, [1, 2, 3, 4], []), (4, [1, 2, 3, 4, 5], [1])]
+)
+def test_of_too_many_pools_the_one_that_rests_longest_ends_its_workers(
+    slots: int, pools: list[int], ended: list[int]
+) -> None:
+    shared, found = Slots(slots), list[int]()
+    for number in pools:
+        with shared.at_work(number, partial(found.append, number), lambda: False) as has_slot:
+            assert has_slot
+    assert found == ended
+
+
+def test_a_pool_that_is_forgotten_does_not_count_among_those_alive() -> None:
+    slots, ended = Slots(2), list[str]()
+    for name in ("a", "b"):
+        with slots.at_work(name, partial(ended.append, name), lambda: False):
+            pass
+    slots.forget("a")
+    slots.forget("none")
+    for name, expected in (("c", []), ("d", ["b"])):
+        with slots.at_work(name, partial(ended.append, name), lambda: False):
+            assert ended == expected
+
+
+def test_a_slot_is_given_back_by_a_block_that_fails() -> None:
+    slots = Slots()
+    with pytest.raises(ZeroDivisionError), slots.at_work(1, lambda: None, lambda: False):
+        assert not slots.try_acquire(2)
+        raise ZeroDivisionError
+    assert slots.try_acquire(2)

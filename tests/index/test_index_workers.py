@@ -31,8 +31,6 @@ from vault_indexer.index.build import Pool as BuildPool
 from vault_indexer.index.build import prepare_all
 from vault_indexer.index.jobs import PrepareJob
 from vault_indexer.index.workers.budget import (
-    STALLED_S,
-    JobWatch,
     Mark,
     NoteBudget,
     NoteMeter,
@@ -256,53 +254,6 @@ def test_a_note_that_takes_too_much_memory_is_ended_and_what_was_there_before_do
     assert (first, last) == ("before", "two")
     assert isinstance(died, Died)
     assert died.excess == "took over 100 MB of memory"
-
-
-class Machine:
-    """A clock and a process whose usage is set by the test."""
-
-    def __init__(self, usage: Usage | None) -> None:
-        self.now = 0.0
-        self.usage = usage
-
-    def watch(self, budget: NoteBudget) -> JobWatch:
-        return JobWatch(1, budget, lambda _pid: self.usage, lambda: self.now)
-
-    def passes(self, watch: JobWatch, seconds: float) -> str:
-        """What the watch says first while time passes in steps of five seconds."""
-        end = self.now + seconds
-        while self.now < end:
-            self.now += 5
-            if verdict := watch.verdict():
-                return verdict
-        return ""
-
-
-def test_where_the_system_does_not_tell_the_clock_counts() -> None:
-    machine = Machine(None)
-    watch = machine.watch(NoteBudget(seconds=30))
-    assert machine.passes(watch, 100) == "", "no note is being read"
-    watch.note_mark(Mark(Usage(0, 0)))
-    assert machine.passes(watch, 25) == ""
-    assert "took over" in machine.passes(watch, 10)
-
-
-def test_processor_time_counts_where_the_system_tells() -> None:
-    machine = Machine(Usage(100, 0))
-    watch = machine.watch(NoteBudget(seconds=30))
-    watch.note_mark(Mark(Usage(100, 0)))
-    assert machine.passes(watch, STALLED_S / 2) == "", "it waits, and is charged nothing"
-    machine.usage = Usage(131, 0)
-    assert "took over" in machine.passes(watch, 5)
-
-
-def test_a_worker_without_progress_is_ended_but_not_where_the_parent_was_away() -> None:
-    machine = Machine(Usage(1, 0))
-    watch = machine.watch(NoteBudget())
-    watch.note_mark(None)
-    machine.now += 10 * STALLED_S
-    assert watch.verdict() == ""
-    assert "no progress for 15 minutes" in machine.passes(watch, STALLED_S + 10)
 
 
 def test_what_the_model_takes_is_not_charged_to_the_note() -> None:

@@ -14,7 +14,7 @@ from small_generation import MODEL, prepared, small_generation, vector
 
 from vault_indexer.config import Settings
 from vault_indexer.errors import IndexUnusableError, ProviderError, UnavailableError
-from vault_indexer.index.build import Pool
+from vault_indexer.index.build import Linker, Pool
 from vault_indexer.index.compatibility import StrategiesInUse
 from vault_indexer.index.jobs import (
     Embedded,
@@ -26,7 +26,6 @@ from vault_indexer.index.jobs import (
     PrepareJob,
     WarmJob,
 )
-from vault_indexer.index.linking import Linker
 from vault_indexer.index.plan import Applied, Plan
 from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.workers.job import Died, Failed

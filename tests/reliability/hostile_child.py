@@ -19,8 +19,8 @@ from pathlib import Path
 from hostile_notes import HOSTILE, file_name
 
 from vault_indexer.config import Settings
+from vault_indexer.index.build import Linker
 from vault_indexer.index.jobs import KeywordsApplied, KeywordsJob, NoteWorker, PrepareJob, WarmJob
-from vault_indexer.index.linking import Linker
 from vault_indexer.index.note_workers import WorkerSpec, start_worker
 from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.providers.wordllama import wordllama_model

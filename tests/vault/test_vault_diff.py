@@ -1,3 +1,7 @@
+"""Two ascending lists of files: what was added, modified and removed."""
+
+from __future__ import annotations
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,17 +54,19 @@ def test_what_the_scan_does_not_vouch_for_is_not_removed(
     assert (changes.added, changes.modified) == (diff(known, found).added, diff(known, found).modified)
 
 
+@pytest.mark.parametrize("value", [0, 2])
 @pytest.mark.parametrize("field", ["size", "mtime_ns", "ctime_ns", "inode"])
-def test_any_part_of_the_stat_makes_a_file_suspect(field: str) -> None:
-    assert diff([stat("a")], [stat("a", **{field: 2})]).modified == (stat("a", **{field: 2}),)
+def test_any_part_of_the_stat_makes_a_file_suspect(field: str, value: int) -> None:
+    changed = stat("a", **{field: value})
+    assert diff([stat("a")], [changed]).modified == (changed,)
 
 
-@pytest.mark.parametrize("paths", [["b", "a"], ["a", "a"]])
-def test_a_stream_out_of_order_is_refused(paths: list[str]) -> None:
-    with pytest.raises(ValueError, match="ascend"):
-        diff([], [stat(path) for path in paths])
-    with pytest.raises(ValueError, match="ascend"):
-        diff([stat(path) for path in paths], [])
+@pytest.mark.parametrize("paths", ["ba", "aa", "aca"])
+def test_a_list_that_does_not_ascend_is_refused(paths: str) -> None:
+    files = [stat(path) for path in paths]
+    for known, found in ((files, []), ([], files)):
+        with pytest.raises(ValueError, match="paths must ascend: 'a' after"):
+            diff(known, found)
 
 
 def test_the_order_is_that_of_sqlite() -> None:

@@ -194,7 +194,11 @@ def test_the_fingerprint_changes_with_every_kind_of_rule(tmp_path: Path) -> None
     prints.append(rules_of(tmp_path, app={"userIgnoreFilters": ["b/"]}).fingerprint)
     prints.append(rules_of(tmp_path, files=FilesSettings(exclude=("c/",))).fingerprint)
     prints.append(rules_of(tmp_path, files=FilesSettings(include=("c/",))).fingerprint)
+    prints += [
+        rules_of(tmp_path, files=FilesSettings(sources=of)).fingerprint for of in ((".py",), (".py", ".rs"))
+    ]
     assert len(set(prints)) == len(prints)
+    assert {len(one) for one in prints} == {16}
     assert rules_of(tmp_path).fingerprint == rules_of(tmp_path).fingerprint
 
 

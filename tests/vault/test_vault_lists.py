@@ -26,6 +26,9 @@ from vault_indexer.vault.watch import remote_file_system
         (["Old/"], "Old/a.md", True),
         (["Old/"], "x/Old/a.md", False),
         (["Old"], "Older.md", True),
+        (["/q/"], "a/y.md", False),
+        (["/^b/", "/c$/"], "abc", True),
+        (["/^b/", "/^c/"], "abc", False),
         (["A/", "Old/"], "Old/a.md", True),
         (["/a.c/"], "x/abc.md", True),
         (["/^a/"], "x/a.md", False),
@@ -89,6 +92,13 @@ def said_of_app(vault: Path) -> list[str]:
             [
                 "line 2|'/(?=a)/'|lookahead ((?=…) is not supported in a regular expression",
                 "line 4|'/(?=c)/'|lookahead ((?=…) is not supported in a regular expression",
+            ],
+        ),
+        (
+            b'{"userIgnoreFilters": [\n"/(?=a)/",\n"\\u002f(?=c)/"]}',
+            [
+                "line 2|'/(?=a)/'|lookahead ((?=…) is not supported in a regular expression",
+                "userIgnoreFilters|'/(?=c)/'|lookahead ((?=…) is not supported in a regular expression",
             ],
         ),
         (
@@ -165,6 +175,8 @@ def test_a_mistake_in_a_list_names_its_line_and_shows_eighty_characters_of_it() 
         ("a.b/c.md", False, Decision.INDEX),
         ("a.PY", False, Decision.INDEX),
         ("a.pyx", False, Decision.LINK_ONLY),
+        ("a.rs", False, Decision.LINK_ONLY),
+        ("drafts/a.py", False, Decision.IGNORE),
         ("a.py.png", False, Decision.LINK_ONLY),
         ("", True, Decision.INDEX),
     ],
@@ -172,7 +184,8 @@ def test_a_mistake_in_a_list_names_its_line_and_shows_eighty_characters_of_it() 
 def test_temporary_names_are_ignored_and_suffixes_of_sources_indexed(
     path: str, is_dir: bool, decision: Decision
 ) -> None:
-    assert IgnoreRules(sources=(".py",)).decide(path, is_dir=is_dir) is decision
+    rules = IgnoreRules(sources=(".py",), exclude=(compile_ignore_list(["drafts/"]),))
+    assert rules.decide(path, is_dir=is_dir) is decision
 
 
 def test_a_note_counts_where_each_list_of_inclusions_selects_it() -> None:
@@ -232,6 +245,10 @@ def mount(point: str, kind: str) -> str:
         ("/v/a", mount("/v", "fuse.sshfs"), "fuse.sshfs"),
         ("/v/a", mount("/v", "fuse.ext4"), None),
         ("/v/a", mount("/v", "fuse"), None),
+        ("/v/a", mount("/v", "sshfs"), None),
+        ("/v/a", mount("/", "9p"), "9p"),
+        ("/v/a", mount("/v/a\\040", "nfs"), None),
+        ("/v/e\nf/x", mount("/v/e\\012f", "cifs"), "cifs"),
         ("/v/a", mount("/v", "other.sshfs"), None),
         ("/v/a", mount("/v", "nfs.x"), "nfs.x"),
         ("/v/a b", mount("/v/a\\040b", "nfs"), "nfs"),

@@ -1,51 +1,69 @@
-"""What the watcher does by the clock, with clocks and file systems of the test's choice: no waiting."""
+"""What the watcher does by the clock, with clocks, mounts and sources of the test's choice: no waiting."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
 from pathlib import Path
+from typing import Self
 
-from vault_indexer.config.settings import WatchSettings
-from vault_indexer.vault import Batch, DirtySet, IgnoreRules, SystemHooks, VaultWatcher
+import pytest
+
+from vault_indexer.config.settings import FilesSettings, WatchSettings
+from vault_indexer.vault import (
+    Batch,
+    DirtySet,
+    IgnoreRules,
+    SystemHooks,
+    VaultWatcher,
+    WatchMode,
+    load_ignore_rules,
+)
 from vault_indexer.vault.sources import Sink
-from vault_indexer.vault.watch import remote_file_system
 
 
-class QuietSource:
-    """A source that never has anything to tell; written once for all tests of supervision."""
+class Quiet:
+    """A source with nothing to tell; it fails to start where it is told to."""
 
-    def __init__(self) -> None:
-        self.dead = False
+    def __init__(self, error: OSError | None) -> None:
+        self.error = error
+        self.stops = 0
+        self.reason = ""
 
     def start(self) -> None:
-        return
+        if self.error is not None:
+            raise self.error
 
     def stop(self) -> None:
-        return
+        self.stops += 1
 
     def fault(self) -> str:
-        return "the watching thread has ended" if self.dead else ""
+        return self.reason
 
 
 class World:
-    """Clocks that stand still until moved, and the sources that were opened."""
+    """A watcher whose clocks, mounts and sources are the test's."""
 
-    def __init__(
-        self, vault: Path, settings: WatchSettings, mounts: str = "", dirty: DirtySet | None = None
-    ) -> None:
-        self.now = 1000.0
-        self.wall = 5000.0
-        self.opened: list[QuietSource] = []
-        hooks = SystemHooks(
-            monotonic=lambda: self.now, wall=lambda: self.wall, mounts=lambda: mounts, source=self._open
-        )
-        self.watcher = VaultWatcher(vault, IgnoreRules(), settings, hooks, dirty)
+    def __init__(self, vault: Path, settings: WatchSettings | None = None, mounts: str = "") -> None:
+        self.now, self.wall = 1000.0, 5000.0
+        self.error: OSError | None = None
+        self.opened: list[Quiet] = []
+        self.given: list[tuple[Path, object, object]] = []
+        hooks = SystemHooks(lambda: self.now, lambda: self.wall, lambda: 7, lambda: mounts, self._open)
+        self.settings = settings or WatchSettings()
+        self.dirty = DirtySet(self.settings, lambda: self.now)
+        self.watcher = VaultWatcher(vault, IgnoreRules(), self.settings, hooks, self.dirty)
+
+    def _open(self, vault: Path, rules: object, sink: Sink, limit: Callable[[], int | None]) -> Quiet:
+        self.sink = sink
+        self.given.append((vault, rules, limit()))
+        self.opened.append(Quiet(self.error))
+        return self.opened[-1]
+
+    def start(self) -> Self:
         self.watcher.start()
         first = self.watcher.next_batch(0.0)
-        assert first is not None
-        assert first.reason == "start"
-
-    def _open(self, _vault: Path, _rules: object, sink: Sink, _limit: object) -> QuietSource:
-        self.sink = sink
-        self.opened.append(QuietSource())
-        return self.opened[-1]
+        assert first is not None and first.reason.endswith("start")
+        return self
 
     def after(self, seconds: float, wall: float | None = None) -> Batch | None:
         self.now += seconds
@@ -53,8 +71,163 @@ class World:
         return self.watcher.next_batch(0.0)
 
 
+def test_how_changes_are_noticed_is_told(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    assert world.watcher.mode == WatchMode("stopped", "")
+    assert world.watcher.next_batch(60.0) is None, "it does not run"
+    world.start()
+    assert world.watcher.mode == WatchMode("native", "")
+    ((vault, _, limit),) = world.given
+    assert (vault, limit) == (tmp_path.resolve(), 7)
+    world.watcher.stop()
+    assert world.watcher.mode == WatchMode("stopped", "")
+    assert world.opened[0].stops == 1
+    assert world.watcher.next_batch(60.0) is None
+
+
+def test_a_vault_that_cannot_be_watched_is_polled_with_the_reason(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.error = OSError(28, "no space left")
+    world.start()
+    assert world.watcher.mode == WatchMode("poll", "the system cannot watch the vault: no space left")
+    world.error = OSError("odd")
+    world.watcher.use_rules(IgnoreRules())
+    assert world.watcher.mode == WatchMode("poll", "the system cannot watch the vault: odd")
+    missing = World(tmp_path / "none")
+    missing.start()
+    assert (missing.watcher.mode, missing.opened) == (WatchMode("native", "the vault is not there"), [])
+
+
+def test_a_vault_that_goes_and_comes_back_is_looked_at_both_times(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    world = World(vault)
+    world.start()
+    vault.rmdir()
+    assert world.after(0.9) is None, "it is looked at once a second"
+    assert world.after(0.1) is None
+    batch = world.after(1.0)
+    assert batch is not None
+    assert (batch.scan_all, batch.reason) == (True, "the vault's folder is gone")
+    assert world.watcher.mode.reason == "the vault is not there"
+    assert world.opened[0].stops == 1
+    vault.mkdir()
+    world.after(1.0)
+    batch = world.after(1.0)
+    assert batch is not None
+    assert batch.reason == "the vault's folder is new"
+    assert len(world.opened) == 2
+    assert world.after(5.0) is None
+
+
+def test_hints_that_were_lost_are_repaired_at_once(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.start()
+    world.opened[0].reason = "overflow"
+    world.sink.events_lost("overflow")
+    world.watcher.flush()
+    batch = world.after(0.0)
+    assert batch is not None
+    assert (batch.scan_all, batch.reason) == (True, "overflow")
+    assert len(world.opened) == 2
+
+
+def test_new_rules_reach_the_source_and_everything_is_looked_at(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    rules = IgnoreRules(fingerprint="new")
+    world.watcher.use_rules(rules)
+    assert world.opened == [], "it does not run yet"
+    world.start()
+    newer = IgnoreRules(fingerprint="newer")
+    world.watcher.use_rules(newer)
+    assert [given[1] for given in world.given] == [rules, newer]
+    batch = world.after(0.0)
+    assert batch is not None
+    assert (batch.scan_all, batch.reason) == (True, "the rules changed")
+
+
+@pytest.mark.parametrize(("scan_s", "interval"), [(0.0, 100), (10.0, 100), (20.0, 200)])
+def test_polling_takes_a_tenth_of_the_time_at_most(tmp_path: Path, scan_s: float, interval: float) -> None:
+    world = World(tmp_path, WatchSettings(mode="poll", poll_s=100, rescan_s=3600))
+    world.start()
+    world.watcher.record_scan_time(scan_s)
+    assert world.after(interval - 1.5) is None
+    batch = world.after(1.5)
+    assert batch is not None
+    assert batch.reason == "poll"
+
+
+@pytest.mark.parametrize(
+    ("tell", "batch"),
+    [
+        (lambda sink: sink.file_changed("a.md"), Batch(dirty=frozenset({"a.md"}), reason="files changed")),
+        (lambda sink: sink.file_changed(".git/a.md"), None),
+        (lambda sink: sink.file_changed("a.md~"), None),
+        (
+            lambda sink: sink.file_changed(".indexer.toml"),
+            Batch(control=frozenset({".indexer.toml"}), reason="files changed"),
+        ),
+        (
+            lambda sink: sink.folder_appeared("d"),
+            Batch(scan_folders=frozenset({"d"}), reason="files changed"),
+        ),
+        (lambda sink: sink.folder_appeared(".git"), None),
+        (lambda sink: sink.folder_gone(".git"), None),
+    ],
+)
+def test_what_the_rules_do_not_ignore_becomes_a_hint(
+    tmp_path: Path, tell: Callable[[Sink], None], batch: Batch | None
+) -> None:
+    world = World(tmp_path)
+    world.start()
+    tell(world.sink)
+    assert world.after(0.5) == batch
+
+
+@pytest.mark.parametrize(
+    ("tell", "reason"),
+    [
+        (lambda sink: sink.file_changed(".indexerignore"), ".indexerignore changed"),
+        (lambda sink: sink.file_changed(".obsidian/app.json"), ".obsidian/app.json changed"),
+        (lambda sink: sink.folder_gone("d"), "a folder was moved or deleted"),
+    ],
+)
+def test_what_may_concern_any_file_is_a_scan_of_all(
+    tmp_path: Path, tell: Callable[[Sink], None], reason: str
+) -> None:
+    world = World(tmp_path)
+    world.start()
+    tell(world.sink)
+    found = world.after(0.5)
+    assert found is not None
+    assert (found.scan_all, found.reason) == (True, reason)
+
+
+def test_a_pattern_for_folders_silences_folders_and_no_file_of_that_name(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    (tmp_path / ".indexerignore").write_text("Drafts/\n")
+    world.watcher.use_rules(load_ignore_rules(tmp_path, FilesSettings()))
+    world.start()
+    world.sink.folder_appeared("Drafts")
+    world.sink.folder_gone("Drafts")
+    world.sink.file_changed("Drafts/a.md")
+    assert world.watcher.pending == 0
+    world.sink.file_changed("Drafts")
+    assert world.after(0.5) == Batch(dirty=frozenset({"Drafts"}), reason="files changed")
+
+
+def test_saves_are_taken_while_a_batch_is_dealt_with(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.start()
+    world.sink.file_changed("a.md")
+    assert world.watcher.pop_batch() == frozenset()
+    world.now += 0.5
+    assert world.watcher.pop_batch() == {"a.md"}
+    assert world.watcher.pending == 0
+
+
 def test_nothing_happens_by_itself_until_the_regular_check(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings(rescan_s=100))
+    world = World(tmp_path, WatchSettings(rescan_s=100)).start()
     for _ in range(9):
         assert world.after(11) is None
     assert world.after(2) is None  # the debounce begins
@@ -66,7 +239,7 @@ def test_nothing_happens_by_itself_until_the_regular_check(tmp_path: Path) -> No
 
 
 def test_a_suspended_machine_scans_all(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings())
+    world = World(tmp_path).start()
     assert world.after(2, wall=31) is None
     assert world.after(2, wall=33) is None  # it has seen the jump; the debounce begins
     batch = world.after(2)
@@ -78,35 +251,23 @@ def test_a_suspended_machine_scans_all(tmp_path: Path) -> None:
 
 
 def test_a_dead_source_is_replaced(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings())
-    world.opened[0].dead = True
+    world = World(tmp_path).start()
+    world.opened[0].reason = "the watching thread has ended"
     assert world.after(1.5) is None
     assert (world.after(1) or Batch()).reason == "the watching thread has ended"
     assert len(world.opened) == 2
 
 
-def test_polling_keeps_to_a_tenth_of_the_time(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings(mode="poll", poll_s=30))
-    assert world.opened == []
-    assert world.watcher.mode.name == "poll"
-    world.watcher.record_scan_time(0.5)
-    assert world.after(29) is None
-    assert (world.after(2) or Batch()).reason == "poll"
-    world.watcher.record_scan_time(20.0)
-    assert world.after(190) is None
-    assert (world.after(15) or Batch()).reason == "poll"
-
-
 def test_a_network_file_system_is_polled_unless_told_otherwise(tmp_path: Path) -> None:
     mounts = f"/dev/sda1 / ext4 rw 0 0\nnas:/export {tmp_path} nfs4 rw 0 0\n"
-    world = World(tmp_path, WatchSettings(), mounts)
+    world = World(tmp_path, mounts=mounts).start()
     assert world.watcher.mode.name == "poll"
     assert "nfs4" in world.watcher.mode.reason
-    assert World(tmp_path, WatchSettings(mode="native"), mounts).watcher.mode.name == "native"
+    assert World(tmp_path, WatchSettings(mode="native"), mounts).start().watcher.mode.name == "native"
 
 
 def test_polling_tries_to_watch_again(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings(mode="poll", poll_s=30, rescan_s=100))
+    world = World(tmp_path, WatchSettings(mode="poll", poll_s=30, rescan_s=100)).start()
     for _ in range(12):
         world.after(10)
     assert world.watcher.mode.name == "poll"
@@ -114,9 +275,8 @@ def test_polling_tries_to_watch_again(tmp_path: Path) -> None:
 
 
 def test_a_batch_counts_until_it_was_read(tmp_path: Path) -> None:
-    dirty = DirtySet(WatchSettings())
-    world = World(tmp_path, WatchSettings(), dirty=dirty)
-    watcher = world.watcher
+    world = World(tmp_path).start()
+    watcher, dirty = world.watcher, world.dirty
     with dirty.reading(frozenset({""})):
         assert len(dirty) == 1
     assert len(dirty) == 0
@@ -134,7 +294,7 @@ def test_a_batch_counts_until_it_was_read(tmp_path: Path) -> None:
 
 
 def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
-    world = World(tmp_path, WatchSettings())
+    world = World(tmp_path).start()
     world.sink.file_changed("a.md")
     assert world.watcher.next_batch(0.0) is None
     assert world.watcher.pending == 1
@@ -142,33 +302,3 @@ def test_flush_and_request_scan_do_not_wait(tmp_path: Path) -> None:
     assert (world.watcher.next_batch(0.0) or Batch()).dirty == {"a.md"}
     world.watcher.request_scan("asked")
     assert (world.watcher.next_batch(0.0) or Batch()).reason == "asked"
-
-
-def test_the_innermost_mount_decides() -> None:
-    mounts = (
-        "/dev/sda1 / ext4 rw 0 0\n"
-        "nas:/x /mnt/nas nfs rw 0 0\n"
-        "/dev/sdb1 /mnt/nas/local ext4 rw 0 0\n"
-        "me@h: /mnt/my\\040box fuse.sshfs rw 0 0\n"
-        "gocryptfs /mnt/safe fuse.gocryptfs rw 0 0\n"
-        "short\n"
-    )
-    kinds = {
-        place: remote_file_system(Path(place), mounts)
-        for place in (
-            "/home/x",
-            "/mnt/nas/v",
-            "/mnt/nas/local/v",
-            "/mnt/nasty",
-            "/mnt/my box/v",
-            "/mnt/safe/v",
-        )
-    }
-    assert kinds == {
-        "/home/x": None,
-        "/mnt/nas/v": "nfs",
-        "/mnt/nas/local/v": None,
-        "/mnt/nasty": None,
-        "/mnt/my box/v": "fuse.sshfs",
-        "/mnt/safe/v": None,
-    }

@@ -23,7 +23,7 @@ from vault_indexer.vault import (
     is_sync_conflict,
     scan,
 )
-from vault_indexer.vault.files import evicted_by_flags
+from vault_indexer.vault.files import evicted_by_flags, is_utf8_name
 from vault_indexer.vault.ignore import compile_ignore_list
 from vault_indexer.vault.walk import Entry, SystemFiles, walk_folders
 
@@ -62,6 +62,7 @@ def test_kinds_and_conflict_copies() -> None:
     assert kind_of("md") is FileKind.ATTACHMENT
     assert is_sync_conflict("a/N.sync-conflict-20240101-101010-ABCDEFG.md")
     assert not is_sync_conflict("a.sync-conflict-x/N.md")
+    assert is_utf8_name("é 土.md") and not is_utf8_name("caf\udce9.md")
 
 
 def test_names_keep_the_file_systems_spelling(tmp_path: Path) -> None:

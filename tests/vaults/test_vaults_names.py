@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -93,3 +94,9 @@ def test_other_vaults_end_the_problem_of_the_configuration() -> None:
     assert (vaults.problem, vaults.names) == ("not read", ("a",))
     vaults.replace([Shut("c"), Shut("b")], Settings())
     assert (vaults.problem, vaults.names) == ("", ("b", "c"))
+
+
+def test_a_vault_alone_is_called_by_its_folder() -> None:
+    opened = cast("VaultService", SimpleNamespace(vault=Path("/home/My Notes")))
+    assert (Vaults.of(opened).names, Vaults.of(opened, "d").names) == (("my-notes",), ("d",))
+    assert Vaults.of(opened).service() is opened

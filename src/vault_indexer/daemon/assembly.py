@@ -21,7 +21,6 @@ from vault_indexer.errors import (
 from vault_indexer.index.build import BuildSpec, Pool, build_next
 from vault_indexer.index.compatibility import (
     WEIGHTS_BLOB,
-    Compatibility,
     StrategiesInUse,
     check_compatibility,
     manifest_for,
@@ -178,16 +177,13 @@ class Assembly:
         settings = self.settings.model_copy(update={"chunking": chunking})
         return make_chunker(settings, LazyEmbedder(self.load_embedder), strategy=strategy)
 
-    def config_files(self) -> tuple[Path, ...]:
-        return self.files
-
     def with_reloaded_config(self) -> Assembly:
         """The same with the configuration read again; the index stays where it is."""
         return replace(self, settings=self.reload().settings)
 
     def open_generation(self, generation: Generation) -> OpenGeneration:
         """Open and heal; edits go on by what the generation was built with."""
-        fit = self._fit(generation)
+        fit = check_compatibility(generation, self.settings)
         settings = settings_of(fit.manifest, self.settings)
         try:
             weights = stored_weights(generation)
@@ -242,7 +238,7 @@ class Assembly:
     def reconfigure(self, opened: OpenGeneration) -> OpenGeneration:
         worker = self._reconfigure_workers(opened)
         searcher = opened.reader.searcher.with_settings(self.settings.search)
-        fit = self._fit(opened.generation)
+        fit = check_compatibility(opened.generation, self.settings)
         reader = replace(opened.reader, searcher=searcher)
         advice = self._advice(opened.writer.holder, fit.manifest)
         return replace(
@@ -267,7 +263,7 @@ class Assembly:
         return self.make_pool(worker, PoolPlan.of(worker.settings.index, is_slow_model=slow).workers)
 
     def open_to_read(self, generation: Generation) -> IndexReader:
-        settings = settings_of(self._fit(generation).manifest, self.settings)
+        settings = settings_of(check_compatibility(generation, self.settings).manifest, self.settings)
         embedder = make_embedder(settings, stored_weights(generation))
         holder = SnapshotHolder()
         holder.publish(open_to_read(generation, embedder.model.key, embedder.model.dimension))
@@ -338,7 +334,7 @@ class Assembly:
         return scan(self.vault, rules, max_file_bytes=self.settings.files.max_file_bytes)
 
     def _spec(self, model: EmbeddingModel, weights: bytes | None, *, words_first: bool) -> BuildSpec:
-        plain = replace(self._plain_model(), dimension=model.dimension)
+        plain = replace(model_for(self.settings.embedding.unweighted()), dimension=model.dimension)
         name = TokenWeights.from_bytes(weights).name if weights is not None else ""
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
         manifest = partial(manifest_for, self.settings, plain, name)
@@ -363,15 +359,9 @@ class Assembly:
             return own
         return IndexDir(self.shared_root)
 
-    def _fit(self, generation: Generation) -> Compatibility:
-        return check_compatibility(generation, self.settings)
-
-    def _plain_model(self) -> EmbeddingModel:
-        return model_for(self.settings.embedding.unweighted())
-
 
 def _at_lowest(settings: Settings) -> Settings:
-    """The same, for work that nobody waits for."""
+    """The same at the lowest priority."""
     return settings.model_copy(update={"index": settings.index.model_copy(update={"nice": LOWEST_PRIORITY})})
 
 

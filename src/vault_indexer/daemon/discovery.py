@@ -238,7 +238,7 @@ def _parse(path: Path) -> DaemonInfo | None:
     if not isinstance(pid, int) or pid <= 0 or not all(isinstance(text, str) for text in texts):
         return None
     url, token, vault, started = texts
-    # A token is sent to nobody but this machine, whatever the file says.
+    # A token is sent only to this machine, whatever the file says.
     return (
         DaemonInfo(pid, url, token, vault, started, _texts(command)) if url.startswith(_URL_PREFIX) else None
     )

@@ -15,7 +15,7 @@ from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.lock import IndexLock
-from vault_indexer.daemon.situation import Clock, RecentNotices
+from vault_indexer.daemon.state import Clock, RecentNotices
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
 from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.errors import (

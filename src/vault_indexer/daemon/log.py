@@ -179,7 +179,7 @@ def logging_to(path: Path | None) -> Iterator[None]:
 
     With a file, whatever this process and its worker processes write to standard output and standard error
     goes through the log as well, so that it is bounded, too. Afterwards both lead where they led before, or,
-    if nobody reads there any more, to nothing. A VaultIndexerError that ends the block is logged.
+    if it has no reader any more, to nothing. A VaultIndexerError that ends the block is logged.
     """
     target = RotatingLog(path) if path else logging.StreamHandler()
     target.setFormatter(logging.Formatter(FORMAT))

@@ -5,16 +5,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from functools import partial
 
 from vault_indexer.config import keys_to_restart_for
 from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.config_watch import ConfigWatch
-from vault_indexer.daemon.faults import STALLED_S, ActiveFaults, Cause, StallWatch
-from vault_indexer.daemon.index_guard import IndexFolderGuard
-from vault_indexer.daemon.lock import IndexLock
+from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
 from vault_indexer.daemon.loop_request import (
     STOPPED,
     BuildRequest,
@@ -22,9 +19,8 @@ from vault_indexer.daemon.loop_request import (
     LoopRequest,
     RequestQueue,
 )
-from vault_indexer.daemon.pause import PAUSED, Pause
 from vault_indexer.daemon.retry import Retry
-from vault_indexer.daemon.situation import LoopState
+from vault_indexer.daemon.state import PAUSED, ActiveFaults, Cause, DaemonState, Pause, StallWatch
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.daemon.tasks.compaction import CompactionTask, MergeTask
 from vault_indexer.daemon.tasks.embedding import EmbeddingTask
@@ -32,8 +28,7 @@ from vault_indexer.daemon.tasks.rebuild import RebuildResult, RebuildTask
 from vault_indexer.daemon.tasks.rechunk import QuarantineRetry, RechunkTask
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
 from vault_indexer.daemon.tasks.upgrade import UpgradeRules, UpgradeTask
-from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep
-from vault_indexer.daemon.tasks.words import WordsTask
+from vault_indexer.daemon.tasks.upkeep import BackgroundTask, RemoteFollower, Upkeep, WordsTask
 from vault_indexer.errors import DamagedError, UnavailableError, VaultIndexerError
 from vault_indexer.extensions import offered
 from vault_indexer.index.plan import Applied
@@ -41,7 +36,6 @@ from vault_indexer.index.workers.budget import upkeep_limits
 from vault_indexer.model import Progress, VectorUpgrade
 from vault_indexer.search import warm_in_background
 from vault_indexer.store import index_errors
-from vault_indexer.text.phrases import quantity
 from vault_indexer.vault.coalesce import Batch
 from vault_indexer.vault.ignore import IGNORE_FILE, OBSIDIAN_APP_FILE
 from vault_indexer.vault.walk import Scan
@@ -68,8 +62,8 @@ class Pace:
 class IndexLoop:
     """The daemon's one thread that writes the index: it waits for changes, indexes them, and rebuilds.
 
-    DaemonSession owns it and calls `run` in a thread of its own. Other threads read `state`, which is
-    replaced as a whole, and call the methods that say "Any thread". An edit that fails is logged and tried
+    DaemonSession owns it and calls `run` in a thread of its own. Other threads call the methods that
+    say "Any thread". An edit that fails is logged and tried
     again (see DirtySet); no error of a step ends the loop. Edits come before background tasks, and a pause
     holds all of them between two notes. Whenever `pending` is 0 and no notice says otherwise, the index
     equals the vault.
@@ -85,7 +79,7 @@ class IndexLoop:
         budget: SharedBudget | None = None,
     ) -> None:
         assembly = vault_sync.assembly
-        self.state = LoopState(reasons=reasons)
+        self._published = DaemonState(reasons=reasons)
         self._vault_sync = vault_sync
         self._watcher = watcher
         self._pace = pace or Pace()
@@ -121,7 +115,7 @@ class IndexLoop:
         )
         self._requests = RequestQueue()
         self._index_guard = IndexFolderGuard(assembly.index_dir, lock)
-        self._config = ConfigWatch(assembly.config_files())
+        self._config = ConfigWatch(assembly.files)
         self._started_with = assembly.settings
         self._lists = ConfigWatch(assembly.vault / name for name in (IGNORE_FILE, OBSIDIAN_APP_FILE))
         self._tasks_retry = Retry(_TASKS_RETRY_S, _TASKS_RETRY_LATEST_S, clock, self._root)
@@ -142,11 +136,6 @@ class IndexLoop:
     def paused(self) -> bool:
         """Whether the user has paused indexing. Any thread."""
         return self._pause.active
-
-    @property
-    def paused_until(self) -> datetime | None:
-        """When the pause ends by itself; None where it does not, or where there is none. Any thread."""
-        return self._pause.until
 
     @property
     def upgrade(self) -> VectorUpgrade | None:
@@ -217,14 +206,14 @@ class IndexLoop:
 
     def _publish(self) -> None:
         """Make the state known to the other threads."""
-        faults = self._faults.texts
         catching_up = self._rebuild.catching_up and self._dirty.left
-        self.state = LoopState(
+        self._published = DaemonState(
             building=self._index_deleted or (self._rebuild.busy and not catching_up),
             progress=self._rebuild.progress,
             reasons=self._rebuild.reasons,
             vault_problem=self._vault_sync.degraded,
-            faults=faults,
+            faults=self._faults.texts,
+            indexing_fault=self._faults.get(Cause.INDEXING),
             task_faults=tuple(fault for task in self._tasks for fault in task.faults),
             unwritable=self._faults.any_degraded(),
             happened=tuple(self._happened),
@@ -234,40 +223,33 @@ class IndexLoop:
 
     def pending(self) -> int:
         """Changes heard of, being read, failed, held, or not yet published where the index is. Any thread."""
-        return len(self._dirty) + self.unpublished
+        return len(self._dirty) + self._unpublished()
 
-    @property
-    def is_indexing(self) -> bool:
-        """Whether notes are known that are not indexed as they are. Any thread."""
-        return bool(self._dirty.left or self._dirty.failed or self._dirty.aside.untried)
-
-    @property
-    def unpublished(self) -> int:
-        """Commits with which the server does not answer yet that the index is published to. Any thread."""
+    def _unpublished(self) -> int:
         return sum(follower.behind() for follower in self._remote)
 
-    def stalled_s(self) -> float:
-        """Seconds for which the pending changes have made no progress; 0 while they do, and from the moment
-        of a pause, even where a step hangs in which the loop learns nothing of it. Any thread."""
-        return 0.0 if self.paused else self._stall.stalled_s()
-
-    def wait_reason(self) -> str:
-        """What the pending changes wait for. Any thread."""
-        state, held = self.state, self._dirty.held
-        if state.vault_problem:
-            return f"the vault ({state.vault_problem})"
-        if state.building:
-            return "the index to be built"
-        if failure := self._faults.get(Cause.INDEXING):
-            return f"the next try ({failure})"
-        if state.step_began is not None and self._clock() - state.step_began >= STALLED_S:
-            return "a worker process that does not answer"
-        if held:
-            return f"{quantity(held, 'deletion')} held back, in case the files come back"
-        if self.unpublished:
-            faults = [fault for follower in self._remote for fault in follower.faults]
-            return faults[0] if faults else "the server to which the index is published"
-        return "files that are still being written"
+    @property
+    def state(self) -> DaemonState:
+        """What the loop has published, and what is counted now. Any thread."""
+        published, current, dirty = self._published, self._vault_sync.current, self._dirty
+        paused = self._pause.active
+        began = published.step_began
+        return replace(
+            published,
+            has_index=current is not None,
+            unread=self._vault_sync.unread,
+            pending=self.pending(),
+            held=dirty.held,
+            unpublished=self._unpublished(),
+            publishing_fault=next((fault for follower in self._remote for fault in follower.faults), ""),
+            is_indexing=bool(dirty.left or dirty.failed or dirty.aside.untried),
+            paused=paused,
+            paused_until=self._pause.until,
+            # From the moment of a pause, even where a step hangs in which the loop learns nothing of it.
+            stalled_s=0.0 if paused else self._stall.stalled_s(),
+            step_s=0.0 if began is None else self._clock() - began,
+            advice="" if current is None else current.advice,
+        )
 
     def _report(self, error: Exception) -> None:
         """Name what has failed until all that failed is indexed."""
@@ -349,7 +331,7 @@ class IndexLoop:
         if not loss or self._stopping:
             return
         log.error("%s: it is built again", loss)
-        self._end_rewriting()
+        self._rewriting.end()
         self._rebuild.kill()
         try:
             self._index_guard.restore(loss)
@@ -377,7 +359,7 @@ class IndexLoop:
         user does not want now, or compare the vault with an index that does not follow it."""
         if not self._pause.active:
             return
-        self._end_rewriting()
+        self._rewriting.end()
         self._rebuild.hold(True)
         while self._pause.active and not self._stopping:
             self._publish()
@@ -386,10 +368,6 @@ class IndexLoop:
         self._step_began = self._clock()
         self._stall.observe(0)
         self._rebuild.hold(False)
-
-    def _end_rewriting(self) -> None:
-        """End the tasks that rewrite parts of the index: what they read may no longer be wanted."""
-        self._rewriting.end()
 
     def _refuse_requests(self) -> None:
         self._rebuild.refuse(UnavailableError(PAUSED))
@@ -411,7 +389,7 @@ class IndexLoop:
             self._dirty.fail_taken()  # the build reads the whole vault
             return
         if batch.control:
-            self._end_rewriting()  # what it writes could be what the rules now exclude
+            self._rewriting.end()  # what it writes could be what the rules now exclude
             self._use_assembly(self._vault_sync.assembly)
         if batch.first:
             self._sync(batch.first)

@@ -16,7 +16,7 @@ from vault_indexer.daemon.assembly import Assembly
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.loop import IndexLoop, Pace
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest
-from vault_indexer.daemon.situation import Clock, RecentNotices, Situation
+from vault_indexer.daemon.state import Clock, RecentNotices
 from vault_indexer.daemon.sync import VaultSync, status_of
 from vault_indexer.daemon.tasks.embedding import missing_vectors_notice
 from vault_indexer.daemon.tasks.shared_budget import SharedBudget
@@ -100,7 +100,7 @@ class DaemonSession:
             raise UnavailableError(STOPPED)
         current = self._vault_sync.current
         if current is None:
-            raise IndexUnusableError(f"the index is not ready yet: {self._situation().build_text}")
+            raise IndexUnusableError(f"the index is not ready yet: {self._loop.state.build_text}")
         return current.reader
 
     def pending(self) -> int:
@@ -112,10 +112,10 @@ class DaemonSession:
         return 0 if unread is None else max(1, unread.left)
 
     def notices(self) -> tuple[str, ...]:
-        situation, current = self._situation(), self._vault_sync.current
+        state, current = self._loop.state, self._vault_sync.current
         missing = () if current is None else missing_vectors_notice(current.writer.holder)
-        recent = self._recent.to_show(filter(None, (*situation.loop.happened, situation.advice)))
-        return (*situation.under_way, *missing, *recent, *situation.wrong)
+        recent = self._recent.to_show(filter(None, (*state.happened, state.advice)))
+        return (*state.under_way, *missing, *recent, *state.wrong)
 
     @property
     def failure(self) -> VaultIndexerError | None:
@@ -149,16 +149,15 @@ class DaemonSession:
         return request.answer.result()
 
     def status(self) -> StatusReport:
-        situation = self._situation()
-        until = situation.paused_until
+        state = self._loop.state
         return replace(
-            status_of(self._vault_sync, situation.name, situation.pending),
+            status_of(self._vault_sync, state.name, state.pending),
             watching=self._loop.watching,
-            detail=situation.detail,
-            progress=situation.reading_progress or situation.loop.progress or self._check_progress,
-            paused=situation.paused,
-            paused_until=iso_moment(until) if until else "",
-            unpublished=self._loop.unpublished,
+            detail=state.detail,
+            progress=state.reading_progress or state.progress or self._check_progress,
+            paused=state.paused,
+            paused_until=iso_moment(state.paused_until) if state.paused_until else "",
+            unpublished=state.unpublished,
             upgrade=self._loop.upgrade,
         )
 
@@ -195,19 +194,3 @@ class DaemonSession:
 
     def _record_check_progress(self, progress: Progress) -> None:
         self._check_progress = progress
-
-    def _situation(self) -> Situation:
-        loop, current = self._loop, self._vault_sync.current
-        stalled_s = loop.stalled_s()
-        return Situation(
-            loop.state,
-            has_index=current is not None,
-            unread=self._vault_sync.unread,
-            pending=self.pending(),
-            is_indexing=loop.is_indexing,
-            paused=self.paused,
-            paused_until=loop.paused_until,
-            stalled_s=stalled_s,
-            waits_for=loop.wait_reason() if stalled_s else "",
-            advice="" if current is None else current.advice,
-        )

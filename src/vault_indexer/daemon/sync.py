@@ -28,7 +28,7 @@ log = logging.getLogger("vault_indexer.daemon")
 EVERYTHING = frozenset({""})
 _CONFIRM_EVERY_S = 5.0
 _KEPT_AS = MappingProxyType({"note": Decision.INDEX, "linked": Decision.LINK_ONLY})
-"""What the rules have to say of a file that is indexed so."""
+"""The decision of the rules for a file in each state of the catalog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,7 +425,7 @@ class VaultSync:
 
     def purge_if_needed(self) -> None:
         """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations. Where
-        a reader stands in the way, the next call tries again."""
+        a reader prevents it, the next call tries again."""
         if self.current is None:
             return
         if self._to_purge:
@@ -437,7 +437,7 @@ class VaultSync:
 
 
 def _close_quietly(old: OpenGeneration) -> None:
-    """A generation that nobody will open again may be damaged: that is no reason to fail."""
+    """A generation that is not opened again may be damaged: that is no reason to fail."""
     try:
         with index_errors(old.generation.folder):
             old.close()

@@ -6,26 +6,76 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vault_indexer.config import Manifest
 from vault_indexer.errors import DiskFullError, ProcessError, ProviderError
 from vault_indexer.index.jobs import Finished, FinishJob, Job, Outcome, PrepareJob, catch_up_keywords
-from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import rebuild_vectors
 from vault_indexer.index.plan import count_notes, is_indexed, is_linkable, plan
 from vault_indexer.index.reading.prepare import FIRST_BYTES, Skipped, first_part
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.index.workers.pool import WorkerPool
 from vault_indexer.model import QUARANTINED, FileRow, Progress, RebuildReport, SkippedFile
+from vault_indexer.parse import VaultPaths, link_key, resolve
 from vault_indexer.store import Generation, IndexDir, index_errors
-from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote
+from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, ResolvedLink
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.system import EDIT_BYTES, batches, fsync_dir, fsync_file, size_of
 from vault_indexer.vault.walk import Scan
 
 if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
+
+
+# Resolves the links of the catalog, and resolves them again when files come and go.
+
+
+class Linker:
+    """Resolves links against the files of the vault, and knows which links a change of files affects.
+
+    IndexWriter and a build own one each, and call it from one thread. `add` and `remove` only record a
+    change; `relink` then resolves the affected links of the catalog again, within the transaction that stores
+    the change. After a transaction that failed the owner makes a new one: this one knows files that were not
+    stored.
+    """
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._initial_paths = list(paths)
+        self._affected: set[str] = set()
+
+    @cached_property
+    def _paths(self) -> VaultPaths:
+        """Made when the first note is written, or before by `load`: a command that only searches never needs
+        it."""
+        initial, self._initial_paths = self._initial_paths, []
+        return VaultPaths(initial)
+
+    def load(self) -> None:
+        """Do now what the first note would have to wait for: a second for 166,000 files."""
+        self._paths  # noqa: B018 - it is made by being read
+
+    def __call__(self, target: str, source: str) -> ResolvedLink:
+        """Where `target`, written in the note `source`, leads now."""
+        found = resolve(target, source, self._paths)
+        return ResolvedLink(link_key(target), found.path, bool(found.ambiguous))
+
+    def add(self, path: str) -> None:
+        self._affected.update(self._paths.add(path))
+
+    def remove(self, path: str) -> None:
+        self._affected.update(self._paths.remove(path))
+
+    def relink(self, writer: CatalogWriter) -> int:
+        """Resolve the stored links again that changes since the last call affect. Returns how many moved."""
+        keys, self._affected = self._affected, set()
+        return writer.relink(keys, self)
+
+    def relink_all(self, writer: CatalogWriter) -> int:
+        """Resolve all stored links again. Returns how many moved."""
+        return writer.relink(writer.link_keys(), self)
+
 
 BATCH_NOTES = 48
 TRIES = 2
@@ -207,7 +257,7 @@ def prepare_all(
     pool: Pool, jobs: Sequence[Job], on_other_result: Callable[[Outcome | Died], None] = lambda _result: None
 ) -> Iterator[PreparedNote | Skipped]:
     """Every note of the jobs, prepared or skipped, in order of completion. Other jobs than those are done
-    beside, and `on_other_result` is called with each result.
+    too, and `on_other_result` is called with each result.
 
     A job whose worker died is done again, a note at a time. A note is set aside once it took more processor
     time than it may, alone took more memory than it may, or alone ended two fresh workers. Raises

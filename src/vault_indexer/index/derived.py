@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
 from vault_indexer.errors import DiskFullError, IndexUnusableError
 from vault_indexer.index.build import Pool
-from vault_indexer.index.compaction import CompactionJob, discard_next_base, use_next_base
 from vault_indexer.index.jobs import (
     KeywordCompactionJob,
     KeywordsApplied,
@@ -21,6 +21,7 @@ from vault_indexer.index.jobs import (
 from vault_indexer.index.opening import (
     IndexPrefetch,
     apply_vector_changes,
+    base_of,
     open_vectors,
     rebuild_vectors,
     snapshot_of,
@@ -32,7 +33,52 @@ from vault_indexer.store.catalog import CatalogCache, CatalogReader, CatalogWrit
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
-from vault_indexer.system import trim_heap
+from vault_indexer.system import fsync_dir, replace_file, temporary_prefix, trim_heap
+
+# What a process of its own rewrites while edits go on: the base of the vectors, segments of the keywords.
+#
+# For a new base it reads one state of the catalog and writes `vectors.faiss.next`. The owner of the
+# generation then loads that file, adds what has changed since, and renames it to `vectors.faiss`. The
+# list of changes reaches back to the older of both bases until that is done, so a crash at any moment
+# leaves a base that can be used.
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionJob:
+    """Write all vectors that a catalog has now as the next base of its generation."""
+
+    generation: Generation
+    model: str
+    dimension: int
+
+    def run(self, _worker: object) -> None:
+        with CatalogReader(self.generation.catalog) as catalog:
+            made = base_of(catalog, self.model, self.dimension)
+        vectors.save_snapshot(made, self.generation.next_vectors)
+
+
+@dataclass(frozen=True, slots=True)
+class MergeJob:
+    """Merge the segments of the keyword index that its merge policy chooses, once."""
+
+    generation: Generation
+
+    def run(self, _worker: object) -> None:
+        KeywordIndex.open(self.generation.keywords, check=False).merge_segments()
+
+
+def use_next_base(generation: Generation) -> None:
+    """Put the next base, which is whole and on disk, in the place of the base. Raises OSError."""
+    replace_file(generation.next_vectors, generation.vectors)
+    fsync_dir(generation.folder)
+
+
+def discard_next_base(generation: Generation) -> None:
+    """Remove a next base, and what was written of one. Raises OSError."""
+    generation.next_vectors.unlink(missing_ok=True)
+    for path in generation.folder.glob(f"{temporary_prefix(generation.next_vectors)}*.tmp"):
+        path.unlink(missing_ok=True)
+
 
 # What follows the catalog's log of changes: vectors, the chunks that still wait for one, and words.
 #
@@ -106,7 +152,7 @@ class KeywordFollower:
         self._run(KeywordCompactionJob(self._generation))
 
     def note_result(self, result: Outcome | Died) -> None:
-        """What a KeywordsJob gave that was done beside others. Where it failed, the next call makes up."""
+        """Record the result of a KeywordsJob that ran among others. If it failed, `follow` runs another."""
         if isinstance(result, KeywordsApplied):
             self._applied_seq = result.seq
 
@@ -258,7 +304,7 @@ class DerivedIndices:
 
     def follow(self) -> None:
         """Apply the commits since the last call, then publish the state they made. A new vector base is made
-        here only where nobody has made one in the background for a long time."""
+        here only if none was made in the background for a long time."""
         if not self.is_behind:
             return
         catalog = self._read()

@@ -111,7 +111,7 @@ def make_embedder(settings: Settings, weights: bytes | None) -> Embedder:
 
 def start_pool(worker: WorkerSpec, size: int, slots: Slots | None = None) -> Pool:
     """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
-    first job. It works only while it has one of the `slots` (None: nobody shares them)."""
+    first job. It works only while it has one of the `slots` (None: they are not shared)."""
     index = worker.settings.index
     start = partial(start_worker, worker)
     limits = PoolPlan.of(index, is_slow_model=is_slow_model(worker.settings.embedding)).limits

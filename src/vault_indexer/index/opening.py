@@ -82,9 +82,9 @@ def open_vectors(
 ) -> OpenVectors:
     """Base file (or what `load` gives) and what changed since; all from the catalog where the file is damaged
     or does not fit."""
-    beside = ThreadPoolExecutor(1, "indexer-owed")
-    owed = beside.submit(_owed, generation, model)  # seconds within SQLite for 845,000 chunks
-    beside.shutdown(wait=False)
+    reading = ThreadPoolExecutor(1, "indexer-owed")
+    owed = reading.submit(_owed, generation, model)  # seconds within SQLite for 845,000 chunks
+    reading.shutdown(wait=False)
     embedded = catalog.embedded_keys()
     healed = ""
     try:

@@ -30,7 +30,7 @@ class Plan:
 
     def parts(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Plan]:
         """The plan in pieces that are committed one by one, so that a checkout of thousands of notes shows
-        as it goes and never stands in memory whole. A save waits for a piece: the next is twice as large, up
+        as it goes and is never in memory whole. A save waits for a piece: the next is twice as large, up
         to `PART_NOTES`, where one took less than a second, and half as large where it took more than two."""
         size, start = _FIRST_PART_NOTES, 0
         part = Plan(self.read[:size], self.linked, self.removed)

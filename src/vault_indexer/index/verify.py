@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
-from vault_indexer.index.linking import Linker
+from vault_indexer.index.build import Linker
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import QUARANTINED, FileRow, Problem, Progress

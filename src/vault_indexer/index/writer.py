@@ -7,11 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from vault_indexer.errors import ProviderError, UnavailableError
-from vault_indexer.index.build import Pool, prepare_all
+from vault_indexer.index.build import Linker, Pool, prepare_all
 from vault_indexer.index.compatibility import StrategiesInUse
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
-from vault_indexer.index.linking import Linker
 from vault_indexer.index.opening import IndexPrefetch
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.reading.prepare import Skipped
@@ -25,8 +24,8 @@ _BATCH_NOTES = 32
 _BATCH_TEXTS = 256
 KEPT = "kept as it was: it could not be read when the index was rebuilt"
 AT_ONCE = 64
-"""So many texts of an edit get their vectors with it where the model is slow: a note being written, not a
-checkout. At the 100 texts/s of a small model on one core that is the time a debounced save may take."""
+"""An edit gets this number of vectors with it where the model is slow: enough for a note being written, not
+for a checkout. At the 100 texts/s of a small model on one core that is the time a debounced save may take."""
 
 
 @dataclass(slots=True)
@@ -300,7 +299,7 @@ class IndexWriter:
         return edit
 
     def _at_once(self, notes: int) -> int | None:
-        """How many texts of an edit of so many notes are embedded before it is found (None: all)."""
+        """The number of texts that an edit of `notes` notes embeds before it is found (None: all)."""
         if not self._slow:
             return None
         return 0 if notes > _BATCH_NOTES or self.missing_vectors else AT_ONCE

@@ -24,7 +24,7 @@ class Batch:
 
     `control` names the rule and configuration files (see CONTROL_FILES) that may have changed: all of them
     with `scan_all`, for whatever was missed may have been an edit of the rules. `first` are the files saved
-    last, where there is much more: nobody who has just saved one wants to wait for the rest.
+    last, where there is much more: a user who has just saved one does not wait for the rest.
     """
 
     dirty: frozenset[str] = frozenset()
@@ -121,7 +121,7 @@ class Coalescer:
         """The batch, if it is due."""
         due = self.due()
         if due is None or due > now:
-            self._urgent = False  # nothing waits, so nobody waits for it
+            self._urgent = False  # nothing is waiting
             return None
         crowded = _crowded_folders(self._dirty, self._settings.folder_scan_threshold)
         folders = self._folders | crowded

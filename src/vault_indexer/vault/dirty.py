@@ -55,8 +55,7 @@ class FailedEdits:
         return frozenset[str]().union(*self._groups)
 
     def fail(self, scope: Collection[str], seconds: float = 0.0) -> None:
-        """Record that these paths failed, after a try of so many seconds: new ones, or a group that was
-        due."""
+        """Record that these paths failed, after a try of `seconds`: new ones, or a group that was due."""
         paths, now = frozenset(scope), self._clock()
         wait = min(max(self._first_s, _SHARE * seconds), _LATEST_S)
         before = self._groups.pop(paths, None)
@@ -194,7 +193,7 @@ class Reading:
         """What another reading, within this one, could not index: perhaps this one saw it before."""
 
     def found(self, work: Iterable[str], notes: int) -> None:
-        """These paths are not as they are indexed; so many of them are notes to be read."""
+        """Record the paths that are not as they are indexed; `notes` of them are notes to be read."""
         self.work, self.left = frozenset(work), notes
 
     @property
@@ -238,7 +237,7 @@ class DirtySet:
 
     @property
     def waiting(self) -> int:
-        """Hints that nobody has taken yet. Any thread."""
+        """Hints that were not taken yet. Any thread."""
         with self.news:
             return self._waiting.pending
 
@@ -292,7 +291,7 @@ class DirtySet:
             return self._scans_wanted
 
     def flush(self) -> None:
-        """Somebody waits for what waits here: it is due now."""
+        """Make what waits due now."""
         with self.news:
             self._waiting.flush()
             self.news.notify_all()

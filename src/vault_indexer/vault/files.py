@@ -48,7 +48,7 @@ def is_sync_conflict(path: str) -> bool:
 
 
 def is_utf8_name(name: str) -> bool:
-    """Whether the name can be stored and shown: a lone surrogate stands for a byte that is not UTF-8."""
+    """Whether the name can be stored and shown: a lone surrogate represents a byte that is not UTF-8."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:

@@ -173,7 +173,7 @@ def _is_expression(item: str) -> bool:
 
 
 def _line_of(item: str, source: str) -> str:
-    """Where in the file the filter stands: the line, if it is written as JSON.stringify writes it."""
+    """The place of the filter in the file: its line, if it is written as JSON.stringify writes it."""
     at = source.find(json.dumps(item, ensure_ascii=False))
     return f"line {source.count(chr(10), 0, at) + 1}" if at >= 0 else _FILTERS_KEY
 

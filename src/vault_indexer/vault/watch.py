@@ -110,7 +110,7 @@ class VaultWatcher:
     The daemon's loop owns it and is the one thread that calls `next_batch`; any thread may call the rest. It
     starts and stops the source of events, and polls where there is none. It supervises itself inside
     `next_batch`: it looks for faults, clock jumps, a replaced root and a due rescan there, so it sees nothing
-    while nobody calls it. A hint may be wrong or late, but none is lost for good: after any fault, and every
+    while it is not called. A hint may be wrong or late, but none is lost for good: after any fault, and every
     `rescan_s`, a batch asks for a full scan.
     """
 
@@ -205,7 +205,7 @@ class VaultWatcher:
         return number
 
     def flush(self) -> None:
-        """Makes what is pending due at once, for somebody who waits for it."""
+        """Makes what is pending due at once."""
         self._dirty.flush()
 
     def record_scan_time(self, seconds: float) -> None:

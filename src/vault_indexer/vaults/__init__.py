@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from vault_indexer.vaults.managed import ClosedVault, ManagedVault, OpenVault, VaultRuntime
-from vault_indexer.vaults.supervisor import VaultSupervisor, VaultTable
-from vault_indexer.vaults.vaults import Vaults
+from vault_indexer.vaults.vaults import Vaults, VaultSupervisor, VaultTable
 
 __all__ = [
     "ClosedVault",

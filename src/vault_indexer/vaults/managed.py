@@ -45,7 +45,7 @@ class VaultRuntime(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenVault:
-    """A vault whose service whoever made this opened, and closes."""
+    """A vault whose service the caller opened, and closes."""
 
     name: str
     path: Path

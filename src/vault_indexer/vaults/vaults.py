@@ -2,101 +2,21 @@
 
 from __future__ import annotations
 
-import time
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from types import TracebackType
+from typing import NamedTuple, Self
 
-from vault_indexer.answer import Answerer, AskEvent, whole_answer, with_notices
-from vault_indexer.config import Settings, vault_name_of
-from vault_indexer.config.settings import SearchSettings
-from vault_indexer.errors import IndexUnusableError, QueryCancelledError, UsageError, VaultIndexerError
+from vault_indexer.answer import Answerer, AskEvent, whole_answer
+from vault_indexer.config import NamedVault, Settings, vault_name_of
+from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
+from vault_indexer.daemon.state import ActiveFaults, Cause
+from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.model import AskAnswer, AskRequest, SearchAnswer, SearchRequest, StatusReport, VaultSummary
-from vault_indexer.search import ReadyVaults
-from vault_indexer.service import VaultService, check_request
-from vault_indexer.vaults.managed import OpenVault, VaultRuntime
-
-# A question to several vaults: those that answer, and what is said of those that cannot.
-
-
-_FRESH_S = 10.0
-"""How long all vaults together are waited for where a question is to be fresh."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServedVaults:
-    """The vaults of a server that can be asked when a question comes, by name.
-
-    `unready` says why others cannot. `problem` is what is wrong with the configuration of all ("": nothing).
-    """
-
-    ready: ReadyVaults
-    services: Mapping[str, VaultService]
-    unready: tuple[str, ...]
-    problem: str = ""
-
-    @classmethod
-    def open_of(
-        cls,
-        holders: Sequence[VaultRuntime],
-        settings: SearchSettings,
-        is_cancelled: Callable[[], bool],
-        problem: str = "",
-    ) -> ServedVaults:
-        """Those of the holders that are open. Raises IndexUnusableError where none is."""
-        services: dict[str, VaultService] = {}
-        vaults = []
-        unready: list[str] = []
-        for one in holders:
-            try:
-                service = one.service()
-                vaults.append(service.ready_vault(one.name))
-                services[one.name] = service
-            except VaultIndexerError as error:
-                unready.append(f"{one.name} is not searched: {error}")
-        if not vaults:
-            raise IndexUnusableError("; ".join(unready) or "there are no vaults")
-        ready = ReadyVaults(vaults, settings, is_cancelled, len(unready))
-        return cls(ready, services, tuple(unready), problem)
-
-    def search(self, request: SearchRequest) -> SearchAnswer:
-        """Ranked hits of all the vaults, each with the name of its vault. A vault that cannot be asked is
-        left out, and a notice says why. Raises as `VaultService.search`."""
-        check_request(request)
-        late = self._wait_fresh() if request.fresh else []
-        answer = self.ready.answer(request)
-        return replace(answer, notices=(*answer.notices, *self._notices(late)))
-
-    def ask_events(self, request: AskRequest, answerer: Answerer) -> Iterator[AskEvent]:
-        """The answer to a question from the passages of all the vaults, as it arises; each citation names its
-        vault. Raises as `VaultService.ask_events`."""
-        check_request(SearchRequest(request.question, request.limit))
-        late = self._wait_fresh() if request.fresh else []
-        events = answerer.answer_from(self.ready, request, self.ready.is_cancelled)
-        yield from with_notices(events, (), lambda: self._notices(late))
-
-    def _wait_fresh(self) -> list[str]:
-        """Wait until the changes of each are in; why they are not, where time runs out."""
-        until = time.monotonic() + _FRESH_S
-        late = []
-        for name, service in self.services.items():
-            if self.ready.is_cancelled():
-                raise QueryCancelledError("the search was cancelled")
-            left_s = max(0.1, until - time.monotonic())
-            late += [f"{name}: {text}" for text in service.wait_fresh(left_s)]
-        return late
-
-    def _notices(self, late: Sequence[str]) -> tuple[str, ...]:
-        """Which vaults are not searched and why, which are late, what is wrong with the configuration of all,
-        and what each vault has to say."""
-        own = [
-            f"{name}: {notice}"
-            for name, service in self.services.items()
-            for notice in service.notices()
-            if notice != self.problem
-        ]
-        return (*self.unready, *late, *([self.problem] if self.problem else ()), *own)
+from vault_indexer.service import AskedVaults, VaultService
+from vault_indexer.vaults.managed import ManagedVault, OpenVault, VaultRuntime
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,17 +28,17 @@ class _Kept:
     answerer: Answerer
     problem: str = ""
 
-    def ready(self, is_cancelled: Callable[[], bool]) -> ServedVaults:
-        """Those that can be asked now. Raises IndexUnusableError where none can."""
+    def asked(self, is_cancelled: Callable[[], bool]) -> AskedVaults:
+        services = {name: holder.service for name, holder in self.holders.items()}
         search = self.answerer.settings.search
-        return ServedVaults.open_of(tuple(self.holders.values()), search, is_cancelled, self.problem)
+        return AskedVaults(services, search, lambda: self.answerer, is_cancelled, self.problem)
 
 
 class Vaults:
     """All vaults that a server answers for, in the order of their names.
 
-    It holds what each is called and chooses the one that a request means. Opening and closing is the
-    business of whoever made the holders. Any thread may ask. `VaultSupervisor` replaces the vaults as a
+    It chooses the vault that a request names. The code that made the holders opens and closes them. Any
+    thread may ask. `VaultSupervisor` replaces the vaults as a
     whole, so that a question sees those of before or those of after.
     """
 
@@ -201,7 +121,7 @@ class Vaults:
         """Ranked hits of the vault of this name, or of all together. Raises as `VaultService.search`."""
         if name or not self.are_several:
             return self.service(name).search(request, is_cancelled=is_cancelled)
-        return self._kept.ready(is_cancelled).search(request)
+        return self._kept.asked(is_cancelled).search(request)
 
     def ask(
         self, request: AskRequest, name: str = "", *, is_cancelled: Callable[[], bool] = lambda: False
@@ -216,8 +136,7 @@ class Vaults:
         if name or not self.are_several:
             yield from self.service(name).ask_events(request, is_cancelled=is_cancelled)
             return
-        kept = self._kept
-        yield from kept.ready(is_cancelled).ask_events(request, kept.answerer)
+        yield from self._kept.asked(is_cancelled).ask_events(request)
 
     def status(self, name: str = "") -> StatusReport:
         """The state of the vault of this name, with the problem of the configuration. Raises as `named`."""
@@ -236,3 +155,94 @@ def _by_name(holders: Sequence[VaultRuntime]) -> Mapping[str, VaultRuntime]:
 
 def _choices(holders: Mapping[str, VaultRuntime]) -> str:
     return f"choose one of {', '.join(holders)}" if holders else "there are no vaults"
+
+
+# Keeps the vaults of a server in step with the table of the configuration while the server runs.
+
+
+_LOG = logging.getLogger("vault_indexer.vaults")
+
+
+class VaultTable(NamedTuple):
+    """What the configuration says: the vaults, and the settings for questions to all of them."""
+
+    named: tuple[NamedVault, ...]
+    settings: Settings
+
+
+class VaultSupervisor:
+    """The vaults of a server, as the configuration names them: it opens those that were added and closes
+    those that were removed, each in the vault's own thread.
+
+    The command `serve` owns it. As a context manager it keeps the vaults for the time of the block; at its
+    end they close in parallel. A thread of its own looks at the files of the configuration. One that
+    has just changed is read at the next look, since it may still be being written. A configuration that
+    cannot be read, or whose vaults would share a folder, changes nothing: `Vaults.problem` says so until it
+    is corrected. A vault whose folder or index folder changes is another vault.
+    """
+
+    def __init__(
+        self,
+        table: VaultTable,
+        read: Callable[[], VaultTable],
+        keep: Callable[[NamedVault], ManagedVault],
+        watch: ConfigWatch,
+        llm_cache: Path,
+    ) -> None:
+        """`table` was read after `watch` was made. `read` reads it again and raises VaultIndexerError; `keep`
+        makes a vault that is not begun to open. `llm_cache` is as of `Vaults`."""
+        self._read = read
+        self._keep = keep
+        self._kept = {one: keep(one) for one in table.named}
+        self._leaving: list[ManagedVault] = []
+        self._faults = ActiveFaults()
+        self._follower = ConfigFollower(watch, self._read_again, "indexer-vaults")
+        self.vaults = Vaults(self._all(), table.settings, llm_cache=llm_cache, may_change=True)
+
+    def __enter__(self) -> Self:
+        """Begin to open the vaults; returns at once."""
+        for one in self._all():
+            one.start()
+        self._follower.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close all. Returns once they are closed."""
+        self._follower.stop()
+        for one in self._all():
+            one.stop()
+        for one in [*self._all(), *self._leaving]:
+            one.close()
+
+    def _all(self) -> Sequence[ManagedVault]:
+        return tuple(self._kept.values())
+
+    def _read_again(self) -> None:
+        try:
+            table = self._read()
+        except (VaultIndexerError, OSError) as error:
+            self._faults.begin_with(Cause.CONFIG, "the changed configuration is not used", error)
+            problem = self._faults.get(Cause.CONFIG)
+            _LOG.error("%s", problem)
+            self.vaults.report_problem(problem)
+            return
+        self._faults.end(Cause.CONFIG)
+        self._change_to(table)
+
+    def _change_to(self, table: VaultTable) -> None:
+        before = self._kept
+        self._kept = {one: before.get(one) or self._keep(one) for one in table.named}
+        # First no request comes to a vault that is closing, then it closes.
+        self.vaults.replace(self._all(), table.settings)
+        self._leaving = [one for one in self._leaving if not one.is_closed]
+        for named, kept in before.items():
+            if named not in self._kept:
+                _LOG.info("vault %s was removed: it is closed", named.name)
+                kept.stop()
+                self._leaving.append(kept)
+        for named, kept in self._kept.items():
+            if named not in before:
+                _LOG.info("vault %s was added: it is opened", named.name)
+                kept.start()

@@ -11,8 +11,7 @@ from vault_indexer.daemon.assembly import OpenGeneration
 from vault_indexer.daemon.retry import Retry
 from vault_indexer.daemon.tasks.upkeep import NextWork, UpkeepTask, Work
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.index.compaction import CompactionJob, MergeJob
-from vault_indexer.index.derived import DerivedIndices
+from vault_indexer.index.derived import CompactionJob, DerivedIndices, MergeJob
 from vault_indexer.index.workers.job import Failed, JobWorker
 from vault_indexer.index.workers.pool import Worker, WorkerPool
 from vault_indexer.index.writer import IndexWriter

@@ -21,7 +21,7 @@ log = logging.getLogger("vault_indexer.daemon")
 
 
 class PortionTask(UpkeepTask[EmbedJob, Embedded]):
-    """Has portions of so many texts embedded that each takes `aim_s` seconds, at most `most` texts.
+    """Embeds portions of texts, sized to take `aim_s` seconds each, at most `most` texts.
 
     A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
     alone: that one is left out. Nothing is lost by a failure; `fault` names it. `size` is that of the next

@@ -12,9 +12,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from vault_indexer.daemon.assembly import Assembly
-from vault_indexer.daemon.faults import ActiveFaults, Cause
 from vault_indexer.daemon.loop_request import STOPPED, BuildRequest, CheckRequest, Problems
 from vault_indexer.daemon.retry import Retry
+from vault_indexer.daemon.state import ActiveFaults, Cause
 from vault_indexer.daemon.sync import VaultSync
 from vault_indexer.errors import DiskFullError, UnavailableError, VaultError, VaultIndexerError
 from vault_indexer.index.workers.budget import limits_of
@@ -116,7 +116,7 @@ class _Owner:
         self._connection = connection
 
     def report(self, progress: Progress) -> None:
-        """Tell; return when there is leave to go on. Raises EOFError or BrokenPipeError where nobody is."""
+        """Report, and return once the daemon answers. Raises EOFError or BrokenPipeError if it has ended."""
         self._connection.send(progress)
         held = False
         while self._connection.poll(None if held else 0):

@@ -86,5 +86,5 @@ def note_from(path: str, data: bytes) -> Note:
 
 
 def reason_of(error: NoteError, path: str) -> str:
-    """Why the note at this path cannot be indexed, for where the path stands beside it."""
+    """Why the note at this path cannot be indexed, without the path, which the caller shows."""
     return str(error).removeprefix(f"{path}: ")

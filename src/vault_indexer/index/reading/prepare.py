@@ -161,7 +161,7 @@ class Preparer:
     def embed(self, batch: Sequence[Parsed], at_once: int | None = None) -> list[PreparedNote]:
         """Vectors for what no cache knows, in one call to the model. Raises ProviderError.
 
-        With `at_once` for so many texts only, the rest is owed; all of it where the model fails.
+        With `at_once` only that many texts are embedded, the rest is owed; all of it where the model fails.
         """
         texts = {
             digest: chunk.embedding_text

@@ -43,7 +43,7 @@ class Slots:
         self._alive: dict[object, Callable[[], None]] = {}
 
     def resize(self, count: int) -> None:
-        """There are so many from now on; who has one keeps it."""
+        """Change the number of slots; a slot that is taken is kept."""
         with self._changed:
             self._count = count
             self._changed.notify_all()
