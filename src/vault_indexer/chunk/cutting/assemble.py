@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -174,7 +175,7 @@ def _chunk(note: Note, strategy: str, draft: Draft, outline: Outline, name: tupl
 Options = TypeVar("Options")
 
 
-class DraftChunker(Generic[Options]):
+class DraftChunker(ABC, Generic[Options]):
     """The frame of a strategy: `drafts` decides where a note is split, all else is the same for every one.
 
     `tokenizer` is needed only where the options count in tokens.
@@ -191,8 +192,9 @@ class DraftChunker(Generic[Options]):
         outline = Outline(note)
         return assemble(note, self.strategy, self.drafts(note, outline), outline)
 
+    @abstractmethod
     def drafts(self, note: Note, outline: Outline) -> list[Draft]:
-        raise NotImplementedError
+        """The spans of the chunks, trimmed and in order."""
 
 
 # Limits in tokens, kept to the letter: each draft is counted as the chunk that it will be.
