@@ -158,7 +158,7 @@ def test_each_agent_is_asked_for_what_the_case_says(
 ) -> None:
     service = Answering(tmp_path)
     assert ServiceAgents(service).answer(agent, given) == answer
-    assert service.asked == (agent, *(asked if isinstance(asked, tuple) else (asked,)))
+    assert service.asked == (agent, *(asked if type(asked) is tuple else (asked,)))
 
 
 def test_an_agent_that_the_index_does_not_have_is_refused(tmp_path: Path) -> None:

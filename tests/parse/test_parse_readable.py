@@ -36,6 +36,12 @@ SHOWN = [
         "a b\n\nrest <!-- code --> x\n",
         ["a", "b", "rest <!-- code --> x"],
     ),
+    ("a\n%% settings\n```\n{b}\n```\n%%\nc\n", "a\n\nc\n", ["a", "c"]),
+    ("```\n%% kept\n```\n*b* %%gone%%\n", "%% kept\nb \n", ["%% kept", "b"]),
+    ('<svg a="1">\n<path d="M1 2"/></svg> *up*\n', "up\n", ["up"]),
+    ('<button\n\tclass="b"\n  onclick="x()">go</button>\n', "go\n", ["go"]),
+    ("a < b\nand c > d\n", "a < b\nand c > d\n", ["a < b\nand c > d"]),
+    ("![[map.png|center|400]]![[map.png|left]]![[a.md|center court]]\n", "center court\n", None),
     ("``<!-- x -->`` and <!-- open\nto the end", "<!-- x --> and ", ["<!-- x --> and"]),
     (
         "| a | b |\n|---|---|\n| 1 \\| 2 | 3 |\n\nafter | x\n",

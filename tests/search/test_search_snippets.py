@@ -205,6 +205,8 @@ SHOWN = [
     ("zebra" + " word" * 40, {"zebra": 1.0}, "", 40, "«zebra» word word word word word word…", 0),
     ("x" * 100, {"zebra": 1.0}, "", 40, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…", 0),
     (FILL * 5, {}, "", 40, "plain words that fill a line. plain…", 0),
+    ("%% lion\n```\nkey\n```\n%%\nzebra", {"zebra": 1.0}, "", 40, "«zebra»", 23),
+    (f"<svg><path d='{'1 ' * 90}'/></svg> zebra", {"zebra": 1.0}, "", 40, "…«zebra»", 204),
     ("<!-- zebra -->", {"zebra": 1.0}, "", 40, "<!-- «zebra» -->", 5),
     ("a [lion](zebra.md) b", {"zebra": 1.0}, "", 40, "a lion b", 9),
     (

@@ -28,6 +28,8 @@ ESCAPABLE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 IMAGE_FILE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp)$", re.IGNORECASE)
 IMAGE_SIZE = re.compile(r"\d+(?:x\d+)?")
+IMAGE_LAYOUT = re.compile(r"(?:[\w -]*\|)*(?:\d+(?:x\d+)?|left|right|center)", re.IGNORECASE)
+"""What themes read of `![[map.png|center|400]]`: no text."""
 SIZE_OF_IMAGE = re.compile(r"(?:(?<=!\[)|\|)\d+(?:x\d+)?(?=\]\()")
 
 MAX_RUNS = 1000
@@ -125,7 +127,7 @@ def _removed(text: str, edit: Edit) -> Iterator[tuple[int, int]]:
 def _shown_of_wikilink(inner: str, *, embed: bool) -> tuple[int, int]:
     path, _, display = inner.partition("|")
     shown = display.strip()
-    if shown and not (embed and IMAGE_SIZE.fullmatch(shown)):
+    if shown and not (embed and IMAGE_LAYOUT.fullmatch(shown)):
         first = len(path) + 1 + display.index(shown)
         return first, first + len(shown)
     target, mark, subpath = path.rstrip("\\").partition("#")

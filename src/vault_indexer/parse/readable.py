@@ -26,8 +26,15 @@ _FENCE = re.compile(
     rf"^(?P<lead>{_LEAD}(?:\d{{1,9}}[.)][ \t]+)?)(?P<mark>`{{3,}}|~{{3,}})(?P<info>[^\n]*)\n?", re.MULTILINE
 )
 _HIDDEN = re.compile(
-    r"(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)|<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL
+    r"(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)|<!--.*?(?:-->|\Z)|%%.*?%%"
+    r"|<(?P<element>svg|style|script)\b[^<>]*>.*?</(?P=element)[ \t]*>"
+    r"|</?[a-z][a-z0-9-]*[ \t]*(?:[^<>\n]*\n(?![ \t]*\n))+[^<>\n]*>",
+    re.DOTALL | re.IGNORECASE,
 )
+"""Code in a line, and what no reader sees and may have several lines: comments, drawings, styles and tags."""
+_MAY_BE_HIDDEN = ("<!--", "%%", "<svg", "<style", "<script", "<SVG")
+_NOT_BREAK = re.compile(r"[^\n]")
+_BROKEN_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9-]*[ \t]*[^<>\n]*\n")
 _LINE = re.compile(
     rf"""
     (?P<lead>{_LEAD})
@@ -93,13 +100,13 @@ class ReadableText:
 
 
 @lru_cache(maxsize=2048)
-def readable(source: str, fence: str = "") -> ReadableText:
+def readable(source: str, fence: str = "", labels: frozenset[str] = frozenset()) -> ReadableText:
     """As `render_markdown`.
 
     Cached, some 6 MB at most: while a user types a query, the same hits come again and again, and many
     queries have hits in common.
     """
-    return render_markdown(source, fence)
+    return render_markdown(source, fence, labels)
 
 
 def render_markdown(source: str, fence: str = "", labels: frozenset[str] = frozenset()) -> ReadableText:
@@ -114,6 +121,27 @@ def render_markdown(source: str, fence: str = "", labels: frozenset[str] = froze
     return _assemble(source, sorted(markup.cuts), markup.borders)
 
 
+def blank_hidden(source: str, fence: str = "") -> str:
+    """The source with blanks for what no reader sees and may have several lines, such as comments and
+    drawings, outside of code. Every other character keeps its place."""
+    if not _may_hide(source):
+        return source
+    parts: list[str] = []
+    start = 0
+    for first, last, _ in (*code_blocks(source, fence), (len(source), len(source), "")):
+        for match in _HIDDEN.finditer(source, start, first):
+            if match["ticks"] is None:
+                parts += (source[start : match.start()], _NOT_BREAK.sub(" ", match[0]))
+                start = match.end()
+        parts.append(source[start:last])
+        start = last
+    return "".join(parts)
+
+
+def _may_hide(source: str) -> bool:
+    return any(mark in source for mark in _MAY_BE_HIDDEN) or _BROKEN_TAG.search(source) is not None
+
+
 def link_labels(source: str) -> frozenset[str]:
     """The labels of the links that are defined in the source."""
     if "]:" not in source:
@@ -122,19 +150,34 @@ def link_labels(source: str) -> frozenset[str]:
 
 
 def code_blocks(source: str, fence: str = "") -> Iterator[tuple[int, int, str]]:
-    """Start, end and lead of each block of code between fences; an open one ends with the source."""
-    start, lead = 0, ""
+    """Start, end and lead of each block of code between fences; an open one ends with the source. A fence
+    within a comment begins none."""
+    start, lead, shown_from, looked_from = 0, "", 0, 0
     for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
         mark, info = match["mark"], match["info"]
         if not fence:
-            if mark[0] == "~" or "`" not in info:
+            while comment := _COMMENT.search(source, looked_from, match.start()):
+                shown_from = looked_from = _comment_end(source, comment)
+            looked_from = max(looked_from, match.start())
+            if match.start() >= shown_from and (mark[0] == "~" or "`" not in info):
                 fence, start, lead = mark, match.start(), match["lead"]
         elif mark.startswith(fence) and not info.strip():
             yield start, match.end(), lead
-            fence = ""
+            fence, looked_from = "", match.end()
     if fence:
         yield start, len(source), lead
 
+
+def _comment_end(source: str, opening: re.Match[str]) -> int:
+    """Where a comment ends: one of HTML with the source at the latest; `%%` alone begins none."""
+    closing = "-->" if opening[0] == "<!--" else "%%"
+    end = source.find(closing, opening.end())
+    if end >= 0:
+        return end + len(closing)
+    return len(source) if closing == "-->" else opening.end()
+
+
+_COMMENT = re.compile(r"<!--|%%")
 
 SOURCE_FENCE = "`" * 80
 """The mark of code that no line ends: all of a source file is code."""
@@ -180,7 +223,7 @@ class _Markup:
     def add_prose(self, end: int) -> None:
         """The prose up to `end`, without comments."""
         source, start = self.source, self.position
-        if "<!--" in source or "%%" in source:
+        if _may_hide(source):
             for match in _HIDDEN.finditer(source, start, end):
                 if match["ticks"] is None:
                     self._add_lines(start, match.start())

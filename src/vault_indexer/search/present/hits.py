@@ -25,10 +25,10 @@ from vault_indexer.model import (
     kind_of,
     language_of_path,
 )
-from vault_indexer.parse import SOURCE_FENCE, open_fence, property_text, stem
+from vault_indexer.parse import SOURCE_FENCE, link_labels, open_fence, property_text, stem
 from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.present.snippet import ChunkHeading, Snippets
+from vault_indexer.search.present.snippet import ChunkHeading, Snippet, Snippets
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault.read import is_unchanged
@@ -326,7 +326,12 @@ class HitBuilder:
             if self._chosen
             else []
         )
-        snippet = self._snippets.of(chunk.body, matched, headings, self._fence(row, note), places)
+        text = self._catalog.text(row.note_id) if "]" in chunk.body or not chunk.header_path else ""
+        if text and chunk.end_pos <= body_start(text):
+            snippet = Snippet("", (), 0)  # a note of properties alone has no text to show
+        else:
+            fence = self._fence(row, note)
+            snippet = self._snippets.of(chunk.body, matched, headings, fence, places, link_labels(text))
         return Hit(
             path=note.path,
             title=note.title,

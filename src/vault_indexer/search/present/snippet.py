@@ -12,7 +12,7 @@ from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
-from vault_indexer.parse import ReadableText, open_fence, readable
+from vault_indexer.parse import ReadableText, blank_hidden, open_fence, readable
 from vault_indexer.search.filters import TextPattern
 from vault_indexer.search.present.borders import (
     after_pictures,
@@ -122,6 +122,7 @@ class Snippets:
         headings: Sequence[ChunkHeading] = (),
         fence: str = "",
         places: Sequence[Span] = (),
+        labels: frozenset[str] = frozenset(),
     ) -> Snippet:
         """The part of `body` to show; `words` are those that it matched by, each with what it is worth.
 
@@ -129,7 +130,8 @@ class Snippets:
         or more, or if both have one stem, so that inflected forms are marked as well. The snippet is of one
         section: `headings` divide the body, and stand in no snippet unless there is nothing else to show.
         `fence` is the mark of the code block that the body begins in. `places` are what the filters have
-        found in the body: the words of `phrases` count and are marked there alone.
+        found in the body: the words of `phrases` count and are marked there alone. `labels` are those
+        of links that the note defines elsewhere.
         """
         folded = {
             _fold_word(form): worth
@@ -143,21 +145,29 @@ class Snippets:
             wanted |= dict.fromkeys((match.word for match in at_places), 1 + fsum(wanted.values()))
         found = sorted([*self._matches(body, wanted), *at_places])
         ranked = sorted(_sections(body, headings, found, wanted), key=_preference(body))
+        shown_body = blank_hidden(body, fence)
+        body = shown_body if shown_body.strip() else body
         for section in ranked:
             inside = fence if section.start == 0 and section.text == 0 else ""
-            shown = self._show(body, (section.text, section.end), found, wanted, inside)
+            shown = self._show(body, (section.text, section.end), found, wanted, inside, labels)
             if shown is None and section.worth:
-                shown = self._show(body, (section.start, section.text), found, wanted, "")
+                shown = self._show(body, (section.start, section.text), found, wanted, "", labels)
             if shown is not None:
                 own = [match.start for match in at_places if section.start <= match.start < section.end]
                 in_heading = bool(own) and own[-1] < section.text
                 return replace(shown, at=own[0]) if in_heading else shown
         whole = (0, len(body))
-        shown = self._show(body, whole, found, wanted, fence)
+        shown = self._show(body, whole, found, wanted, fence, labels)
         return shown or self._cut(ReadableText(body, [0], [0]), found, wanted, (0, False, False))
 
     def _show(
-        self, body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], fence: str
+        self,
+        body: str,
+        within: Span,
+        found: Sequence[_Match],
+        wanted: Mapping[str, float],
+        fence: str,
+        labels: frozenset[str],
     ) -> Snippet | None:
         """The snippet of a part of the body; None if a reader sees nothing of it."""
         first = next((match.start for match in found if within[0] <= match.start < within[1]), within[1])
@@ -165,7 +175,7 @@ class Snippets:
         start, end = _region(body, within, found, wanted, self._size)
         if start > within[0]:
             fence = open_fence(body[within[0] : start], fence)
-        text = readable(body[start:end], fence)
+        text = readable(body[start:end], fence, labels)
         if not text.text.strip():
             return None
         phrases = [
