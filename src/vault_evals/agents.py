@@ -7,7 +7,7 @@ test. `AgentAnswer` is what the layers look at.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 from vault_evals.cases import AgentInput, AgentName
@@ -59,13 +59,15 @@ class Finding:
 class AgentAnswer:
     """An answer: what was found, best first; the text to read; the spans that it cites.
 
-    `declined`: the agent says itself that the vault holds no answer.
+    `declined`: the agent itself says that the vault contains no answer. `sources` are the notes and pages
+    that an agent of the user's names as those of its findings.
     """
 
     findings: tuple[Finding, ...] = ()
     text: str = ""
     citations: tuple[CitedSpan, ...] = ()
     declined: bool = False
+    sources: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -241,7 +243,7 @@ class OwnAgents:
         if agent not in self._functions:
             return self._others.answer(agent, question)
         try:
-            return read_findings(self._functions[agent](dict(question.keys)))
+            return read_findings(self._functions[agent](dict(question.keys or {})))
         except Exception as error:  # another's code: whatever it raises, the other cases go on
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             raise ProviderError(f"agent {agent}: {reason}") from error
@@ -260,7 +262,7 @@ def read_findings(found: object) -> AgentAnswer:
     if isinstance(found, Mapping):
         answer = read_findings(found.get("findings") or ())
         text = _checked_text(found, "text") or answer.text
-        return AgentAnswer(answer.findings, text, answer.citations, bool(found.get("declined")))
+        return replace(answer, text=text, declined=bool(found.get("declined")))
     if isinstance(found, str) or not isinstance(found, Iterable):
         raise ValueError(f"returns {type(found).__name__}, expected a list of findings")
     findings, citations = [], []
@@ -269,7 +271,8 @@ def read_findings(found: object) -> AgentAnswer:
         findings.append(finding)
         citations += [cited] if cited else []
     text = findings[0].text if findings else ""
-    return AgentAnswer(tuple(findings), text, tuple(citations))
+    sources = tuple(finding.path for finding in findings)
+    return AgentAnswer(tuple(findings), text, tuple(citations), sources=sources)
 
 
 def _finding(found: object) -> tuple[Finding, CitedSpan | None]:

@@ -48,7 +48,7 @@ class AgentInput(_Strict):
     """What the agent gets: `query` for search, `note` for related and links, `question` for ask.
 
     `limit` 0 means the agent's own number of findings. `use_model` False asks for quotes alone. `keys` is the
-    input as the case has it, of which an agent of the user's gets all.
+    input as the case has it, of which an agent of the user's gets all; None where the case has no input.
     """
 
     query: str = ""
@@ -57,7 +57,7 @@ class AgentInput(_Strict):
     limit: Annotated[int, Field(ge=0, le=MAX_LIMIT)] = 0
     by_note: bool = False
     use_model: bool = True
-    keys: dict[str, object] = Field(default_factory=dict)
+    keys: dict[str, object] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -183,12 +183,13 @@ class GoldenCase:
     @property
     def asks(self) -> bool:
         """Whether the agent is asked: a case of layer 2 may only verify citations."""
-        return not self.input.is_empty if self.agent in BUILT_IN_AGENTS else bool(self.input.keys)
+        return not self.input.is_empty if self.agent in BUILT_IN_AGENTS else self.input.keys is not None
 
     @property
     def question(self) -> str:
         given = self.input
-        return given.question or given.query or ", ".join(f"{key}: {one}" for key, one in given.keys.items())
+        keys = (given.keys or {}).items()
+        return given.question or given.query or ", ".join(f"{key}: {value}" for key, value in keys)
 
     @property
     def vault(self) -> str:

@@ -176,8 +176,10 @@ def check_citations(
     if answer is None:
         passages = [one.quote for one in expected.expected_citations]
     else:
-        checks += _verify_all(answer.citations, notes)
-        passages = [_passage(one, notes) for one in answer.citations]
+        checks += _verify_all(answer.citations, notes, pages)
+        cited = dict.fromkeys((*answer.sources, *(one.path for one in answer.citations)))
+        passages = [_passage(one, notes) for one in answer.citations if not _is_url(one.path)]
+        passages += [pages.page(url).text for url in cited if _is_url(url)]
     for phrase in expected.support_phrases:
         stands = any(holds(passage, phrase) for passage in passages)
         reason = f"support_phrases: {phrase!r} stands in no cited passage"
@@ -194,6 +196,9 @@ def _expected(
         checked = check_page(citation, pages)
         said = "" if checked.state == "same" else f"{citation.url}: {checked.state}: {checked.detail}"
         yield _Check("pass" if checked.state in STANDING else "fail", _with_diff(said, checked.diff))
+        if answer is not None and answer.sources:
+            reason = f"expected_citations: the answer does not cite {citation.url}"
+            yield _Check("pass") if citation.url in answer.sources else _Check("fail", reason)
         return
     located = locate(citation, notes)
     said = "" if located.state == "same" else f"{citation.path}: {located.state}: {located.detail}"
@@ -212,12 +217,24 @@ def _overlaps(cited: CitedSpan, wanted: ExpectedCitation) -> bool:
     return cited.path == wanted.path and cited.start < wanted.end and wanted.start < cited.end
 
 
-def _verify_all(citations: Sequence[CitedSpan], notes: NoteSource) -> list[_Check]:
-    return [_Check("fail", why) if (why := _fault(one, notes)) else _Check("pass") for one in citations]
+def _verify_all(citations: Sequence[CitedSpan], notes: NoteSource, pages: PageSource) -> list[_Check]:
+    faults = (_page_fault(one, pages) if _is_url(one.path) else _note_fault(one, notes) for one in citations)
+    return [_Check("fail", fault) if fault else _Check("pass") for fault in faults]
 
 
-def _fault(cited: CitedSpan, notes: NoteSource) -> str:
-    """What is wrong with a citation of the answer itself; "" for nothing."""
+def _is_url(path: str) -> bool:
+    return path.startswith(("http://", "https://"))
+
+
+def _page_fault(cited: CitedSpan, pages: PageSource) -> str:
+    """The fault of a citation of a page, "" if it has none. Positions are those of the page as the agent read
+    it, so its quote alone is looked for."""
+    checked = check_page(ExpectedCitation(url=cited.path, quote=cited.quote), pages)
+    return f"the answer cites {cited.path}: {checked.detail}" if checked.state in ("gone", "changed") else ""
+
+
+def _note_fault(cited: CitedSpan, notes: NoteSource) -> str:
+    """The fault of a citation of a note, "" if it has none."""
     text = notes.text(cited.path)
     where = f"the answer cites {cited.path}, characters {cited.start} to {cited.end}"
     if text is None:

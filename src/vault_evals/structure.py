@@ -37,7 +37,8 @@ def _checks(expected: StructureExpected, answer: AgentAnswer) -> Iterator[_Check
     if expected.sources_in_order:
         yield _in_order(expected.sources_in_order, paths)
     if expected.must_have_citation:
-        yield _Check(bool(answer.citations), "must_have_citation: the answer cites nothing")
+        cites = bool(answer.citations or answer.sources)
+        yield _Check(cites, "must_have_citation: the answer cites nothing")
     for keyword in expected.forbidden_keywords_in_findings:
         yield _forbidden(keyword, answer)
     top = paths[: expected.expected_in_top_k]

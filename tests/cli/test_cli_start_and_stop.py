@@ -62,13 +62,17 @@ def gone(folder: Path, vault: str = "/v") -> DaemonInfo:
     return info
 
 
-def test_a_daemon_that_runs_is_not_started_again(here: CommandHere, daemon: AnsweringDaemon) -> None:
+def test_a_daemon_that_runs_is_not_started_again(
+    here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("INDEXER_CHUNKING_STRATEGY", "")  # the option sets it
     ran = here.indexer("start")
     said = f"The daemon is running already, at {daemon.url} (process {os.getpid()}).\n"
     assert (ran.code, ran.out, ran.err) == (0, "", said)
-    refused = here.indexer("start", "--take-over")
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.err == 'indexer: --take-over: the daemon is running; run "indexer stop" first\n'
+    for ignored in (["--take-over"], ["--strategy", "word"]):
+        refused = here.indexer("start", *ignored)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err == f'indexer: {ignored[0]}: the daemon is running; run "indexer stop" first\n'
     daemon.announce(here.daemons)
     assert here.run("start", "--all-vaults").err == said
 

@@ -11,7 +11,7 @@ import pytest
 from eval_lab import BREAD, NOTES, NoNotes, TextNotes, simple_case, span_of, write_case
 from http_servers import send, serving
 
-from vault_evals.agents import AgentAnswer, CitedSpan
+from vault_evals.agents import AgentAnswer, CitedSpan, read_findings
 from vault_evals.cases import CitationsExpected, ExpectedCitation, load_cases, sha256_of
 from vault_evals.citations import Located, check_citations, locate
 from vault_evals.pages import (
@@ -403,3 +403,32 @@ def test_the_pages_that_cases_cite_are_named_once(tmp_path: Path) -> None:
 def test_a_page_is_checked_without_reading_a_note() -> None:
     expected = CitationsExpected(expected_citations=(ExpectedCitation(url=URL),))
     assert check_citations(expected, None, NoNotes(), fetched()).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("finding", "phrase", "reason"),
+    [
+        ({"source": URL, "text": "x"}, "needs time", ""),
+        ({"source": URL, "start": 3, "end": 9, "quote": "needs time"}, "needs time", ""),
+        (
+            {"source": URL, "text": "x"},
+            "rises twice",
+            "support_phrases: 'rises twice' stands in no cited passage",
+        ),
+        (
+            {"source": URL, "start": 3, "end": 9, "quote": "x y"},
+            "needs time",
+            f"the answer cites {URL}: the quote does",
+        ),
+        ({"source": "Kitchen/Bread.md"}, "needs time", f"expected_citations: the answer does not cite {URL}"),
+    ],
+)
+def test_a_page_that_an_agent_cites_is_looked_up_in_its_snapshot(
+    tmp_path: Path, finding: dict[str, object], phrase: str, reason: str
+) -> None:
+    pages = PageSnapshots(tmp_path)
+    pages.write(Page(URL, 200, URL, "Dough needs time.", "2026-01-01T00:00:00Z"))
+    expected = CitationsExpected(expected_citations=(ExpectedCitation(url=URL),), support_phrases=(phrase,))
+    outcome = check_citations(expected, read_findings([finding]), TextNotes(NOTES), pages)
+    assert outcome.verdict == ("fail" if reason else "pass")
+    assert any(one.startswith(reason) for one in outcome.reasons) or not reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,9 @@ asked = []
 def baker(given):
     asked.append(given)
     return [{"source": "Kitchen/Bread.md", "text": given["flour"], "start": 0, "end": 7, "quote": "# Bread"}]
+
+def sourced(given):
+    return [{"source": "https://example.org", "text": "rye"}]
 
 def broken(given):
     raise KeyError("the oven is\\ncold")
@@ -91,6 +95,15 @@ def test_a_case_without_input_asks_no_function(service: FakeService, tmp_path: P
         tmp_path / "cases", "one", "\n".join(line for line in text.splitlines() if "input" not in line)
     )
     options = SuiteOptions(own_agents={"baker": f"{module}:broken"})
+    assert run_suite(service, tmp_path / "cases", options=options).exit_status == 0
+
+
+def test_an_agent_without_keys_in_its_input_is_asked(
+    service: FakeService, tmp_path: Path, module: str
+) -> None:
+    text = case("one", 1, "must_have_source: https://example.org, must_have_citation: true")
+    write_case(tmp_path / "cases", "one", re.sub("input: .*", "input: {}", text))
+    options = SuiteOptions(own_agents={"baker": f"{module}:sourced"})
     assert run_suite(service, tmp_path / "cases", options=options).exit_status == 0
 
 

@@ -51,12 +51,13 @@ def start(
 
     The log is `daemon.log` in the index folder.
     """
-    del strategy  # its callback has put it where the daemon finds it
     is_shared = all_vaults or keeps_all(selection, os.environ)
     folder = daemon_folder(selection, is_shared=is_shared)
     running = read_daemon(folder)
-    if running and take_over:
-        raise UsageError('--take-over: the daemon is running; run "indexer stop" first')
+    # The callback of --strategy has put the name where a daemon that is started finds it.
+    ignored = "--take-over" if take_over else "--strategy" if strategy else ""
+    if running and ignored:
+        raise UsageError(f'{ignored}: the daemon is running; run "indexer stop" first')
     if running:
         note(f"The daemon is running already, at {running.url} (process {running.pid}).")
     else:
