@@ -10,19 +10,26 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import tomli
 import typer
 
 from vault_gateway.access import NewToken, full_name
 from vault_gateway.milvus import MilvusVaults, VaultState
 from vault_gateway.server import GatewayFile, gateway_listener, run_gateway, server_connection
-from vault_gateway.settings import MAX_GATEWAY_BYTES, GatewaySettings, load_gateway
+from vault_gateway.settings import (
+    MAX_GATEWAY_BYTES,
+    VAULT_ID,
+    GatewaySettings,
+    gateway_settings,
+    load_gateway,
+)
 from vault_gateway.unpublish import remove_publication
 from vault_indexer.cli.output.terminal import note, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.config.edits import changed_for_sure, config_text, parsed_config, replace_config
 from vault_indexer.config.values import toml_text
 from vault_indexer.daemon.log import logging_to
-from vault_indexer.errors import UnknownVaultError, UsageError, VaultError
+from vault_indexer.errors import ConfigError, UnknownVaultError, UsageError, VaultError
 from vault_indexer.serve.server import ended_by_signals
 from vault_indexer.system import keep_to_one_thread
 from vault_indexer.text.phrases import quantity
@@ -85,8 +92,19 @@ def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
         change(document)
         return tomlkit.dumps(document)
 
-    replace_config(file, changed_for_sure(edit, lambda found: found == wanted, key, file))
+    changed = changed_for_sure(edit, lambda found: found == wanted, key, file)
+    if new := _mistakes(changed, file) - _mistakes(text, file):
+        raise UsageError(f"{sorted(new)[0]}; {file} stays as it is")
+    replace_config(file, changed)
     return True
+
+
+def _mistakes(text: str, file: Path) -> set[str]:
+    try:
+        gateway_settings(tomli.loads(text), str(file))
+    except ConfigError as error:
+        return set(str(error).splitlines())
+    return set()
 
 
 # What whoever runs a gateway does with the server: look at what is published, give rights, unpublish.
@@ -142,11 +160,11 @@ def gateway(
             metavar="[serve|token|vaults|grant|unpublish]",
             help="serve: answer searches. token: make a token for a user. vaults: list what is published. "
             "grant USER VAULT: let a user, or group:NAME, read the vault of an id or of KEEPER/NAME. "
-            "unpublish ID: remove a vault from the Milvus server; its notes and its index stay.",
+            "unpublish VAULT: remove a vault from the Milvus server; its notes and its index stay.",
         ),
     ] = "serve",
     arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="[USER VAULT|ID]", help="Of grant and unpublish.")
+        list[str] | None, typer.Argument(metavar="[USER VAULT|VAULT]", help="Of grant and unpublish.")
     ] = None,
     log_file: Annotated[
         Path | None,
@@ -166,7 +184,7 @@ def gateway(
         _with_configuration(selection, output, action, given, log_file)
 
 
-_TAKES = {"grant": "a user and a vault", "unpublish": "the id of a vault"}
+_TAKES = {"grant": "a user and a vault", "unpublish": "a vault"}
 
 
 def _with_configuration(
@@ -224,10 +242,14 @@ def grant(administration: GatewayAdministration, config: Path, user: str, writte
         note(f"{user} may read {shown} already.")
 
 
-def unpublish(administration: GatewayAdministration, config: Path, vault: str) -> None:
-    """Remove the vault of an id from the server, keep it from coming back, and say so."""
-    removed = administration.unpublish(vault)
+def unpublish(administration: GatewayAdministration, config: Path, written: str) -> None:
+    """Remove a vault from the server, given by its id or by `keeper/name`, keep it from coming back, and say
+    so. The id of a vault that is not published is only kept from coming back. Raises UnknownVaultError,
+    UsageError."""
+    is_id = VAULT_ID.fullmatch(written) is not None
+    vault = written if is_id else administration.resolve(written).vault
     add_withdrawn(config, vault)
+    removed = administration.unpublish(vault)
     if removed is None:
         note(f"Nothing of {vault} is published. {config} keeps it from coming back.")
     else:

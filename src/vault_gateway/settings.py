@@ -7,6 +7,7 @@ from vault_indexer.config.settings import Origin  # first: it imports the module
 # isort: split
 
 import ipaddress
+import re
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date
@@ -134,9 +135,10 @@ MAX_GATEWAY_BYTES = 64 << 20
 """Of a configuration: 5,000 users with ten rights each have 4 MB."""
 
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
+VAULT_ID = re.compile(r"[a-z0-9-]{1,60}-[0-9a-f]{16}")
 VaultId = Annotated[
     str,
-    Field(pattern=r"^[a-z0-9-]{1,60}-[0-9a-f]{16}$"),
+    Field(pattern=rf"^{VAULT_ID.pattern}$"),
     Allowed("the id of a vault, as `indexer gateway vaults` lists it"),
 ]
 Right = Annotated[
@@ -328,7 +330,11 @@ class GatewaySettings(Table):
 def load_gateway(path: Path) -> GatewaySettings:
     """The configuration in the file. Raises ConfigError with every mistake."""
     origin = f"file {printable(str(path), 4096)}"
-    table = _table(path, origin)
+    return gateway_settings(_table(path, origin), origin)
+
+
+def gateway_settings(table: object, origin: str) -> GatewaySettings:
+    """The configuration in a table of TOML. Raises ConfigError with every mistake, each with `origin`."""
     try:
         settings = GatewaySettings.model_validate(with_tuples(table), strict=True)
     except ValidationError as error:

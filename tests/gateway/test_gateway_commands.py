@@ -39,7 +39,7 @@ def here(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
         (("vaults", "x"), "gateway vaults takes no more words"),
         (("grant", "ana"), "gateway grant takes a user and a vault"),
         (("grant", "ana", "b", "c"), "gateway grant takes a user and a vault"),
-        (("unpublish", "a", "b"), "gateway unpublish takes the id of a vault"),
+        (("unpublish", "a", "b"), "gateway unpublish takes a vault"),
         (("vaults",), "--config FILE is missing: the gateway has a configuration of its own"),
         (("grant", "ana", "b"), "--config FILE is missing: the gateway has a configuration of its own"),
         (("unpublish", "a"), "--config FILE is missing: the gateway has a configuration of its own"),
@@ -122,8 +122,8 @@ class Server:
         return GatewayAdministration(cast("MilvusVaults", self))
 
 
-WORK = published("work-1", "work", "beta", 1, 2)
-HOME = published("home-1", "home", "alpha", 2, 1)
+WORK = published("work-1111111111111111", "work", "beta", 1, 2)
+HOME = published("home-2222222222222222", "home", "alpha", 2, 1)
 
 
 def test_what_is_published_is_listed_by_keeper(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,14 +131,14 @@ def test_what_is_published_is_listed_by_keeper(capsys: pytest.CaptureFixture[str
     print_vaults(server.administration, Output())
     printed = capsys.readouterr()
     assert printed.out.splitlines() == [
-        "home-1  alpha/home  2 notes  1 chunk  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
-        "work-1  beta/work  1 note  2 chunks  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
+        "home-2222222222222222  alpha/home  2 notes  1 chunk  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
+        "work-1111111111111111  beta/work  1 note  2 chunks  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
     ]
     assert printed.err == ""
     print_vaults(server.administration, Output(json=True))
     first, second = json.loads(capsys.readouterr().out)["vaults"]
     assert first == {
-        "id": "home-1",
+        "id": "home-2222222222222222",
         "name": "home",
         "keeper": "alpha",
         "notes": 2,
@@ -146,7 +146,7 @@ def test_what_is_published_is_listed_by_keeper(capsys: pytest.CaptureFixture[str
         "published_at": "2023-11-14T22:13:20Z",
         "seen_at": "2023-11-14T22:14:20Z",
     }
-    assert second["id"] == "work-1"
+    assert second["id"] == "work-1111111111111111"
 
 
 def test_where_nothing_is_published_a_person_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -161,13 +161,13 @@ def test_where_nothing_is_published_a_person_is_told(capsys: pytest.CaptureFixtu
 def test_a_right_is_given_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, server = tmp_path / "gateway.toml", Server(WORK, HOME)
     file.write_text('[[users]]\nname = "ana"\nvaults = []\n')
-    for written in ("alpha/home", "home-1"):
+    for written in ("alpha/home", "home-2222222222222222"):
         grant(server.administration, file, "ana", written)
     assert capsys.readouterr().err.splitlines() == [
-        "ana may read alpha/home (home-1).",
-        "ana may read alpha/home (home-1) already.",
+        "ana may read alpha/home (home-2222222222222222).",
+        "ana may read alpha/home (home-2222222222222222) already.",
     ]
-    assert 'vaults = ["home-1"]' in file.read_text()
+    assert 'vaults = ["home-2222222222222222"]' in file.read_text()
     with pytest.raises(UnknownVaultError, match="a name alone names no vault; did you mean alpha/home"):
         grant(server.administration, file, "ana", "home")
 
@@ -177,13 +177,15 @@ def test_a_vault_that_is_removed_does_not_come_back(
 ) -> None:
     file, server = tmp_path / "gateway.toml", Server(WORK, HOME)
     file.write_text("withdrawn = []\n")
-    for _ in range(2):
-        unpublish(server.administration, file, "work-1")
+    for written in ("beta/work", "work-1111111111111111"):
+        unpublish(server.administration, file, written)
+    with pytest.raises(UnknownVaultError, match="no vault beta/work is published"):
+        unpublish(server.administration, file, "beta/work")
     assert capsys.readouterr().err.splitlines() == [
-        f"Removed beta/work (work-1). {file} keeps it from coming back.",
-        f"Nothing of work-1 is published. {file} keeps it from coming back.",
+        f"Removed beta/work (work-1111111111111111). {file} keeps it from coming back.",
+        f"Nothing of work-1111111111111111 is published. {file} keeps it from coming back.",
     ]
-    assert (list(server.states), file.read_text()) == (["home-1"], 'withdrawn = ["work-1"]\n')
+    assert (list(server.states), file.read_text()) == (["home-2222222222222222"], 'withdrawn = ["work-1111111111111111"]\n')
 
 
 @pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "0.0.0.0"), ("gate", "gate"), ("::1", "[::1]")])

@@ -24,8 +24,13 @@ def test_a_withdrawn_vault_stands_before_the_tables_and_once(file: Path) -> None
     assert add_withdrawn(file, VAULT)
     assert file.read_text() == f'withdrawn = ["{VAULT}"]\n{USERS}'
     assert not add_withdrawn(file, VAULT)
-    assert add_withdrawn(file, "b")
-    assert file.read_text() == f'withdrawn = ["{VAULT}", "b"]\n{USERS}'
+    other = VAULT.replace("work", "home")
+    assert add_withdrawn(file, other)
+    changed = f'withdrawn = ["{VAULT}", "{other}"]\n{USERS}'
+    assert file.read_text() == changed
+    with pytest.raises(UsageError, match=r'withdrawn\[2\] = "alpha/Home": the id of a vault.*stays as it is'):
+        add_withdrawn(file, "alpha/Home")
+    assert file.read_text() == changed
 
 
 def test_a_user_gets_a_right_once(file: Path) -> None:
