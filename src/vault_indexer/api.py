@@ -89,7 +89,8 @@ def open_named(
             continue
         opened.callback(service.close)
         holders.append(OpenVault(one.name, one.path, service))
-    return Vaults(holders, settings, llm_cache=shared_daemon_dir(config_file) / LLM_CACHE)
+    llm_cache = settings.llm.cache_dir or shared_daemon_dir(config_file) / LLM_CACHE
+    return Vaults(holders, settings, llm_cache=llm_cache)
 
 
 class VaultGroup:

@@ -93,8 +93,10 @@ def test_an_index_that_another_process_still_makes_is_in_use(tmp_path: Path) -> 
     assert raised.value is busy
 
 
-def test_answers_of_a_language_model_are_kept_in_the_index_folder(where: Place) -> None:
+def test_answers_of_a_language_model_are_kept_in_the_index_folder_or_the_named_one(where: Place) -> None:
     assert session_of(where).llm_cache == where.index_dir / "llm-cache"
+    where.configure('[llm]\ncache_dir = "answers"\n')
+    assert session_of(where).llm_cache == where.config.parent / "answers"
 
 
 def test_without_a_daemon_nothing_can_be_paused(where: Place) -> None:

@@ -185,7 +185,10 @@ def test_a_vault_that_is_removed_does_not_come_back(
         f"Removed beta/work (work-1111111111111111). {file} keeps it from coming back.",
         f"Nothing of work-1111111111111111 is published. {file} keeps it from coming back.",
     ]
-    assert (list(server.states), file.read_text()) == (["home-2222222222222222"], 'withdrawn = ["work-1111111111111111"]\n')
+    assert (list(server.states), file.read_text()) == (
+        ["home-2222222222222222"],
+        'withdrawn = ["work-1111111111111111"]\n',
+    )
 
 
 @pytest.mark.parametrize(("host", "shown"), [("0.0.0.0", "0.0.0.0"), ("gate", "gate"), ("::1", "[::1]")])

@@ -206,6 +206,11 @@ class LlmSettings(Table):
     context_window: Annotated[int, Field(ge=256, le=10_000_000), Unit("tokens")] = Field(
         default=8192, description="largest number of tokens in prompt and answer together"
     )
+    cache_dir: Annotated[OptionalFolder, RESTART] = Field(
+        default=None,
+        description="folder where answers are cached, for all indices that ask the same; empty "
+        "means the folder llm-cache of each index. A relative path starts at the folder of this file",
+    )
 
 
 class AskSettings(VaultTable):

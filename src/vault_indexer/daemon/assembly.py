@@ -167,7 +167,7 @@ class Assembly:
     @property
     def llm_cache(self) -> Path:
         """The folder where answers of the language model are kept."""
-        return self.root / LLM_CACHE
+        return self.settings.llm.cache_dir or self.root / LLM_CACHE
 
     def chunker(self, strategy: str) -> Chunker:
         """What splits notes by one strategy, with the options of the configuration and without a language

@@ -145,7 +145,11 @@ def _serve_all(selection: VaultSelection) -> None:
         budget = SharedBudget(settings.index, folder / LLM_CALLS)
         shared = _SharedDaemon(config_file, info, announced, budget, pinned=is_pinned(selection))
         supervisor = VaultSupervisor(
-            table, partial(_read_table, config_file), shared.keep, watch, folder / LLM_CACHE
+            table,
+            partial(_read_table, config_file),
+            shared.keep,
+            watch,
+            settings.llm.cache_dir or folder / LLM_CACHE,
         )
         shared.vaults = supervisor.vaults
 
