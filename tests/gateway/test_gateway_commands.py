@@ -131,8 +131,8 @@ def test_what_is_published_is_listed_by_keeper(capsys: pytest.CaptureFixture[str
     print_vaults(server.administration, Output())
     printed = capsys.readouterr()
     assert printed.out.splitlines() == [
-        "home-2222222222222222  alpha/home  2 notes  1 chunk  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
-        "work-1111111111111111  beta/work  1 note  2 chunks  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
+        f"{HOME.vault}  alpha/home  2 notes  1 chunk  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
+        f"{WORK.vault}  beta/work  1 note  2 chunks  published 2023-11-14T22:13:20Z  seen 2023-11-14T22:14:20Z",
     ]
     assert printed.err == ""
     print_vaults(server.administration, Output(json=True))
