@@ -58,7 +58,8 @@ class NameQuery:
     """The conditions that a query sets for a file name.
 
     Each of `words` must be a word of the name. Each of `parts`, from a word that is still being typed, must
-    occur anywhere in it. `explicit` is true if the query has `file:` or `path:`, so that it searches for files.
+    occur anywhere in it. `explicit` is true if the query has `file:` or `path:`, so that it searches for
+    files.
     """
 
     words: tuple[TextPattern, ...]

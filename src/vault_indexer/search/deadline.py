@@ -12,8 +12,8 @@ MAX_CHARACTERS = 200_000_000
 once counts twice.
 
 The limit is in characters, not seconds, so that a query ends at the same note on every machine. Reading them
-takes half a second to a second: RE2 needs 1 to 2 ns for a byte, decompression 4. Two kinds of filter reach the
-limit: one that no indexed words narrow (`/日本|中国/`), and one that requires a detailed check of very many
+takes half a second to a second: RE2 needs 1 to 2 ns for a byte, decompression 4. Two kinds of filter reach
+the limit: one that no indexed words narrow (`/日本|中国/`), and one that requires a detailed check of very many
 notes (`line:(/the$/ -the)`).
 """
 
@@ -49,7 +49,8 @@ class QueryDeadline:
 
 
 class ReadingBudget:
-    """Counts the characters that the filters of one query read. It is not thread-safe: each query has its own."""
+    """Counts the characters that the filters of one query read. It is not thread-safe: each query has its
+    own."""
 
     def __init__(self, characters: int = MAX_CHARACTERS) -> None:
         self._most = characters

@@ -1,8 +1,8 @@
 """Searches the texts of notes for words as typed that the index does not contain as one word.
 
-The index contains `/etc/nginx/nginx.conf` as a whole and in parts, so it lacks `nginx.conf`, although the note
-contains it letter for letter. Before such a word is reported as missing, the notes that contain its parts are
-searched: their source, which includes link addresses, and their rendered text.
+The index contains `/etc/nginx/nginx.conf` as a whole and in parts, so it lacks `nginx.conf`, although the
+note contains it letter for letter. Before such a word is reported as missing, the notes that contain its
+parts are searched: their source, which includes link addresses, and their rendered text.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class TypedWords:
     """Searches the texts of one vault for words as typed, for one query in one thread.
 
     A word is bounded by characters other than letters and digits. All words together read at most
-    `MAX_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of its
-    vault, no word is certain to be missing.
+    `MAX_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of
+    its vault, no word is certain to be missing.
     """
 
     def __init__(
@@ -96,8 +96,8 @@ class TypedWords:
 
 
 def typed_word(text: str, term: QueryTerm) -> str:
-    """Returns the word of the query text to search for, as typed. If the term is part of a number, returns the
-    whole number. Returns "" if the index contains all words of this kind."""
+    """Returns the word of the query text to search for, as typed. If the term is part of a number, returns
+    the whole number. Returns "" if the index contains all words of this kind."""
     if RUN.match(term.word) or (term.word.isalpha() and len(term.word) > 1):
         return ""
     for number in _NUMBER.finditer(text):
@@ -157,7 +157,8 @@ def _literal(char: str) -> str:
 
 
 def _parts_of_number(text: str) -> tuple[str, str] | None:
-    """Returns the digits before and after the decimal sign, or None if the number is ambiguous, like `1.234`."""
+    """Returns the digits before and after the decimal sign, or None if the number is ambiguous, like
+    `1.234`."""
     if plain := _PLAIN_NUMBER.fullmatch(text):
         whole, decimals = plain[1], plain[2] or ""
         return None if len(decimals) == 3 and len(whole) < 4 else (whole, decimals)

@@ -17,11 +17,11 @@ from vault_indexer.text.terms import QueryTerm, TermClass
 class WordStatistics:
     """The number of chunks, the document frequencies, the vocabulary and the languages of several snapshots.
 
-    The figures are sums over all snapshots, so that scores of different vaults are comparable. A search creates
-    one instance for each group of vaults that share a model, and uses it in its own thread while the snapshots
-    are open. Two figures remain per snapshot: the mean length of fields, and the frequency of a word in fields
-    other than the one where it is most frequent. With Obsidian's help split into two vaults, this moved few
-    hits, and none by much.
+    The figures are sums over all snapshots, so that scores of different vaults are comparable. A search
+    creates one instance for each group of vaults that share a model, and uses it in its own thread while the
+    snapshots are open. Two figures remain per snapshot: the mean length of fields, and the frequency of a
+    word in fields other than the one where it is most frequent. With Obsidian's help split into two vaults,
+    this moved few hits, and none by much.
     """
 
     def __init__(self, snapshots: Sequence[Snapshot]) -> None:
@@ -102,9 +102,8 @@ def _documents(snapshot: Snapshot) -> int:
 
 
 def _frequency(snapshot: Snapshot, term: str) -> int:
-    """The number of chunks of the snapshot's vault that contain the term."""
+    """The number of chunks of the snapshot's vault that contain the term, never less than in the snapshot."""
     own = snapshot.keywords.document_frequency(term)
-    # The recorded statistics may be older than the snapshot, which cannot contain more than its vault.
     return max(own, snapshot.statistics.vocabulary.frequency(term)) if snapshot.statistics else own
 
 
