@@ -67,9 +67,9 @@ def _values(catalog: CatalogReader, name: str, prefix: str) -> Iterator[Completi
     counts = Counter(
         value
         for properties in _properties(catalog)
-        for key, held in properties.items()
+        for key, property_value in properties.items()
         if key.casefold() == folded
-        for value in _texts(held)
+        for value in _texts(property_value)
     )
     for value, count in counts.items():
         if wanted in value.casefold() and not re.search(r"[\[\]\"\n]", value):
@@ -77,12 +77,12 @@ def _values(catalog: CatalogReader, name: str, prefix: str) -> Iterator[Completi
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, str | int | float) and len(str(one)) <= 60:
-            yield str(one)
+    for element in value if isinstance(value, list) else [value]:
+        if isinstance(element, str | int | float) and len(str(element)) <= 60:
+            yield str(element)
 
 
 def _properties(catalog: CatalogReader) -> Iterator[Mapping[str, JsonValue]]:
     for (text,) in catalog.rows("SELECT frontmatter FROM notes WHERE frontmatter != '{}'"):
-        found: Mapping[str, JsonValue] = json.loads(text)
-        yield found
+        properties: Mapping[str, JsonValue] = json.loads(text)
+        yield properties
