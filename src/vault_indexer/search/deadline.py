@@ -13,8 +13,8 @@ once counts twice.
 
 The limit is in characters, not seconds, so that a query ends at the same note on every machine. Reading them
 takes half a second to a second: RE2 needs 1 to 2 ns for a byte, decompression 4. Two kinds of filter reach
-the limit: one that no indexed words narrow (`/日本|中国/`), and one that requires a detailed check of very many
-notes (`line:(/the$/ -the)`).
+the limit: one that no indexed words narrow (`/日本|中国/`), and one that requires a detailed check of very
+many notes (`line:(/the$/ -the)`).
 """
 
 LOOK = 1_000

@@ -173,11 +173,11 @@ def shown_places(
     `limits`."""
     notes = [table.note.tolist() for table in tables]
     merged = _merged(groups, tables, _WEIGHED * limits.notes)
-    places = (place for place in merged if note_of(place)[1] not in copies[place.group].shown_note)
 
     def note_of(place: Place) -> tuple[int, int]:
         return place.group, notes[place.group][place.row]
 
+    places = (place for place in merged if note_of(place)[1] not in copies[place.group].shown_note)
     return list(up_to_notes(first_per_note(places, note_of, limits.per_note), note_of, limits.notes))
 
 

@@ -154,8 +154,7 @@ def load_caches(opened: IndexReader) -> None:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
         if WORD_LANGUAGES.intersection(snapshot.languages):
             snapshot.catalog.load_chunk_words()
-    for word in reversed(words):  # the most frequent words last, because the cache keeps the last loaded
-    longest
+    for word in reversed(words):  # the most frequent last: the cache keeps the last loaded longest
         with opened.holder.lease() as snapshot:
             snapshot.keywords.warm(analyze_query(word, snapshot.languages), FIELD_WEIGHTS)
     load_words(opened.holder)
