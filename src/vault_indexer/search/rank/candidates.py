@@ -63,17 +63,16 @@ _UNKNOWN, _ZERO, _ONE = map(_Column, (np.nan, 0.0, 1.0))
 
 @dataclass(eq=False)
 class Candidates:
-    """The candidates of one search. The stages of ranking add rows and fill columns; one thread uses it.
+    """The candidates of one search. The ranking stages add rows and fill columns, all in one thread.
 
-    `key` tells the chunks of all vaults apart: the number of the vault stands above the key in its catalog.
-    So does `note` for notes. A rank of 0 and the value nan are "unknown", which is not the same as a score of
-    0. A rank of `depth` + 1 is that of a score which was only looked up, as another ranking gave the chunk.
-
-    `named` is the first chunk of each note whose name is the query, by note. `coverage_weight` is what the
-    coverage of a chunk counts beside its BM25F score. `last_cosine` and `last_words` are the scores of the
-    last chunk of each ranking. `fusion_order` has the keys of all rows that were fused, best first, of which
-    the first `reranked` stayed (0: all). `evidence` are the columns that reranking adds, by name: what each
-    of its sources says, and their mean, which has the name `evidence`, too.
+    `key` identifies a chunk among all vaults: its high bits are the number of the vault, its low bits the key
+    in the catalog. `note` identifies notes in the same way. A rank of 0 and the value nan mean "unknown",
+    which differs from a score of 0. A rank of `depth` + 1 marks a score that was only looked up, because
+    another ranking contributed the chunk. `named` maps each note whose name is the query to its first chunk.
+    `coverage_weight` is the weight of a chunk's coverage relative to its BM25F score. `last_cosine` and
+    `last_words` are the scores of the last chunk of each ranking. `fusion_order` contains the keys of all
+    fused rows, best first; the first `reranked` of them remain in the table (0: all). `evidence` contains the
+    columns that reranking adds, by name: the values of each source, and under the name `evidence` their mean.
     """
 
     depth: int
