@@ -294,9 +294,7 @@ def _parts_of_run(run: str, span: Span, wanted: Sequence[str]) -> Iterator[_Matc
     places = sorted(
         (match.start(), match.end(), word) for word in wanted for match in re.finditer(re.escape(word), run)
     )
-    if (
-        places and len(run) != span[1] - span[0]
-    ):  # folding has changed the length, so the positions are unknown
+    if places and len(run) != span[1] - span[0]:  # folding changed the length: the positions are unknown
         yield _Match(*span, places[0][2])
         return
     open_match: _Match | None = None
