@@ -1,7 +1,6 @@
 """Parses the text of a query into a tree. It has no side effects, and accepts sentences that only look like
 an operator.
 
-
     query   = { term } { "OR" { term } }           (OR binds weaker than adjacent terms)
     term    = [ "-" ] ( "(" query ")" | phrase | regex | filter | property | word )
     regex   = "/" expression "/"
