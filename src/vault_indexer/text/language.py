@@ -144,16 +144,17 @@ def is_function_word(word: str, language: str) -> bool:
 
 _SAMPLE = 2_000
 _LEAST_SHARE = 0.08
-"""Of the words, those that must be function words of the language (prose has 0.3 to 0.5)."""
+"""The minimum share of words that are function words of the language. Prose has 0.3 to 0.5."""
 
 _LETTER_WORTH = 0.25
 
 _CLEAR_SHARE = 0.1
 _CLEARER = 2.0
-"""A query is in a language that the vault does not have only if at least this share of its words says so, and
-twice as many as for any language of the vault; it is in a rarer language of the vault only if twice as many
-say so as for the main one. English questions hold words that are Czech ("a", "do", "by"), and a vault of many
-English notes may have a few Czech ones, or some that were taken for it."""
+"""A query is in a language that does not occur in the vault only if the votes for it are at least this share
+of the words, and `_CLEARER` times those for any language of the vault. It is in a rarer language of the vault
+only if the votes are `_CLEARER` times those for the main one. English questions contain words that are also
+Czech ("a", "do", "by"), and a vault of many English notes may have a few Czech ones, or some that were
+detected as Czech."""
 
 _SCRIPTS = {
     "ja": re.compile("[\u3041-\u30fa\uff66-\uff9f]"),
@@ -165,14 +166,14 @@ _SCRIPTS = {
     "hy": re.compile("[\u0531-\u058f]"),
     "ta": re.compile("[\u0b80-\u0bff]"),
 }
-"""Scripts that name a language by themselves; Japanese before Chinese, since it uses its characters too."""
+"""Scripts that identify a language. Japanese precedes Chinese, because it also uses Chinese characters."""
 
 _SHARED_SCRIPTS = {
     "ru": re.compile("[\u0400-\u04ff]"),
     "ar": re.compile("[\u0600-\u06ff]"),
     "hi": re.compile("[\u0900-\u097f]"),
 }
-"""Scripts that several languages are written in, each with the one that has most readers."""
+"""Scripts that several languages share, each with the language that has the most readers."""
 
 _WORDS = re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*[\u0300-\u036f\u0900-\u094f\w]*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
