@@ -103,8 +103,8 @@ PYTHON = Dialect(
     frozenset("tnrfvaA"),
     is_python=True,
 )
-r"""The dialect of the module `re` with MULTILINE. Its expressions must be compiled with `(?m)`. `\b` is an error,
-because RE2 supports it for ASCII only."""
+r"""The dialect of the module `re` with MULTILINE. Its expressions must be compiled with `(?m)`. `\b` is an
+error, because RE2 supports it for ASCII only."""
 
 
 @dataclass(slots=True)

@@ -197,7 +197,7 @@ class ChunkFilter:
         self._catalog = snapshot.catalog
         self._budget = budget or ReadingBudget()
         nodes = [condition.node for condition in conditions]
-        levels = [level for node in nodes if (level := level_of(node))]
+        levels = [required for node in nodes if (required := level_of(node))]
         self._node = simplify(All(tuple(node for node in nodes if level_of(node) is None)))
         self._evaluation = Evaluation(snapshot, now, deadline, self._budget)
         self._all = self._evaluation.keys

@@ -266,8 +266,9 @@ class Evaluation:
     def _combine(self, how: np.ufunc, parts: Iterable[Node]) -> Bounds:
         none = np.full(len(self.notes), how.identity, bool)
         sides = [Bounds(none, none), *(self.bounds(part) for part in parts)]
-        sure, possible = zip(*sides, strict=True)
-        return Bounds(how.reduce(sure), how.reduce(possible))
+        return Bounds(
+            how.reduce([side.sure for side in sides]), how.reduce([side.possible for side in sides])
+        )
 
     def _maybe(self, possible: Mask) -> Bounds:
         return Bounds(np.zeros(len(self.notes), bool), possible)
