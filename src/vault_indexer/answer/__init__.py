@@ -1,4 +1,4 @@
-"""Answers to questions: sentences quoted from notes, or written by a model and checked against them."""
+"""Answers questions with sentences quoted from notes, or written by a model and checked against the notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One question from beginning to end: search, read the passages, quote or write, check."""
+"""Answers one question: searches, reads the passages, quotes or writes, and checks."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from vault_indexer.ports import StreamingLlm
 from vault_indexer.providers import llm_for
 from vault_indexer.search import FoundPassages, QuestionWord, question_as_query, unknown_words
 
-# What arises on the way to an answer, and what those do with it that pass it on.
+# The events that lead to an answer, and functions for callers that forward them.
 
 
 AskEvent = AskAnswer | AnswerSentence
-"""What arises on the way: an answer without sentences yet, then sentences, at last the whole answer. A
-sentence of a model may come before the model has ended; the whole answer says which ones it consists of."""
+"""The events in order: an answer without sentences, then sentences, and finally the whole answer. A sentence
+of a model may arrive before the model has finished. The whole answer contains the sentences that count."""
 
 
 def whole_answer(events: Iterable[AskEvent]) -> AskAnswer:
-    """The last of the events."""
+    """Returns the last event."""
     *_, last = events
     assert isinstance(last, AskAnswer)
     return last
@@ -59,7 +59,8 @@ def whole_answer(events: Iterable[AskEvent]) -> AskAnswer:
 def with_notices(
     events: Iterable[AskEvent], before: Sequence[str], after: Callable[[], Sequence[str]]
 ) -> Iterator[AskEvent]:
-    """The events, where each answer has these notices around its own; `after` says what holds then."""
+    """Yields the events and adds notices before and after those of each answer. `after` is called for each
+    answer, so that its notices are current."""
     for event in events:
         if isinstance(event, AskAnswer):
             yield replace(event, notices=(*before, *event.notices, *after()))
@@ -67,7 +68,7 @@ def with_notices(
             yield event
 
 
-# Which notes no language model may read.
+# The notes that no language model may read.
 
 
 _PROPERTY = re.compile(r"\[([^\]:]+)(?::([^\]]*))?\]")
@@ -75,24 +76,25 @@ _PROPERTY = re.compile(r"\[([^\]:]+)(?::([^\]]*))?\]")
 
 @dataclass(frozen=True, slots=True)
 class NeverSend:
-    """The notes of `ask.never_send`: by path, or by a property that they have. Any thread may ask."""
+    """The notes of `ask.never_send`, given by path or by property. Any thread may call its methods."""
 
     paths: GitignorePatterns
     properties: tuple[tuple[str, str | None], ...]
 
     @classmethod
     def from_entries(cls, entries: Iterable[str]) -> NeverSend:
-        """From patterns as in .gitignore, `[property]` and `[property:value]`."""
+        """Creates an instance from patterns as in .gitignore, `[property]` and `[property:value]`."""
         entries = tuple(entries)
-        properties = [match for one in entries if (match := _PROPERTY.fullmatch(one))]
-        paths = [one for one in entries if not _PROPERTY.fullmatch(one)]
+        properties = [match for entry in entries if (match := _PROPERTY.fullmatch(entry))]
+        paths = [entry for entry in entries if not _PROPERTY.fullmatch(entry)]
         return cls(
             GitignorePatterns(paths),
             tuple((match[1].strip().casefold(), _plain(match[2])) for match in properties),
         )
 
     def covers(self, hit: Hit) -> bool:
-        """Whether the note of the hit stays away from models. `[property]` covers every value but false."""
+        """Whether the note of the hit must not be sent to models. `[property]` covers every value except
+        false."""
         if self.paths.selects(hit.path):
             return True
         values = {name.casefold(): value for name, value in hit.frontmatter.items()}
@@ -102,8 +104,8 @@ class NeverSend:
 def _agrees(value: JsonValue, wanted: str | None) -> bool:
     if wanted is None:
         return value is not False
-    found = value if isinstance(value, list) else [value]
-    return any(_plain(str(one)) == wanted for one in found)
+    elements = value if isinstance(value, list) else [value]
+    return any(_plain(str(element)) == wanted for element in elements)
 
 
 def _plain(text: str | None) -> str | None:
@@ -111,17 +113,18 @@ def _plain(text: str | None) -> str | None:
 
 
 class PassageSource(Protocol):
-    """Where the passages are from."""
+    """The source of the passages."""
 
     def passages(self, request: SearchRequest) -> AbstractContextManager[FoundPassages]:
-        """The hits for a question, which can be read during the block."""
+        """Returns the hits for a question, which can be read during the block."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What was found and read for a question. `quotes` is the answer that needs no model, `passages` are what
-    a model reads. `is_declined` says that nothing answers the question, though hits may be near to it."""
+    """The results for a question. `quotes` is the answer without a model, and `passages` are the input of a
+    model. `is_declined` is true if nothing answers the question, although there may be hits on a similar
+    topic."""
 
     verdict: Verdict
     hits: tuple[Hit, ...]
@@ -136,10 +139,10 @@ class Passages:
 class Answerer:
     """Answers questions with one configuration.
 
-    `VaultService` makes it and replaces it when the settings change. `cache` is the folder where answers of
-    the language model are kept (None: nowhere). Any thread may call any method; the snapshot is leased while
-    passages are read, not while a model is asked. `make_llm` makes the client of the model, with the first
-    question that needs it.
+    `VaultService` creates it and replaces it when the settings change. `cache` is the folder for the answers
+    of the language model, or None for no cache. Any thread may call any method. The snapshot is leased while
+    passages are read, but not while the model answers. `make_llm` creates the client of the model for the
+    first question that needs it.
     """
 
     def __init__(
@@ -157,10 +160,10 @@ class Answerer:
     def answer_from(
         self, source: PassageSource, request: AskRequest, is_cancelled: Callable[[], bool]
     ) -> Iterator[AskEvent]:
-        """The events of one question; the last one is the whole answer.
+        """Yields the events of one question. The last one is the whole answer.
 
-        Raises QueryError for a wrong question, QueryTimeoutError or QueryCancelledError where the search is
-        ended, ProviderError where the configured language model cannot be used at all.
+        Raises QueryError for an invalid question, QueryTimeoutError or QueryCancelledError if the search is
+        stopped, and ProviderError if the configured language model cannot be used at all.
         """
         started = time.perf_counter()
         is_written = request.use_model and self.settings.llm.provider != "none"
@@ -182,7 +185,7 @@ class Answerer:
         yield replace(answer, took_ms=round((time.perf_counter() - started) * 1000, 3))
 
     def _writer_for(self) -> Writer:
-        """The writer of the configured model. Raises ProviderError."""
+        """Returns the writer for the configured model. Raises ProviderError."""
         if self._writer is None:
             self._writer = Writer.of(self._make_llm(self.settings.llm), self._cache, self.settings.ask)
         return self._writer
@@ -202,12 +205,13 @@ class Answerer:
             if result.verdict == "weak":
                 is_declined = not is_supported(quotable(reader.of_hits(_narrow(hits))), hits, words)
             if result.verdict == "strong":
-                # With a likely verdict, twice as many questions that no note answers would be quoted: near a
-                # topic of the vault .27 instead of .14 (XQuAD, mean of nine languages).
+                # Quotes for a likely verdict would double the share of unanswerable questions that get
+                # quotes: for questions near a topic of the vault from .14 to .27 (XQuAD, mean of nine
+                # languages).
                 quotes = self._quotes(reader, hits, words)
             if is_written and result.verdict in ("strong", "likely"):
                 passages = self._passages(reader, hits)
-        is_declined = is_declined and not found.state.missing  # one of those may answer
+        is_declined = is_declined and not found.state.missing  # a vault that is not ready may have the answer
         return Passages(verdict, hits, words, quotes, passages, is_declined, found.state, result.notices)
 
     def _quotes(
@@ -215,11 +219,13 @@ class Answerer:
     ) -> tuple[AnswerSentence, ...]:
         sentences = quotable(reader.of_hits(_narrow(hits)))
         chosen = choose_quotes(sentences, hits, words, self.settings.ask.sentences)
-        return tuple(AnswerSentence(one.readable, reader.citations(one), "quoted") for one in chosen)
+        return tuple(
+            AnswerSentence(sentence.readable, reader.citations(sentence), "quoted") for sentence in chosen
+        )
 
     def _passages(self, reader: SentenceReader, hits: Sequence[Hit]) -> tuple[PromptPassage, ...]:
-        """The passages that may be sent and fit into the prompt, with their sentences numbered: none of a low
-        relevance, and none of a note that stays away from models."""
+        """Returns the passages that fit into the prompt, with numbered sentences. Hits with a low relevance
+        and notes that must not be sent are left out."""
         least = self.settings.ask.min_relevance
         hits = [hit for hit in hits if hit.relevance >= least and not self._never_send.covers(hit)]
         llm = self.settings.llm
@@ -230,7 +236,10 @@ class Answerer:
             PromptPassage(
                 hit,
                 reader.preamble(hit),
-                tuple(CitableSentence(f"s{next(number)}", one, reader.cite(one)) for one in sentences),
+                tuple(
+                    CitableSentence(f"s{next(number)}", sentence, reader.cite(sentence))
+                    for sentence in sentences
+                ),
             )
             for hit, sentences in chosen
         )
@@ -241,7 +250,8 @@ def _narrow(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _first_answer(request: AskRequest, found: Passages) -> AskAnswer:
-    """The answer as far as the search tells: its kind, the passages, the words that no note holds."""
+    """Returns the answer as far as the search determines it: its kind, the passages, and the missing
+    words."""
     return AskAnswer(
         question=request.question,
         kind=_kind(found),
@@ -270,8 +280,9 @@ def _written(
     answer: AskAnswer,
     is_cancelled: Callable[[], bool],
 ) -> Iterator[AskEvent]:
-    """Each sentence of the model that passes the check, as it comes, then the answer: written, or the given
-    one where the model fails or less than half of the sentences pass. Raises QueryCancelledError."""
+    """Yields each sentence of the model that passes the check as it arrives, then the answer. That is the
+    written one, or `answer` if the model fails or fewer than half of the sentences pass. Raises
+    QueryCancelledError."""
     stream = StreamOptions(is_cancelled, request.as_written)
     try:
         sentences = yield from writer.write(request.question, found.passages, stream)
@@ -281,8 +292,8 @@ def _written(
     except ProviderError as error:
         yield _not_written(answer, found, str(error))
         return
-    passed = tuple(one for one in sentences if one.verdict != "dropped")
-    dropped = tuple(one for one in sentences if one.verdict == "dropped")
+    passed = tuple(sentence for sentence in sentences if sentence.verdict != "dropped")
+    dropped = tuple(sentence for sentence in sentences if sentence.verdict == "dropped")
     answer = replace(answer, dropped=dropped)
     if not sentences:
         yield _not_written(answer, found, "the language model finds no answer in the passages")

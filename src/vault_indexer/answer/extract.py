@@ -1,6 +1,6 @@
-"""An answer without a model: the sentences of the passages that hold most of the question.
+"""Answers without a model, by quoting the sentences of the passages that cover most of the question.
 
-The constants are chosen on the tuning halves of the sets of `benchmarks/ask.py` (XQuAD en, es, zh, ru).
+The constants were chosen on the tuning halves of the sets of `benchmarks/ask.py` (XQuAD en, es, zh, ru).
 """
 
 from __future__ import annotations
@@ -16,43 +16,45 @@ from vault_indexer.search import QuestionWord, share_held
 from vault_indexer.text.tokens import analyze
 
 RANK_SHARE = 0.7
-"""How much of a sentence's worth depends on the score of its hit; the rest is the share of the question."""
+"""The part of a sentence's value that depends on the score of its hit. The rest depends only on the share of
+the question that the sentence covers."""
 
 HEADING_SHARE = 0.2
-"""What a word of the question counts that only the title or a heading above the sentence holds."""
+"""The weight of a question word that occurs only in the title or a heading above the sentence."""
 
 CODE_SHARE = 0.5
 """The weight of a line of code relative to a sentence of prose."""
 
 BEGUN_SHARE = 0.8
-"""What a word of the question counts that a sentence holds only with an ending that no stem takes off."""
+"""The weight of a question word that occurs in a sentence only with an ending that no stemmer removes."""
 
 SHORTEST_BEGUN = 4
 LONGEST_ENDING = 5
-"""Letters of such a word, and of its ending."""
+"""The minimum letters of such a word, and the maximum letters of its ending."""
 
 NOVELTY = 0.1
-"""The weight of likeness to sentences chosen before (maximal marginal relevance, Carbonell 1998)."""
+"""The weight of the similarity to sentences already chosen (maximal marginal relevance, Carbonell 1998)."""
 
 OF_ONE_HIT = 2
-"""Quotes from one hit at most: with one, 7 to 9 of a hundred answers more are missed (tuning halves)."""
+"""The maximum number of quotes from one hit. With one, 7 to 9 more of a hundred answers are missed (tuning
+halves)."""
 
 LEAST_WORTH = 0.4
-"""A quote that is worth less than this share of the best one is left out: that spares one of three quotes and
+"""Quotes with less than this share of the best one's value are left out. That removes one of three quotes and
 loses less than one answer in a hundred."""
 
 
 LEAST_WORDS = 2
-"""Words of the question that a quote, with the title and heading above it, has at least, if the question has
-as many that say something. With one alone, it is about another thing as often as not."""
+"""The minimum number of content words of the question in a quote with its title and heading, if the question
+has as many. A quote with only one is about something else as often as not."""
 
 RELEVANCE_WORTH = 8.0
 LEAST_SUPPORT = 4.5
-"""Passages of a weak verdict may answer if the relevance of the best hit, so many times, and the weight of
-the question's words that one sentence holds reach this sum: 2.3 rare words at the least relevance, half a
-one at the largest. Of all questions far from the vault's topics 89% are declined then, of those with an
-answer 4% (XQuAD en, es, ru and zh, means); with 4, 86% and 3%, and "what is the capital of Peru" is not
-declined over notes on a program; with 5, 91% and 5%."""
+"""Passages with a weak verdict may answer if `RELEVANCE_WORTH` times the relevance of the best hit plus the
+weight of the question words in one sentence reach this sum. That requires 2.3 rare words at the lowest
+relevance, half a word at the highest. Then 89% of all questions far from the vault's topics are declined, and
+4% of those with an answer (XQuAD en, es, ru and zh, means). With 4, it is 86% and 3%, and "what is the
+capital of Peru" is not declined for notes on a program; with 5, it is 91% and 5%."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,28 +68,28 @@ class _Candidate:
 def choose_quotes(
     sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequence[QuestionWord], limit: int
 ) -> list[Sentence]:
-    """At most `limit` sentences, best first: the best ones of each hit, and none that repeats another.
+    """Returns at most `limit` sentences, best first: the best ones of each hit, without repetitions.
 
-    A sentence is as good as the share of the question's words that it holds, each word by its rarity, and as
-    its hit. It is chosen only if it, with the title and heading above it, has at least two of the question's
-    words that say something, or the only one.
+    The value of a sentence depends on the share of the question's words that it contains, each weighted by
+    its rarity, and on the score of its hit. A sentence is chosen only if it contains, together with its title
+    and heading, at least two content words of the question, or the only one.
     """
     of_hits: dict[int, list[_Candidate]] = {}
     for sentence in sentences:
-        one = _candidate(sentence, hits[sentence.hit], words)
-        if one.worth > 0 and one.is_related:
-            of_hits.setdefault(sentence.hit, []).append(one)
+        candidate = _candidate(sentence, hits[sentence.hit], words)
+        if candidate.worth > 0 and candidate.is_related:
+            of_hits.setdefault(sentence.hit, []).append(candidate)
     best = [
-        one
+        candidate
         for candidates in of_hits.values()
-        for one in sorted(candidates, key=lambda one: -one.worth)[:OF_ONE_HIT]
+        for candidate in sorted(candidates, key=lambda candidate: -candidate.worth)[:OF_ONE_HIT]
     ]
-    return [one.sentence for one in _without_repeats(best, limit)]
+    return [candidate.sentence for candidate in _without_repeats(best, limit)]
 
 
 def is_supported(sentences: Sequence[Sentence], hits: Sequence[Hit], words: Sequence[QuestionWord]) -> bool:
-    """Whether a sentence holds so much of the question that the passages may answer it, though they are only
-    weakly about it."""
+    """Whether a sentence covers enough of the question for the passages to answer it, although their
+    relevance is weak."""
     total = sum(word.weight for word in words)
     held = max((share_held(words, _terms(one)) for one in sentences), default=0.0)
     relevance = hits[0].relevance if hits else 0.0
@@ -110,7 +112,8 @@ def _candidate(sentence: Sentence, hit: Hit, words: Sequence[QuestionWord]) -> _
 
 
 def _share_held(words: Sequence[QuestionWord], terms: frozenset[str]) -> float:
-    """`share_held`, and a part of it for words that begin others: `fold` in `foldable`."""
+    """Returns `share_held`, with partial weight for words at the beginning of others: `fold` in
+    `foldable`."""
     begun = {
         term
         for word in words
@@ -130,7 +133,7 @@ def _is_begun(word: QuestionWord, terms: frozenset[str]) -> bool:
 
 
 def _has_words(words: Sequence[QuestionWord], terms: frozenset[str]) -> bool:
-    """Whether a text with these terms has as many words of the question as a quote needs."""
+    """Whether a text with these terms contains enough words of the question for a quote."""
     telling = [word for word in words if word.weight]
     held = sum(not word.terms.isdisjoint(terms) or _is_begun(word, terms) for word in telling)
     return held >= min(LEAST_WORDS, len(telling))
@@ -138,9 +141,9 @@ def _has_words(words: Sequence[QuestionWord], terms: frozenset[str]) -> bool:
 
 def _without_repeats(candidates: list[_Candidate], limit: int) -> list[_Candidate]:
     chosen: list[_Candidate] = []
-    left = sorted(candidates, key=lambda one: -one.worth)
+    left = sorted(candidates, key=lambda candidate: -candidate.worth)
     while left and len(chosen) < limit:
-        best = max(left, key=lambda one: one.worth - NOVELTY * _likeness(one, chosen))
+        best = max(left, key=lambda candidate: candidate.worth - NOVELTY * _likeness(candidate, chosen))
         left.remove(best)
         if chosen and best.worth < LEAST_WORTH * chosen[0].worth:
             break
@@ -154,17 +157,17 @@ def _overlap(one: Sentence, other: Sentence) -> bool:
 
 
 def _likeness(one: _Candidate, chosen: Sequence[_Candidate]) -> float:
-    """The largest share of terms in common with one of the chosen (Jaccard)."""
+    """Returns the largest Jaccard similarity of terms with a chosen sentence."""
     return max((len(one.terms & o.terms) / len(one.terms | o.terms) for o in chosen), default=0.0)
 
 
-# What of a note can be quoted: sentences of prose, lists with what introduces them, rows of tables with
-# their header, and code with the sentence before it.
+# The quotable parts of a note: sentences of prose, lists with their introduction, rows of tables with their
+# header, and code with the sentence before it.
 
 
 LONGEST_LIST = 1_000
 LONGEST_CODE = 1_000
-"""Characters of a list or of code that is quoted as a whole."""
+"""The maximum characters of a list or of code that is quoted as a whole."""
 
 _LEAD_IN = (":", "：")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -179,8 +182,8 @@ _WORD = re.compile(r"\w")
 
 
 def quotable(sentences: Sequence[Sentence]) -> list[Sentence]:
-    """The quotes that sentences of hits make, in their order. What introduces a list or code that is too long
-    to be quoted, or nothing at all, makes none."""
+    """Returns the quotes from the sentences of hits, in order. An introduction is not quoted if its list or
+    code is missing or too long."""
     return list(_quotes(sentences))
 
 
@@ -211,14 +214,14 @@ def _of_prose(sentence: Sentence) -> Sentence | None:
 
 
 def _of_span(sentence: Sentence, start: int, end: int) -> Sentence:
-    """The quote that is all the text of a span, a unit a line."""
+    """Returns the quote of all the text of a span, with one unit on each line."""
     shown = readable(sentence.note.text[start:end])
     lines = "\n".join(shown.text[slice(*unit)] for unit in shown.units)
     return replace(sentence, start=start, end=end, readable=lines, block=None)
 
 
 def _list_end(text: str, start: int) -> int:
-    """Where the list ends that begins behind a line; 0 if there is none, or if it is too long."""
+    """Returns the end of the list that begins after a line, or 0 if there is none or it is too long."""
     line = _LINE.match(text, start)
     at = line.end() if line else len(text)
     end = 0
@@ -234,7 +237,7 @@ def _list_end(text: str, start: int) -> int:
 
 
 def _of_code(sentence: Sentence, before: Sentence | None) -> Sentence | None:
-    """The block of code, with the sentence right before it where there is one."""
+    """Returns the code block, with the sentence directly before it if there is one."""
     assert sentence.block is not None
     start, end = sentence.block
     text = sentence.note.text
@@ -252,8 +255,8 @@ def _of_code(sentence: Sentence, before: Sentence | None) -> Sentence | None:
 
 
 def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
-    """The row of a table with its header; the sentence where it stands in no table; None for the header and
-    for rows of cells of several lines."""
+    """Returns the table row with its header, or the sentence if it is not in a table. Returns None for the
+    header and for rows with multi-line cells."""
     text = sentence.note.text
     header = _header(text, row)
     if header is None:
@@ -265,7 +268,8 @@ def _of_row(sentence: Sentence, row: Span) -> Sentence | None:
 
 
 def _header(text: str, row: Span) -> Span | None:
-    """The line of a table's header: the one above the delimiters. A row that stands above these is it."""
+    """Returns the header line of a table, which is the line above the delimiter row, or None outside a table.
+    A row above the delimiter row is itself the header."""
     below = _line_at(text, row[1] + 1) if row[1] < len(text) else None
     if below and _DELIMITER_ROW.fullmatch(text[slice(*below)].rstrip()):
         return row

@@ -1,4 +1,4 @@
-"""What a language model is asked: numbered sentences as data, and how its answer is read."""
+"""The prompt for a language model, with numbered sentences as data, and the parser of its answer."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from vault_indexer.model import Citation, Hit, JsonValue
 from vault_indexer.search import estimated_tokens
 
 VERSION = 2
-"""Raised whenever the prompt or the reading of its answer changes, so that kept answers no longer count."""
+"""Increase this number if the prompt or the parser of its answer changes, so that cached answers become
+invalid."""
 
 INSTRUCTIONS_TOKENS = 600
 """Tokens reserved for the instructions and the question."""
 
 MOST_CLAIMS = 20
-"""Sentences of an answer; one with more cannot be used."""
+"""The maximum number of sentences in a usable answer."""
 
 _INSTRUCTIONS = """\
 Answer the question from the sentences of notes below, and from nothing else.
@@ -47,7 +48,7 @@ Reply with one JSON object and nothing else: {"verdicts": [true]} if it does,
 
 @dataclass(frozen=True, slots=True)
 class CitableSentence:
-    """A sentence that is offered to a model under an id."""
+    """A sentence that a model can cite by its id."""
 
     id: str
     sentence: Sentence
@@ -56,7 +57,8 @@ class CitableSentence:
 
 @dataclass(frozen=True, slots=True)
 class PromptPassage:
-    """A hit as a model reads it: its place, what a model said of it when it was split, its sentences."""
+    """A hit in the prompt: its place, the preamble that a model wrote when the note was chunked, and its
+    sentences."""
 
     hit: Hit
     preamble: str
@@ -66,21 +68,21 @@ class PromptPassage:
 def within_budget(
     hits: Sequence[Hit], sentences: Sequence[Sentence], most_tokens: int
 ) -> list[tuple[Hit, list[Sentence]]]:
-    """The hits with those of their sentences that fit, best hit first. At least one sentence is kept."""
+    """Returns the hits with their sentences that fit, best hit first. At least one sentence is kept."""
     left = most_tokens
-    found: dict[int, list[Sentence]] = {}
+    kept: dict[int, list[Sentence]] = {}
     for sentence in sentences:
         size = estimated_tokens(_line({"id": "s000", "text": sentence.quote}))
-        size += 0 if sentence.hit in found else estimated_tokens(_line(_place(hits[sentence.hit], "")))
-        if size <= left or not found:
-            found.setdefault(sentence.hit, []).append(sentence)
+        size += 0 if sentence.hit in kept else estimated_tokens(_line(_place(hits[sentence.hit], "")))
+        if size <= left or not kept:
+            kept.setdefault(sentence.hit, []).append(sentence)
             left -= size
-    return [(hits[number], own) for number, own in found.items()]
+    return [(hits[number], own) for number, own in kept.items()]
 
 
 def prompt_for(question: str, passages: Sequence[PromptPassage]) -> str:
-    """The prompt. Text of notes stands in it only as JSON strings, one object on each line, so that no note
-    can end the data or begin an instruction."""
+    """Returns the prompt. It contains the text of notes only as JSON strings, with one object on each line,
+    so that no note can end the data or begin an instruction."""
     notes = "\n".join(_node_text(passage) for passage in passages)
     return f"{_INSTRUCTIONS}\n<notes>\n{notes}\n</notes>\n\nQuestion: {_line(question)}\n"
 
@@ -90,15 +92,17 @@ def judge_prompt(claim: str, evidence: Sequence[str]) -> str:
 
 
 def read_claims(answer: str) -> list[Claim]:
-    """The sentences of a model's answer. Raises UnusableAnswerError where it is not of the form required."""
-    found = json_list(answer, "sentences")
-    if len(found) > MOST_CLAIMS:
+    """Returns the sentences of a model's answer. Raises UnusableAnswerError if it does not have the required
+    form."""
+    values = json_list(answer, "sentences")
+    if len(values) > MOST_CLAIMS:
         raise UnusableAnswerError(f"the answer has more than {MOST_CLAIMS} sentences")
-    return [claim_of(one) for one in found]
+    return [claim_of(value) for value in values]
 
 
 def read_judgement(answer: str) -> bool:
-    """What a judge says. Raises UnusableAnswerError for anything but a plain yes or no."""
+    """Returns the verdict of a judge. Raises UnusableAnswerError for anything except a single true or
+    false."""
     match json_list(answer, "verdicts"):
         case [bool() as verdict]:
             return verdict
@@ -106,7 +110,8 @@ def read_judgement(answer: str) -> bool:
 
 
 def claim_of(value: JsonValue) -> Claim:
-    """A sentence of a model's answer. Raises UnusableAnswerError where it is not of the form required."""
+    """Returns a sentence of a model's answer. Raises UnusableAnswerError if it does not have the required
+    form."""
     if not isinstance(value, dict):
         raise UnusableAnswerError("a sentence of the answer is no JSON object")
     text, ids, quote = value.get("text"), value.get("ids"), value.get("quote")
@@ -118,7 +123,8 @@ def claim_of(value: JsonValue) -> Claim:
 
 
 def _node_text(passage: PromptPassage) -> str:
-    """A hit as LlamaIndex shows a node to a model: its metadata, then its text."""
+    """Returns a hit in the format in which LlamaIndex shows a node to a model: its metadata, then its
+    text."""
     from llama_index.core.schema import MetadataMode, TextNode
 
     lines = [_line({"id": one.id, "text": one.sentence.quote}) for one in passage.citable]
@@ -139,5 +145,5 @@ def _place(hit: Hit, preamble: str) -> Mapping[str, JsonValue]:
 
 
 def _line(value: object) -> str:
-    """JSON on one line; `<` is escaped, so that no text looks like the end of the notes."""
+    """Returns JSON on one line. `<` is escaped, so that no text looks like the end of the notes."""
     return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""The sentences of the passages that an answer may rest on: where each stands, and what it says."""
+"""Reads the sentences of the passages on which an answer may be based, with their positions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from vault_indexer.parse.frontmatter import body_start
 from vault_indexer.store.catalog import CatalogReader
 
 _REACH = 4_000
-"""Characters around a chunk in which the paragraph that it begins or ends in is looked for."""
+"""The number of characters around a chunk that are searched for the borders of its first and last
+paragraph."""
 
 _FENCE_REACH = 32_768
 _BLANK = re.compile(r"\n[ \t\r]*\n")
@@ -31,7 +32,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
-    """A note as it was indexed, with what a citation says of it. `vault` is "" where one vault was asked."""
+    """A note as indexed, with the data for citations. `vault` is "" if only one vault is searched."""
 
     row: NoteRow
     text: str
@@ -43,9 +44,9 @@ class NoteText:
 class Sentence:
     """A sentence, list item, row or line of code of a note.
 
-    `start` and `end` are characters of the note's text; `readable` is the text between them without markup.
-    `hit` is the number of the hit that it was read for, `block` the block of code that it stands in, and
-    `header` the header of its table, where it is quoted with that.
+    `start` and `end` are character offsets in the note's text. `readable` is the text between them without
+    markup. `hit` is the number of its hit, `block` the span of the code block that contains it, and `header`
+    the span of the table header with which it is quoted.
     """
 
     note: NoteText
@@ -58,7 +59,7 @@ class Sentence:
 
     @property
     def is_code(self) -> bool:
-        """Whether it stands in a block of code."""
+        """Whether the sentence is in a code block."""
         return self.block is not None
 
     @property
@@ -67,8 +68,8 @@ class Sentence:
 
 
 class SentenceReader:
-    """Reads the sentences of hits from the catalogs of snapshots, by the `vault` of the hits; used while
-    those are leased."""
+    """Reads the sentences of hits from the catalogs of snapshots, by the `vault` of the hits. It is valid
+    during the lease of the snapshots."""
 
     def __init__(self, catalogs: Mapping[str, CatalogReader]) -> None:
         self._catalogs = catalogs
@@ -76,16 +77,17 @@ class SentenceReader:
         self._sentences: dict[tuple[str, str], NoteSentences] = {}
 
     def of_hits(self, hits: Sequence[Hit]) -> list[Sentence]:
-        """The sentences of all hits, best hit first. One that two hits share is listed once."""
+        """Returns the sentences of all hits, best hit first. A sentence that two hits share is listed
+        once."""
         seen: set[tuple[str, str, int]] = set()
-        found: list[Sentence] = []
+        sentences: list[Sentence] = []
         for number, hit in enumerate(hits):
             for sentence in self._of_hit(hit, number):
                 place = (hit.vault, hit.path, sentence.start)
                 if place not in seen:
                     seen.add(place)
-                    found.append(sentence)
-        return found
+                    sentences.append(sentence)
+        return sentences
 
     def cite(self, sentence: Sentence) -> Citation:
         note, start, end = sentence.note, sentence.start, sentence.end
@@ -115,7 +117,7 @@ class SentenceReader:
         )
 
     def citations(self, sentence: Sentence) -> tuple[Citation, ...]:
-        """The citation of a quote, and of the header of its table."""
+        """Returns the citations of a quote and of the header of its table."""
         own = self.cite(sentence)
         if sentence.header is None:
             return (own,)
@@ -123,7 +125,8 @@ class SentenceReader:
         return own, self.cite(replace(sentence, start=start, end=end))
 
     def preamble(self, hit: Hit) -> str:
-        """What a model has said of the hit's chunk when it was split: no text of the note. "" for none."""
+        """Returns the preamble that a model wrote for the hit's chunk, which is not text of the note, or
+        ""."""
         note = self._note(hit)
         if note is None:
             return ""
@@ -159,7 +162,7 @@ class SentenceReader:
 
 
 def _whole_paragraphs(text: str, span: Span) -> Span:
-    """The span widened to blank lines, so that no sentence is cut; frontmatter is left out."""
+    """Returns the span extended to blank lines, so that no sentence is cut, without the frontmatter."""
     first = body_start(text)
     start, end = max(first, span[0]), max(first, span[1])
     low = max(first, start - _REACH)
@@ -190,7 +193,7 @@ def _sentences(note: NoteText, span: Span, headings: Iterable[Heading], hit: int
 
 
 def _with_markup(source: str, span: Span) -> Span:
-    """The span with the marks of emphasis, code and links that begin or end with it."""
+    """Returns the span with adjacent marks of emphasis, code and links."""
     start, end = span
     line = max(source.rfind("\n", 0, start) + 1, start - _LONGEST_MARKUP)
     before = _MARKUP_BEFORE.search(source[line:start])
@@ -203,8 +206,8 @@ def _overlaps(span: Span, others: Iterable[Span]) -> bool:
 
 
 def _block_id(text: str, start: int, end: int) -> str:
-    """The identifier of the block that a sentence stands in: at the end of its line, where that is a list
-    item, else of its paragraph."""
+    """Returns the block identifier for a sentence: at the end of its line if that is a list item, otherwise
+    at the end of its paragraph. Returns "" if there is none."""
     line = _line(text, start, end)
     if found := _BLOCK_ID.search(line):
         return found[1]

@@ -1,4 +1,4 @@
-"""An answer that a language model writes: asked for twice at most, and checked sentence by sentence."""
+"""Answers written by a language model. They are requested at most twice, and checked sentence by sentence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from vault_indexer.errors import ProviderError, QueryCancelledError
 from vault_indexer.model import AnswerSentence
 from vault_indexer.ports import StreamingLlm
 
-# The sentences of a model's answer, while the model still writes it.
+# Reads the sentences of a model's answer while the model is still writing.
 
 
 _BEGINNING = re.compile(r'[^{]*\{\s*"sentences"\s*:\s*\[')
@@ -37,8 +37,8 @@ _DECODER = json.JSONDecoder()
 
 
 class ClaimStream:
-    """Reads an answer piece by piece. It gives a sentence as soon as its JSON object is complete, and none
-    any more after something that is not as `prompt` requires: the whole answer tells then what holds."""
+    """Reads an answer piece by piece. It returns a sentence as soon as its JSON object is complete. After a
+    deviation from the form in `prompt` it returns no more sentences, and the whole answer decides."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -58,13 +58,13 @@ class ClaimStream:
         return claims
 
     def _begin(self) -> None:
-        """Where the list of sentences begins, behind what the model thought before it."""
+        """Finds the beginning of the list of sentences, after the model's reasoning."""
         text = without_thoughts(self._text)
         if beginning := _BEGINNING.match(text):
             self._text, self._at = text, beginning.end()
 
     def _next(self, at: int) -> Claim | None:
-        """The sentence that begins there, once it is whole."""
+        """Returns the sentence that begins at `at` if it is complete."""
         between = _BETWEEN.match(self._text, at)
         start = between.end() if between else at
         if start == len(self._text):
@@ -77,7 +77,7 @@ class ClaimStream:
             self._found += 1
             return claim_of(value)
         except json.JSONDecodeError:
-            return None  # not whole yet
+            return None  # not complete yet
         except (UnusableAnswerError, RecursionError):
             self._is_over = True
             return None
@@ -91,21 +91,21 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How somebody waits for an answer: `is_cancelled` says that nobody does any more, `as_written` that
-    each sentence is wanted as soon as the model has written it."""
+    """The options of the caller. `is_cancelled` returns True if the caller no longer waits for the answer.
+    With `as_written` each sentence is returned as soon as the model has written it."""
 
     is_cancelled: Callable[[], bool]
     as_written: bool
 
     def check(self) -> None:
-        """Raises QueryCancelledError where nobody waits any more."""
+        """Raises QueryCancelledError if the caller no longer waits."""
         if self.is_cancelled():
             raise QueryCancelledError("nobody waits for the answer any more")
 
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Has one model write answers. `cache` is the folder where its answers are kept, by prompt and model."""
+    """Requests answers from one model and checks them."""
 
     llm: StreamingLlm
     asker: Asker
@@ -113,17 +113,18 @@ class Writer:
 
     @classmethod
     def of(cls, llm: StreamingLlm, cache: Path | None, settings: AskSettings) -> Writer:
-        """A writer with a cache of its own, or (None) without one."""
+        """Creates a writer. `cache` is the folder for its answers, by prompt and model, or None for no
+        cache."""
         return cls(llm, Asker(llm, cache, pause_s=0.0), settings)
 
     def write(
         self, question: str, passages: Sequence[PromptPassage], stream: StreamOptions
     ) -> Generator[AnswerSentence, None, list[AnswerSentence]]:
-        """Yields each sentence that passes the check, and returns all in order, also the dropped ones.
+        """Yields each sentence that passes the check, and returns all in order, including the dropped ones.
 
-        What is yielded counts only as far as it is returned: the model may break off, or end in another form,
-        after a sentence that is right. Raises ProviderError where the model does not answer,
-        UnusableAnswerError where it twice gave no answer of the form required.
+        A yielded sentence counts only if it is also returned, because the model may stop, or end in another
+        form, after a correct sentence. Raises ProviderError if the model does not answer, and
+        UnusableAnswerError if its answer does not have the required form twice.
         """
         prompt = prompt_for(question, passages)
         checked = _CheckedClaims(self, {one.id: one for passage in passages for one in passage.citable})
@@ -153,7 +154,7 @@ class Writer:
         )
 
     def judged(self, claim: Claim, quotes: list[str], stream: StreamOptions) -> str:
-        """Why the judge rejects the sentence; "" if it does not. Raises ProviderError."""
+        """Returns the reason if the judge rejects the sentence, otherwise "". Raises ProviderError."""
         prompt = judge_prompt(claim.text, quotes)
         whole = StreamOptions(stream.is_cancelled, as_written=False)
         try:
@@ -170,14 +171,14 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class _CheckedClaims:
-    """The sentences of one question that are checked, each once. `known` has what came of it."""
+    """The checked sentences of one question. Each is checked once, and `known` contains the results."""
 
     writer: Writer
     citable: Mapping[str, CitableSentence]
     known: dict[Claim, AnswerSentence] = field(default_factory=dict)
 
     def new(self, claim: Claim, stream: StreamOptions) -> Iterator[AnswerSentence]:
-        """The sentence, if it passes the check and was not checked before."""
+        """Yields the sentence if it passes the check and was not checked before."""
         if claim in self.known:
             return
         stream.check()
@@ -198,7 +199,7 @@ class _CheckedClaims:
 
 
 def _retried(attempt: Callable[[], Generator[Item, None, Found]]) -> Generator[Item, None, Found]:
-    """The attempt, once more where it fails. Raises what the last one raises."""
+    """Runs the attempt, and repeats it once if it fails. Raises the exception of the last attempt."""
     for _ in range(_TRIES - 1):
         try:
             return (yield from attempt())

@@ -1,5 +1,5 @@
-"""Answers about links: links and backlinks of a note, unlinked mentions, related notes, unresolved links,
-the graph of some notes or of the whole vault; and which note a name means."""
+"""Answers questions about links: links and backlinks of a note, unlinked mentions, related notes, unresolved
+links, and the graph of some notes or of the whole vault. It also finds the note for a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places that name a note without linking it."""
+"""Finds places that name a note without a link to it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Keys
 
 
-# Finding a name in texts: by whole words, whatever its case and accents.
+# Finds a name in texts by whole words, ignoring case and accents.
 
 
 _SHORTEST = 2
@@ -43,7 +43,7 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 class Found(NamedTuple):
-    """A place at which a name stands."""
+    """An occurrence of a name."""
 
     start: int
     end: int
@@ -51,7 +51,8 @@ class Found(NamedTuple):
 
 
 class Name:
-    """One name of a note. `required` are sets of index terms: a text with the name in it has one of each."""
+    """One name of a note. `required` are sets of index terms. A text with the name contains one term of
+    each."""
 
     def __init__(self, name: str) -> None:
         self.text = name
@@ -65,7 +66,7 @@ class Name:
 
     @property
     def is_findable(self) -> bool:
-        """Not so short, nor so odd, that nothing could tell a mention from chance."""
+        """Whether the name is long and regular enough to distinguish a mention from chance."""
         is_word = any(char.isalnum() for char in self.folded)
         return is_word and len(self.folded) >= _SHORTEST and bool(self.required)
 
@@ -77,17 +78,18 @@ class Name:
 
 
 def names(candidates: Iterable[str]) -> list[Name]:
-    """The findable ones, each spelling of the same name once."""
-    found: dict[str, Name] = {}
+    """Returns the findable names, with one spelling of each."""
+    by_folded: dict[str, Name] = {}
     for name in map(Name, candidates):
         if name.is_findable:
-            found.setdefault(name.folded, name)
-    return list(found.values())
+            by_folded.setdefault(name.folded, name)
+    return list(by_folded.values())
 
 
 def find(text: str, wanted: Sequence[Name], start: int, end: int) -> list[Found]:
-    """Where any of the names stands in `text[start:end]`, in order; of several that overlap, the longest."""
-    first = max(0, start - 1)  # the characters around a name show whether it is a whole word
+    """Returns the occurrences of any name in `text[start:end]`, in order. Of overlapping ones that begin at
+    the same place, the longest is kept."""
+    first = max(0, start - 1)  # the characters around a name determine whether it is a whole word
     folded, at = _align(text[first : end + 1])
     places = (
         Found(first + at(begin), first + at(stop), name.text)
@@ -106,7 +108,8 @@ def find(text: str, wanted: Sequence[Name], start: int, end: int) -> list[Found]
 
 
 def _required_terms(name: str) -> Iterator[frozenset[str]]:
-    """What the keyword index holds of every text with this name in it, by `text.tokens.analyze`."""
+    """Yields sets of index terms, as from `text.tokens.analyze`. Every text with this name has one of each
+    set."""
     for word in WORD.findall(name):
         parts = [part for part in _PARTS.findall(word) if len(part) > 1]
         if not parts and len(word) > 1:
@@ -124,7 +127,7 @@ def _align(text: str) -> tuple[str, Callable[[int], int]]:
     changed = {char: _fold(char) for char in set(_NOT_ASCII.findall(text))}
     changed = {char: to for char, to in changed.items() if to != char.lower()}
     if all(len(to) == 1 for to in changed.values()):
-        for char, to in changed.items():  # a handful, and much faster than `translate`
+        for char, to in changed.items():  # there are few, and `replace` is much faster than `translate`
             text = text.replace(char, to)
         return text.lower(), int
     clusters: list[str] = _CLUSTER.findall(text)
@@ -136,12 +139,13 @@ def _align(text: str) -> tuple[str, Callable[[int], int]]:
 
 @lru_cache(maxsize=1 << 14)
 def _fold(cluster: str) -> str:
-    """A character with its marks, folded; "" for marks alone. Signs stay: no name is found by them."""
+    """Returns a folded character with its marks, or "" for marks alone. Signs do not change, because no name
+    is found by them."""
     first = cluster[0]
     return fold(normalize(cluster)) if first.isalnum() or _MARK.match(first) or first == "’" else cluster
 
 
-# Where a note is prose: outside links, code, tags, HTML, math and frontmatter.
+# The prose of a note: the text outside links, code, tags, HTML, math and frontmatter.
 
 
 _BEFORE_URL = 300
@@ -150,18 +154,18 @@ _DEFINITION = re.compile(r"^[ >]*(\[[^\]\r\n]+\]:.*(?:\n[ >]*\S+)?)", re.MULTILI
 
 @dataclass(slots=True)
 class _Section:
-    """The inline leaves from one heading to the next, and what in them is not prose, once looked for."""
+    """The inline leaves from one heading to the next, and a cache of the spans in them that are not prose."""
 
     leaves: list[Leaf]
     spans: dict[Leaf, list[tuple[int, int]]] = field(default_factory=dict)
 
 
 class Prose:
-    """The prose of one text, by the parser's own reading of it.
+    """The prose of one text, according to the parser.
 
-    Only the wanted sections are parsed: a heading of the document ends every block before it, so a
-    section reads alone as it does within the note. `headings` are the positions of those headings, `links`
-    the spans of links that are known already.
+    Only the required sections are parsed. A top-level heading ends every block before it, so a section parses
+    alone in the same way as within the note. `headings` are the positions of these headings, and `links` the
+    spans of links that are already known.
     """
 
     def __init__(self, text: str, headings: Collection[int], links: Collection[tuple[int, int]]) -> None:
@@ -171,7 +175,7 @@ class Prose:
         self._sections: dict[int, _Section] = {}
 
     def holds(self, start: int, end: int) -> bool:
-        """Whether all of `text[start:end]` is prose, and no part of a bare URL."""
+        """Whether all of `text[start:end]` is prose and not part of a bare URL."""
         if any(first < end and start < last for first, last in self._links) or self._is_in_url(start):
             return False
         section = self._section_at(start)
@@ -195,15 +199,15 @@ class Prose:
 
     def _spans(self, section: _Section, leaf: Leaf) -> list[tuple[int, int]]:
         if leaf not in section.spans:
-            found = InlineScan(self._text, leaf.start, leaf.end, self._definitions).spans()
+            spans = InlineScan(self._text, leaf.start, leaf.end, self._definitions).spans()
             section.spans[leaf] = [
-                (span.start, span.end) for span in found if span.kind is not SpanKind.ESCAPE
+                (span.start, span.end) for span in spans if span.kind is not SpanKind.ESCAPE
             ]
         return section.spans[leaf]
 
     @cached_property
     def _definitions(self) -> Mapping[str, str]:
-        """Link reference definitions can stand anywhere in a note."""
+        """The link reference definitions, which may be anywhere in a note."""
         if "]:" not in self._text:
             return {}
         return link_definitions(self._text, [match.span(1) for match in _DEFINITION.finditer(self._text)])
@@ -218,18 +222,20 @@ _BATCH = 500
 
 
 def mentions(snapshot: Snapshot, path: str, limit: int) -> MentionsAnswer:
-    """Where other notes name this one, by file name, title or alias, in prose; ordered by path and place.
+    """Returns the places in the prose of other notes that name this one, by file name, title or alias,
+    ordered by path and position.
 
-    The keyword index says which notes can hold a name, their texts say whether and where. Only
-    sections with a name in them are parsed, to leave out what stands in links, code and the like.
+    The keyword index selects the notes that can contain a name, and their texts are then searched. Only
+    sections with a name are parsed, to exclude links, code and other text that is not prose.
     """
     note = snapshot.catalog.note(path)
     if note is None:
         return MentionsAnswer(path, (), (), more=False)
     wanted = names((stem(path), note.title, *note.aliases))
-    found = list(islice(_mentions(snapshot, note, wanted), limit + 1))
-    shown = tuple(found[:limit])
-    return MentionsAnswer(path, tuple(name.text for name in wanted), shown, more=len(found) > limit)
+    # One more than the limit, to know whether there are more.
+    first = list(islice(_mentions(snapshot, note, wanted), limit + 1))
+    shown = tuple(first[:limit])
+    return MentionsAnswer(path, tuple(name.text for name in wanted), shown, more=len(first) > limit)
 
 
 def _mentions(snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]) -> Iterator[Mention]:
@@ -249,7 +255,7 @@ def _mentions(snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]) -> Iter
 
 
 def _spans(snapshot: Snapshot, keys: Sequence[int]) -> list[tuple[int, int]]:
-    """The stretches of a note that the chunks cover, in order, each once."""
+    """Returns the stretches of a note that the chunks cover, in order, with overlapping ones merged."""
     sql = (
         f"SELECT start_pos, end_pos FROM chunks WHERE key IN ({','.join('?' * len(keys))}) ORDER BY start_pos"
     )
@@ -272,16 +278,17 @@ def _prose(snapshot: Snapshot, note_id: int, text: str) -> Prose:
 def _candidates(
     snapshot: Snapshot, note: NoteRow, wanted: Sequence[Name]
 ) -> list[tuple[str, str, int, list[int]]]:
-    """Path, title and id of the other notes, and their chunks that hold all words of a name, by path."""
+    """Returns path, title and id of the other notes with their chunks that contain all words of a name, by
+    path."""
     keys: dict[int, list[int]] = {}
     for key in sorted({key for name in wanted for key in _holding(snapshot, name).tolist()}):
         keys.setdefault(note_id_of(key), []).append(key)
     keys.pop(note.note_id, None)
-    found: list[tuple[str, str, int, list[int]]] = []
+    notes: list[tuple[str, str, int, list[int]]] = []
     for batch in batches(list(keys), _BATCH):
         sql = f"SELECT path, title, note_id FROM notes WHERE note_id IN ({','.join('?' * len(batch))})"
-        found += [(path, title, one, keys[one]) for path, title, one in snapshot.catalog.rows(sql, batch)]
-    return sorted(found)
+        notes += [(path, title, id_, keys[id_]) for path, title, id_ in snapshot.catalog.rows(sql, batch)]
+    return sorted(notes)
 
 
 def _holding(snapshot: Snapshot, name: Name) -> Keys:

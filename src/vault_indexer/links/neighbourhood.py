@@ -1,4 +1,4 @@
-"""The graph around notes: what is linked with them, step by step, and what is near them in meaning."""
+"""The graph around notes: the files linked with them, step by step, and the notes near them in meaning."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkGraph, communities
 
 MAX_NODES = 300
-"""More than a person can tell apart in a drawing."""
+"""The maximum number of nodes, which is more than a reader can distinguish in a drawing."""
 
 MAX_DEPTH = 3
 _RELATED_CENTRES = 5
 _RELATED = 8
-"""At most this number of related notes of each of the first centres."""
+"""Limit of related notes for each of the first `_RELATED_CENTRES` centres."""
 
 
 def neighbourhood(
     snapshot: Snapshot, centres: Sequence[str], *, depth: int, limit: int, with_related: bool
 ) -> NoteGraph:
-    """The files within `depth` links of the notes `centres`, at most `limit`, and (`with_related`) notes
-    related to the first of them.
+    """Returns at most `limit` files within `depth` links of the notes `centres`, and with `with_related` also
+    notes related to the first centres.
 
-    Where a ring of neighbours does not fit, those that most of the files before it link with are kept.
+    If a ring of neighbours does not fit, the files with the most links to the ring before it are kept.
     """
     near = _related_edges(snapshot, centres) if with_related else []
     distances: dict[str, int] = dict.fromkeys(centres[:limit], 0)
@@ -35,17 +35,17 @@ def neighbourhood(
         distances.setdefault(edge.target, 1)
     ring = list(centres)
     for distance in range(1, depth + 1):
-        found = _next_ring(snapshot.graph, ring, distances)
+        neighbours = _next_ring(snapshot.graph, ring, distances)
         room = limit - len(distances)
-        more = more or len(found) > room
-        ring = found[:room]
+        more = more or len(neighbours) > room
+        ring = neighbours[:room]
         distances |= dict.fromkeys(ring, distance)
-    edges = (*_link_edges(snapshot.graph, distances), *(one for one in near if one.target in distances))
+    edges = (*_link_edges(snapshot.graph, distances), *(edge for edge in near if edge.target in distances))
     return NoteGraph(tuple(centres), graph_nodes(snapshot, distances), edges, more)
 
 
 def graph_nodes(snapshot: Snapshot, distances: Mapping[str, int]) -> tuple[GraphNode, ...]:
-    """The nodes of files by their distance, in the order given."""
+    """Returns the nodes of files with their distances, in the given order."""
     sql = "SELECT path, title FROM notes WHERE path IN (%s)"
     titles: dict[str, str] = dict(snapshot.catalog.rows_in(sql, distances))
     degrees = snapshot.graph.degrees(distances)
@@ -62,7 +62,8 @@ def graph_nodes(snapshot: Snapshot, distances: Mapping[str, int]) -> tuple[Graph
 
 
 def _next_ring(graph: LinkGraph, ring: Iterable[str], known: Mapping[str, int]) -> list[str]:
-    """The files linked with the ring and not yet known, those with most links to it first."""
+    """Returns the files that are linked with the ring and not yet known, those linked with most of it
+    first."""
     counts: Counter[str] = Counter()
     for others in graph.neighbours(ring).values():
         counts.update(others - known.keys())
@@ -85,16 +86,16 @@ def _related_edges(snapshot: Snapshot, centres: Sequence[str]) -> list[GraphEdge
     ]
 
 
-# The whole vault as clusters of notes, so that a large one can be drawn.
+# The whole vault as clusters of notes, so that a large vault can be drawn.
 
 
 MAX_CLUSTERS = 60
 _MEMBERS = 25
-"""Notes of a cluster that are named: the most linked ones."""
+"""Limit of named notes of a cluster. The most linked notes are named."""
 
 _NAMED_BY = 2
 _SMALLEST = 3
-"""Notes of a community that is shown by itself."""
+"""The minimum number of notes of a community that is a cluster of its own."""
 
 _REST = "other notes"
 _UNLINKED = "notes without links"
@@ -104,10 +105,10 @@ Groups = dict[str, list[str]]
 
 
 def cluster_map(snapshot: Snapshot, by: ClusterKind, folder: str = "") -> ClusterMap:
-    """The notes of the vault as at most `MAX_CLUSTERS` clusters, the largest first.
+    """Returns the notes of the vault as at most `MAX_CLUSTERS` clusters, the largest first.
 
-    By folder: the folders in `folder`, and the notes that lie in it. By community: notes that link to each
-    other more than to others; `folder` does not count then.
+    By folder, the clusters are the folders in `folder` and the notes directly in it. By community, they are
+    groups of notes that link to each other more than to others, and `folder` is ignored.
     """
     paths = snapshot.catalog.note_paths()
     pairs = snapshot.graph.note_pairs()
@@ -135,8 +136,8 @@ def cluster_map(snapshot: Snapshot, by: ClusterKind, folder: str = "") -> Cluste
 
 
 def _name_of(nodes: Sequence[GraphNode], taken: Collection[str]) -> str:
-    """The two notes of a community that most links name, or the path of the first where another community has
-    that name."""
+    """Returns the titles of the two most linked notes of a community, or the path of the first note if
+    another community has that name."""
     name = ", ".join(dict.fromkeys(node.title for node in nodes[:_NAMED_BY]))
     return nodes[0].path if name in taken else name
 
@@ -154,18 +155,18 @@ def _here(prefix: str) -> str:
 
 
 def _by_community(paths: Sequence[str], pairs: Pairs) -> Groups:
-    """By the first path of each, a name that no other has."""
-    found = communities(pairs)
-    groups = {members[0]: members for members in found if len(members) >= _SMALLEST}
-    small = [path for members in found if len(members) < _SMALLEST for path in members]
-    linked = {path for members in found for path in members}
+    """Returns the communities. The key of each is its first path, which is unique."""
+    parts = communities(pairs)
+    groups = {members[0]: members for members in parts if len(members) >= _SMALLEST}
+    small = [path for members in parts if len(members) < _SMALLEST for path in members]
+    linked = {path for members in parts for path in members}
     alone = [path for path in paths if path not in linked]
     rest = {name: members for name, members in ((_REST, small), (_UNLINKED, alone)) if members}
     return {**groups, **rest}
 
 
 def _largest(groups: Mapping[str, list[str]]) -> Groups:
-    """The largest groups first; those beyond `MAX_CLUSTERS` are one."""
+    """Returns the groups by descending size. Those beyond `MAX_CLUSTERS` are merged into one."""
     order = sorted(groups, key=lambda name: (-len(groups[name]), name))
     if len(order) <= MAX_CLUSTERS:
         return {name: groups[name] for name in order}
@@ -175,7 +176,7 @@ def _largest(groups: Mapping[str, list[str]]) -> Groups:
 
 
 def _linked(pairs: Pairs) -> Counter[str]:
-    """How many notes each note is linked with, roughly: one that links both ways counts twice."""
+    """Returns the approximate number of notes linked with each note. A note linked both ways counts twice."""
     counts: Counter[str] = Counter()
     for source, target, _ in pairs:
         counts[source] += 1

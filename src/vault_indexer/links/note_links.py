@@ -1,4 +1,4 @@
-"""What links where: all links of one note, and what is wrong with the links of the vault."""
+"""Returns the links of one note, and the problems with the links of the vault."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vault_indexer.parse.resolve import normal, target_name
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import Arrival, LinkPlaces
 
-# A place in a note shown on one line, as written.
+# Excerpts: a place in a note on one line, as written.
 
 
 _SIZE = 160
@@ -33,14 +33,15 @@ _LINE_END = re.compile(r"[\r\n]")
 
 
 class Excerpt(NamedTuple):
-    """The text, and in it the span of what it was made for."""
+    """A text, and the span in it of the place that it shows."""
 
     text: str
     mark: tuple[int, int]
 
 
 def excerpt(text: str, start: int, end: int) -> Excerpt:
-    """The line of `text[start:end]`, without its indentation; of a long one about 160 characters around."""
+    """Returns the line of `text[start:end]` without its indentation, or about 160 characters of a long
+    line."""
     first = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
     stop = _LINE_END.search(text, end)
     last = stop.start() if stop else len(text)
@@ -55,7 +56,8 @@ def excerpt(text: str, start: int, end: int) -> Excerpt:
 
 
 def _window(text: str, line: tuple[int, int, int, int]) -> tuple[int, int]:
-    """What of a long line to show: `line` is its start, those of the place in it, and its end."""
+    """Returns the part of a long line to show. `line` contains the start of the line, the start and end of
+    the place in it, and the end of the line."""
     first, start, end, last = line
     left = max(first, start - max(0, _SIZE - (end - start)) // 2)
     if left > first:
@@ -65,26 +67,26 @@ def _window(text: str, line: tuple[int, int, int, int]) -> tuple[int, int]:
 
 
 def _word_start(text: str, offset: int, limit: int) -> int:
-    """The next place after `offset`, up to `limit`, at which a word begins."""
+    """Returns the first start of a word after `offset`, up to `limit`, or `offset`."""
     space = text.find(" ", offset, min(limit, offset + 20))
     return offset if space < 0 else space + 1
 
 
 def _word_end(text: str, limit: int, offset: int) -> int:
-    """The last place before `offset`, down to `limit`, at which a word ends."""
+    """Returns the last end of a word before `offset`, down to `limit`, or `offset`."""
     space = text.rfind(" ", max(limit, offset - 20), offset)
     return offset if space < 0 else space
 
 
 _CANDIDATES = 10
-"""At most this number of the files that an ambiguous link could mean are named."""
+"""Limit of candidate files named for an ambiguous link."""
 
 _SNIPPETS = 500
-"""At most this number of backlinks get a snippet: each needs the text of its note."""
+"""Limit of backlinks with a snippet, because each snippet requires the text of its note."""
 
 
 def links_of(snapshot: Snapshot, path: str) -> LinksAnswer:
-    """The links of the note and those of other notes that lead to it."""
+    """Returns the links of the note, and the links of other notes to it."""
     places = LinkPlaces(snapshot.catalog)
     rows = snapshot.catalog.links_from(path)
     candidates = _candidates(snapshot, path, rows)
@@ -108,7 +110,8 @@ def links_of(snapshot: Snapshot, path: str) -> LinksAnswer:
 
 
 def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
-    """What links name and no file is, most wanted first; spellings that name the same file are one."""
+    """Returns the link targets without a file, the most frequent first. Spellings of the same target are
+    merged."""
     spellings: dict[str, Counter[str]] = defaultdict(Counter)
     places: dict[str, list[LinkPlace]] = defaultdict(list)
     for target, path, line, kind in snapshot.graph.unresolved_links():
@@ -118,7 +121,7 @@ def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
     ordered = sorted(places, key=lambda key: (-len(places[key]), key))
     return tuple(
         UnresolvedTarget(
-            min(spellings[key], key=lambda one: (-spellings[key][one], one)),
+            min(spellings[key], key=lambda target: (-spellings[key][target], target)),
             len(places[key]),
             tuple(places[key]),
         )
@@ -127,22 +130,22 @@ def unresolved_links(snapshot: Snapshot) -> tuple[UnresolvedTarget, ...]:
 
 
 def orphans(snapshot: Snapshot) -> tuple[Orphan, ...]:
-    """The notes that neither link to a file nor are linked to, ordered by path."""
+    """Returns the notes without any link to a file or from a note, ordered by path."""
     return tuple(Orphan(path, title) for path, title in snapshot.graph.orphans())
 
 
 def _candidates(snapshot: Snapshot, source: str, rows: Sequence[LinkRow]) -> Mapping[str, tuple[str, ...]]:
-    """For the target of each ambiguous link, the files that it could mean, the chosen one first."""
+    """Returns for the target of each ambiguous link its candidate files, the chosen one first."""
     ambiguous = {row.target: row for row in rows if row.ambiguous}
     if not ambiguous:
         return {}
     keys = {row.key for row in ambiguous.values()}
     paths = VaultPaths(path for path in snapshot.graph.linkable() if link_key(path) in keys)
-    found: dict[str, tuple[str, ...]] = {}
+    candidates: dict[str, tuple[str, ...]] = {}
     for target, row in ambiguous.items():
         others = [path for path in resolve(target, source, paths).ambiguous if path != row.resolved]
-        found[target] = (*([row.resolved] if row.resolved else []), *others)
-    return found
+        candidates[target] = (*([row.resolved] if row.resolved else []), *others)
+    return candidates
 
 
 def _outgoing(row: LinkRow, places: LinkPlaces, candidates: Sequence[str]) -> OutgoingLink:
@@ -180,7 +183,7 @@ def _backlink(snapshot: Snapshot, path: str, link: Arrival, places: LinkPlaces, 
 
 
 def _diagnostics(links: Sequence[OutgoingLink]) -> Iterator[Diagnostic]:
-    """What the author of the note may want to repair, in the order of the links."""
+    """Yields the problems that the author of the note may want to fix, in the order of the links."""
     for link in links:
         if link.resolved is None:
             yield Diagnostic("unresolved", f"{link.target}: no such file", link.line)

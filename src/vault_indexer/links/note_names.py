@@ -1,4 +1,4 @@
-"""The note, and the part of it, that a person means by a name."""
+"""Finds the note, or the part of it, for a name given by the user."""
 
 from __future__ import annotations
 
@@ -15,24 +15,26 @@ from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkPlaces
 
 _ALIKE = 75.0
-"""Of 100: from here on a name may be a misspelling of another (a rule of thumb: one letter of four)."""
+"""The similarity, out of 100, from which a name may be a misspelling of another. A rule of thumb: one letter
+of four."""
 
 
 def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
-    """A note by its path in the vault or its absolute path, with or without `.md`, or by its name if only one
-    note has it. Raises UsageError or UnknownNoteError."""
+    """Returns the path of a note, given by its path in the vault or its absolute path, with or without `.md`,
+    or by its name if only one note has it. Raises UsageError for an ambiguous or invalid name, and
+    UnknownNoteError."""
     wanted = vault_path(vault, note)
     for path in (wanted, f"{wanted}.md"):
         if snapshot.catalog.note(path):
             return path
-    if wanted != wanted.strip():  # no such name: the blanks are not part of it
+    if wanted != wanted.strip():  # no note has the name with these blanks
         return path_of(snapshot, vault, wanted.strip())
     folded = normal(doc_id_of(wanted))
     matches = [
         path for path in snapshot.catalog.note_paths() if f"/{normal(doc_id_of(path))}".endswith(f"/{folded}")
     ]
     if Path(note).is_absolute():
-        matches = []  # an absolute path means one file
+        matches = []  # an absolute path names exactly one file
     if len(matches) == 1:
         return matches[0]
     if matches:
@@ -43,7 +45,7 @@ def path_of(snapshot: Snapshot, vault: Path, note: str) -> str:
 
 
 def nearest_note(name: str, paths: Iterable[str]) -> str:
-    """The note whose name is written most like this one, "" if none is."""
+    """Returns the note with the most similar name, or "" if no name is similar."""
     from rapidfuzz.fuzz import ratio
     from rapidfuzz.process import extractOne
 
@@ -54,7 +56,8 @@ def nearest_note(name: str, paths: Iterable[str]) -> str:
 
 
 def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int, int]:
-    """The span of a block, or of a heading with all below it; of the note's body if `part` is empty.
+    """Returns the span of a block, of a heading with all text under it, or of the note's body if `part` is
+    empty.
 
     Raises UnknownNoteError.
     """
@@ -63,24 +66,26 @@ def part_of(snapshot: Snapshot, row: NoteRow, text: str, part: str) -> tuple[int
     place = LinkPlaces(snapshot.catalog).find_span(row.path, part)
     if place.start is None or place.end is None:
         raise UnknownNoteError(f"{row.path}: {place.problem or f'no part {part!r}'}")
-    headings = [one for one in snapshot.catalog.headings(row.note_id) if one.start >= place.start]
+    headings = [heading for heading in snapshot.catalog.headings(row.note_id) if heading.start >= place.start]
     if not headings or headings[0].start != place.start:
         return place.start, place.end
-    after = (one.start for one in headings[1:] if one.level <= headings[0].level and not one.nested)
+    level = headings[0].level
+    after = (heading.start for heading in headings[1:] if heading.level <= level and not heading.nested)
     return place.start, next(after, len(text))
 
 
 def note_of(snapshot: Snapshot, vault: Path, note: str) -> NoteRow:
-    """The note that a name means. Raises as `path_of`."""
+    """Returns the note for a name. Raises as `path_of`."""
     row = snapshot.catalog.note(path_of(snapshot, vault, note))
     assert row is not None
     return row
 
 
 def vault_path(vault: Path, note: str) -> str:
-    """The name of a note as given; the path inside the vault of an absolute one. No file is read.
+    """Returns the name of a note as given, or the path within the vault for an absolute path. No file is
+    read.
 
-    Raises UsageError for a name that is empty or too long, UnknownNoteError for a path outside the vault.
+    Raises UsageError for an empty or too long name, and UnknownNoteError for a path outside the vault.
     """
     check_note_name(note)
     wanted = Path(note)
@@ -89,7 +94,7 @@ def vault_path(vault: Path, note: str) -> str:
     plain = Path(os.path.normpath(wanted))
     if plain.is_relative_to(vault):
         return plain.relative_to(vault).as_posix()
-    # The vault may be reached by a symbolic link: then a folder above the note is the same folder.
+    # If the path leads through a symbolic link, a folder above the note may be the same as the vault.
     for folder in reversed(plain.parents):
         if _is_same_folder(folder, vault):
             return plain.relative_to(folder).as_posix()
@@ -99,5 +104,5 @@ def vault_path(vault: Path, note: str) -> str:
 def _is_same_folder(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
-    except (OSError, ValueError):  # missing; or the name holds a NUL
+    except (OSError, ValueError):  # missing, or the name contains a NUL
         return False

@@ -1,4 +1,4 @@
-"""Notes near a note, by meaning and by link, and why each is."""
+"""Finds the notes near a note, by meaning and by link, with the reasons."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from vault_indexer.store.graph import LinkGraph
 
 _NEAREST_CHUNKS = 200
 _LINK_SHARE = 0.35
-"""A direct link counts as much as this much cosine: it lifts a linked note over a loosely similar one."""
+"""The cosine to which a direct link is equivalent. It ranks a linked note above a loosely similar one."""
 
 _SHARED_SHARE = 0.5
-"""What ever so many shared links count at most. With one link left out and its other end looked for, MRR was
-.347 by meaning alone and .404 so on a documentation vault, .114 and .465 on a large one."""
+"""The upper bound of the score for shared links. In a test that removed one link and searched for its other
+end, MRR was .347 by meaning alone and .404 with shared links on a documentation vault, .114 and .465 on a
+large one."""
 
 _SHARED_CANDIDATES = 100
 _SHARED_NAMED = 5
 _HUB = 1000
-"""A file linked with more others than this says little of any two of them, and would take long to say it."""
+"""A file linked with more others than this is weak evidence for any two of them, and slow to evaluate."""
 
 _LINKED_CANDIDATES = 200
-"""Of a hub's neighbours, so many are candidates for being linked alone; more if they are near in meaning."""
+"""Limit of neighbours that are candidates because of a link alone. Other neighbours must be near in
+meaning."""
 
 
 class _Similar(NamedTuple):
-    """The cosine of a note's nearest chunk, and that chunk's key."""
+    """The cosine of a note's nearest chunk, and the key of that chunk."""
 
     cosine: float
     key: int
 
 
 class _Evidence(NamedTuple):
-    """All that is known of one candidate."""
+    """All evidence for one candidate."""
 
     note: NoteRow
     similar: _Similar | None
@@ -56,13 +58,14 @@ class _Evidence(NamedTuple):
 
     @property
     def score(self) -> float:
-        """In [0, 1]."""
+        """The score in [0, 1]."""
         why = self.why
         return max(0.0, why.meaning + why.link + why.shared) / (1 + _LINK_SHARE + _SHARED_SHARE)
 
 
 def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote]:
-    """The notes nearest to the mean of the note's chunk vectors, linked with it, or with what it links."""
+    """Returns the notes nearest to the mean of the note's chunk vectors, linked with the note, or linked with
+    its neighbours."""
     note = snapshot.catalog.note(path)
     if note is None:
         return []
@@ -70,33 +73,35 @@ def related_notes(snapshot: Snapshot, path: str, limit: int) -> list[RelatedNote
     shared = shared_links(snapshot.graph, path, list(links)[:_LINKED_CANDIDATES])
     most = sorted(shared, key=lambda other: (-sum(shared[other].values()), other))[:_SHARED_CANDIDATES]
     others = _notes_at(snapshot, {*list(links)[:_LINKED_CANDIDATES], *most})
-    similar = _similar(snapshot, note.note_id, [one.note_id for one in others])
-    nearest = snapshot.catalog.notes(set(similar) - {one.note_id for one in others}).values()
+    similar = _similar(snapshot, note.note_id, [other.note_id for other in others])
+    nearest = snapshot.catalog.notes(set(similar) - {other.note_id for other in others}).values()
     evidence = [
-        _Evidence(one, similar.get(one.note_id), links.get(one.path, ()), shared.get(one.path, {}))
-        for one in (*others, *nearest)
+        _Evidence(other, similar.get(other.note_id), links.get(other.path, ()), shared.get(other.path, {}))
+        for other in (*others, *nearest)
     ]
-    best = sorted(evidence, key=lambda one: (-one.score, one.note.path))[:limit]
-    chunks = snapshot.catalog.chunks(one.similar.key for one in best if one.similar)
-    return [_related_note(one, chunks[one.similar.key].chunk if one.similar else None) for one in best]
+    best = sorted(evidence, key=lambda own: (-own.score, own.note.path))[:limit]
+    chunks = snapshot.catalog.chunks(own.similar.key for own in best if own.similar)
+    return [_related_note(own, chunks[own.similar.key].chunk if own.similar else None) for own in best]
 
 
 def shared_links(graph: LinkGraph, path: str, linked: Collection[str]) -> dict[str, dict[str, float]]:
-    """For each other file, the files of `linked` that both are linked with, either way, and what each tells.
+    """Returns for each other file the files of `linked` with which both are linked, in either direction, and
+    the weight of each.
 
-    The sum is the index of Adamic and Adar (2003): a common neighbour counts 1 / log of its degree.
+    The sum is the index of Adamic and Adar (2003): the weight of a common neighbour is 1 / log of its degree.
     """
     degrees = graph.degrees(linked)
     between = graph.neighbours(via for via, degree in degrees.items() if degree <= _HUB)
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    shared: dict[str, dict[str, float]] = defaultdict(dict)
     for via, others in between.items():
         for other in others - {path}:
-            found[other][via] = 1 / log(len(others))
-    return found
+            shared[other][via] = 1 / log(len(others))
+    return shared
 
 
 def _links(graph: LinkGraph, path: str) -> dict[str, tuple[str, ...]]:
-    """The files linked with a path and which way: both ways first, then out, then in."""
+    """Returns the files linked with a path and the directions: first both directions, then outgoing, then
+    incoming."""
     edges = graph.edges_at([path]).get(path, [])
     out = {edge.target for edge in edges if edge.source == path}
     into = {edge.source for edge in edges if edge.target == path}
@@ -106,13 +111,13 @@ def _links(graph: LinkGraph, path: str) -> dict[str, tuple[str, ...]]:
 
 
 def _notes_at(snapshot: Snapshot, paths: Collection[str]) -> list[NoteRow]:
-    """The notes among the paths: attachments are linked with, but are not near in meaning."""
-    found = (snapshot.catalog.note(path) for path in sorted(paths))
-    return [note for note in found if note is not None]
+    """Returns the notes among the paths. Attachments can be linked, but have no meaning to compare."""
+    rows = (snapshot.catalog.note(path) for path in sorted(paths))
+    return [note for note in rows if note is not None]
 
 
 def _similar(snapshot: Snapshot, note_id: int, others: Collection[int]) -> dict[int, _Similar]:
-    """The nearest chunk of the notes nearest to the note, and of `others` whether near or not."""
+    """Returns the nearest chunk of each note near the given note, and of each of `others`, near or not."""
     mean = snapshot.vectors.mean_of_note(note_id)
     if mean is None:
         return {}

@@ -1,4 +1,4 @@
-"""Patterns that a stranger may have written: translated to RE2, which needs linear time for every one."""
+"""Patterns from untrusted authors, translated to RE2, which matches every pattern in linear time."""
 
 from vault_indexer.patterns.expression import (
     JAVASCRIPT_LINES,

@@ -1,4 +1,4 @@
-"""Single expressions: is RE2 able to match them, and on which texts do they match?"""
+"""Translates expressions to RE2, reports those that it does not support, and matches them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# The error of a pattern that is not understood.
+# The error for an unsupported pattern.
 
 
 class PatternError(ValueError):
-    """A pattern that is malformed, or needs more than linear time. `str()` says why, in one line.
+    """A pattern is malformed, or requires more than linear time. `str()` returns the reason in one line.
 
     `position` is the 0-based offset in the pattern at which the fault begins.
     """
@@ -21,16 +21,17 @@ class PatternError(ValueError):
         self.position = position
 
 
-# Regular expressions of JavaScript and of Python, translated to RE2, which needs linear time.
+# Translates regular expressions of JavaScript and of Python to RE2, which needs linear time.
 #
-# RE2 has no lookaround and no back-references: with these an expression can take exponential time. One
-# that has them is an error. The rest is translated where the two differ: `\u0041`, `\s` beyond ASCII,
-# `[^]`, and what a dialect says of classes and of `.` and `$`.
+# RE2 has no lookaround and no back-references, because these can take exponential time. An expression with
+# them is an error. Other differences are translated: `\u0041`, `\s` beyond ASCII, `[^]`, and the dialect's
+# meaning of classes and of `.` and `$`.
 
 
 MAX_PROGRAM = 4000
-"""Instructions of RE2 in one expression. RE2 runs most expressions as an automaton, at 1 to 3 ns a character.
-One that needs too many states costs time by the size of its program: 300 ns a character at this bound."""
+"""The maximum number of RE2 instructions of one expression. RE2 runs most expressions as an automaton, at 1
+to 3 ns for each character. If one needs too many states, its time grows with the size of its program: 300 ns
+for each character at this limit."""
 
 _GROUPS = (
     ("(?=", "lookahead"),
@@ -48,15 +49,16 @@ _SHORTEST_PIECE = 3
 
 @dataclass(frozen=True, eq=False)
 class Dialect:
-    """What an expression means before it is translated. `classes` are the insides of the classes that a
-    backslash and a letter stand for, `same` the other letters behind a backslash that RE2 reads alike, and
-    `signs` the translations of signs."""
+    """The syntax of an expression before its translation. `classes` maps the letters after a backslash that
+    denote a class to the inside of that class. `same` are the other letters after a backslash with the same
+    meaning in RE2. `signs` contains the translations of signs."""
 
     classes: Mapping[str, str]
     same: frozenset[str]
     signs: Mapping[str, str] = field(default_factory=dict)
     is_python: bool = False
-    """`[]` is not a class without a character: `]` is the first character of one. `{,2}` is a repetition."""
+    """In Python, `[]` is not an empty class: `]` is the first character of a class. `{,2}` is a
+    repetition."""
 
 
 _SPACES = (
@@ -72,7 +74,7 @@ def _inside(ranges: Sequence[tuple[int, int]]) -> str:
 
 
 def _inside_without(ranges: Sequence[tuple[int, int]]) -> str:
-    """All characters but these."""
+    """Returns the inside of a class of all characters except these."""
     begins = [0, *(high + 1 for _, high in ranges)]
     ends = [*(low - 1 for low, _ in ranges), 0x10FFFF]
     return _inside([*zip(begins, ends, strict=True)])
@@ -85,10 +87,10 @@ _JAVASCRIPT_CLASSES = {
 }
 
 JAVASCRIPT = Dialect(_JAVASCRIPT_CLASSES, frozenset("btnrfvpPB"), {".": r"[^\r\n\x{2028}\x{2029}]"})
-"""`new RegExp(text)`, without flags."""
+"""The dialect of `new RegExp(text)`, without flags."""
 
 JAVASCRIPT_LINES = Dialect(_JAVASCRIPT_CLASSES, frozenset("btnrfvpPB"), {"$": r"(?:\r?$)", ".": r"[^\r\n]"})
-"""The same on texts with line ends of Windows. To be compiled with `(?m)`."""
+"""The same dialect for texts with Windows line ends. Its expressions must be compiled with `(?m)`."""
 
 PYTHON = Dialect(
     {
@@ -101,16 +103,17 @@ PYTHON = Dialect(
     frozenset("tnrfvaA"),
     is_python=True,
 )
-r"""The module `re` with MULTILINE, to be compiled with `(?m)`. `\b` is an error: that of RE2 is ASCII
-only."""
+r"""The dialect of the module `re` with MULTILINE. Its expressions must be compiled with `(?m)`. `\b` is an
+error, because RE2 supports it for ASCII only."""
 
 
 @dataclass(slots=True)
 class Translation:
-    """From a dialect to RE2, character by character. `translate` raises PatternError.
+    """Translates an expression from a dialect to RE2, character by character. `translate` raises
+    PatternError.
 
-    It also collects the runs of plain letters and digits that every match holds: those outside of groups and
-    without a quantifier, if there is no `|` beside them.
+    It also collects the runs of plain letters and digits that every match contains: those outside of groups
+    and without a quantifier, if there is no `|` outside of groups.
     """
 
     pattern: str
@@ -122,16 +125,16 @@ class Translation:
     _alternates: bool = False
 
     def translate(self) -> str:
-        """The expression for RE2. Whether it is valid is for RE2 to say."""
+        """Returns the expression for RE2, which may still reject it as invalid."""
         return "".join(self._parts())
 
     def pieces(self) -> tuple[str, ...]:
-        """The required runs, the longest first. The last character of each is left out: an accent of its own
-        may follow it in the text, and the index has the two as one letter."""
+        """Returns the required runs, the longest first. The last character of each is left out, because a
+        combining accent may follow it in the text, and the index stores the two as one letter."""
         if self._alternates:
             return ()
-        found = {run[:-1].lower() for run in self._runs if len(run) > _SHORTEST_PIECE}
-        return tuple(sorted(found, key=lambda piece: (-len(piece), piece))[:2])
+        pieces = {run[:-1].lower() for run in self._runs if len(run) > _SHORTEST_PIECE}
+        return tuple(sorted(pieces, key=lambda piece: (-len(piece), piece))[:2])
 
     def _parts(self) -> Iterator[str]:
         at = 0
@@ -240,20 +243,20 @@ _LINES = "(?m)"
 
 
 def javascript_expression(pattern: str) -> str:
-    """The expression of RE2 for what `new RegExp(pattern)` finds. Raises PatternError."""
+    """Returns the RE2 expression that matches like `new RegExp(pattern)`. Raises PatternError."""
     return _checked(pattern, JAVASCRIPT, "")
 
 
 def check_linear(pattern: str) -> None:
-    """Whether an expression of Python is matched in linear time. Raises PatternError, which says why not."""
+    """Raises PatternError, with the reason, if a Python expression cannot be matched in linear time."""
     _checked(pattern, PYTHON, _LINES)
 
 
 class TextPattern:
-    """An expression of Python that finds spans of a text; `^` and `$` are the borders of lines.
+    """A Python expression that finds spans of a text. `^` and `$` match at the borders of lines.
 
-    RE2 matches it in linear time if it can. Otherwise Python's `re` does, which may take for ever: a pattern
-    of the vault's file has passed `check_linear`.
+    RE2 matches it in linear time if it supports it. Otherwise Python's `re` is used, which may never finish.
+    Patterns from the vault's configuration file have passed `check_linear`.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -263,7 +266,7 @@ class TextPattern:
             self._engine = re.compile(pattern, re.MULTILINE)
 
     def spans(self, text: str, start: int) -> Iterator[tuple[int, int]]:
-        """Where it matches from `start` on, in characters, in order."""
+        """Returns the matches from `start`, in characters, in order."""
         return (match.span() for match in self._engine.finditer(text, start))
 
 
@@ -287,28 +290,30 @@ def _compile(expression: str) -> Any:
         raise PatternError(f"this regular expression is not valid: {text.replace(_LINES, '')}") from None
 
 
-# Many expressions of RE2, matched by one automaton.
+# Matches many RE2 expressions with one automaton.
 
 
 _MAX_MEMORY = 32 << 20
-"""Bytes for the program and the automaton of one set. It takes only what it needs."""
+"""The maximum bytes for the program and the automaton of one set. RE2 allocates only the memory that it
+needs."""
 
 _ALWAYS = "(?s).*"
 
 
 class ExpressionSet:
-    """Finds the last of many expressions that matches. Each has a number, in rising order. Any thread may
-    ask.
+    """Finds the last of many expressions that matches. Each has a number, in ascending order. Any thread may
+    call it.
 
-    RE2 says nothing where its automaton runs out of memory, and finds nothing then. So each set holds an
-    expression that always matches: where it does not, the set is divided in two. Raises PatternError if a
+    If its automaton runs out of memory, RE2 reports no error and no match. So each set contains an expression
+    that always matches, and a set in which it does not match is divided in two. Raises PatternError if a
     single expression is too large.
     """
 
     def __init__(
         self, expressions: Sequence[tuple[int, str]], *, whole: bool = True, memory: int = _MAX_MEMORY
     ) -> None:
-        """With `whole`, an expression matches the whole text, else anywhere in it. `memory` is in bytes."""
+        """With `whole`, an expression must match the whole text, otherwise any part of it. `memory` is in
+        bytes."""
         self._expressions = expressions
         self._whole = whole
         self._memory = memory
@@ -318,15 +323,15 @@ class ExpressionSet:
             self._divide()
 
     def last_match(self, text: str) -> int:
-        """The highest number of an expression that matches; -1 if there is none."""
+        """Returns the highest number of a matching expression, or -1 if there is none."""
         return self._last_in(text.encode("utf-8", "replace")) if self._expressions else -1
 
     def _last_in(self, data: bytes) -> int:
         if self._set is not None:
-            found = self._set.Match(data)
-            if found:
-                last = max(found)
-                return self._expressions[last - 1][0] if last else -1
+            matches = self._set.Match(data)
+            if matches:
+                last = max(matches)
+                return self._expressions[last - 1][0] if last else -1  # 0 is the one that always matches
             self._divide()
         assert self._halves is not None
         return max(half._last_in(data) for half in self._halves)

@@ -1,9 +1,9 @@
-"""Patterns of `.gitignore`, as git reads them, on RE2.
+"""Patterns of `.gitignore` with git's semantics, on RE2.
 
-git's own rules (dir.c and wildmatch.c, git 2.39) decide what a pattern means; a test compares with
-`git check-ignore`. There are two differences. A malformed pattern (a class that is not closed, an unknown
-POSIX class, a backslash at the end) never matches in git, and is an error here: its author means to exclude
-something. And `?` or a class stands for one character, where git counts bytes.
+The rules are those of git (dir.c and wildmatch.c, git 2.39), and a test compares the results with `git
+check-ignore`. There are two differences. A malformed pattern (an unclosed class, an unknown POSIX class, a
+backslash at the end) never matches in git, but is an error here, because its author intends to exclude
+something. And `?` or a class matches one character, while git matches one byte.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ _POSIX_CLASSES = {
 _NOTHING = r"[^\x00-\x{10ffff}]"
 _ANYTHING = "(?s:.*)"
 _MAX_STARS = 20_000
-"""In one list. A hostile list of that many takes 30 ms for a path; a list of 2,000 usual patterns 0.04 ms."""
+"""The maximum number of stars in one list. A hostile list with this number takes 30 ms for a path, and a list
+of 2,000 usual patterns 0.04 ms."""
 
 _FOLDER, _FILE = "d", "f"
-"""What a candidate begins with, so that a pattern that ends in a slash matches folders only."""
+"""The first letter of a candidate, so that a pattern that ends in a slash matches folders only."""
 
 
 @dataclass(frozen=True, slots=True)
 class GitignorePattern:
-    """One pattern. `expression` is for RE2 and matches a whole candidate: `d` or `f` (folder, file), and then
-    the name if `is_name`, else the path."""
+    """One pattern. `expression` is for RE2 and matches a whole candidate: `d` or `f` (folder, file), followed
+    by the name if `is_name`, otherwise by the path."""
 
     expression: str
     is_name: bool
@@ -48,7 +49,7 @@ class GitignorePattern:
 
 
 def parse_pattern(line: str) -> GitignorePattern | None:
-    """The pattern of a line; None for a blank line and a comment. Raises PatternError."""
+    """Returns the pattern of a line, or None for a blank line or a comment. Raises PatternError."""
     glob = _without_trailing_spaces(line)
     if not glob or glob.startswith("#"):
         return None
@@ -65,20 +66,20 @@ def parse_pattern(line: str) -> GitignorePattern | None:
 
 
 def _without_trailing_spaces(line: str) -> str:
-    """Spaces at the end do not count, unless a backslash is in front of them. Tabs do."""
+    """Removes trailing spaces, except one after a backslash. Tabs remain."""
     kept = line.rstrip(" ")
     backslashes = len(kept) - len(kept.rstrip("\\"))
     return kept + " " if backslashes % 2 and kept != line else kept
 
 
 class GitignorePatterns:
-    """A list of patterns: the last one that matches decides. Any thread may ask.
+    """A list of patterns, of which the last matching one decides. Any thread may call its methods.
 
-    Raises PatternError for the first line that is not understood, and for more than RE2 has room for.
+    Raises PatternError for the first invalid line, and if the patterns exceed the memory limit of RE2.
     """
 
     def __init__(self, lines: Iterable[str], source: str = "") -> None:
-        """`source` is the list that the lines are from."""
+        """`source` is the list that contains the lines."""
         lines = tuple(lines)
         if sum(line.count("*") for line in lines) > _MAX_STARS:
             raise PatternError(f"the list has more than {_MAX_STARS:,} stars")
@@ -88,24 +89,24 @@ class GitignorePatterns:
         patterns = [pattern for _, pattern in parsed]
         self._is_negated = [pattern.is_negated for pattern in patterns]
         numbered = list(enumerate(patterns))
-        self._names = ExpressionSet([(at, one.expression) for at, one in numbered if one.is_name])
-        self._paths = ExpressionSet([(at, one.expression) for at, one in numbered if not one.is_name])
+        self._names = ExpressionSet([(at, own.expression) for at, own in numbered if own.is_name])
+        self._paths = ExpressionSet([(at, own.expression) for at, own in numbered if not own.is_name])
 
     def __bool__(self) -> bool:
         return bool(self._is_negated)
 
     def matches(self, path: str, *, is_dir: bool) -> bool:
-        """Whether the patterns ignore this path itself. Nothing below an ignored folder can be brought back:
-        the caller asks for the folders above first."""
+        """Whether the patterns ignore this path itself. The caller must check the parent folders first,
+        because no path in an ignored folder can be included again."""
         return bool(self.matching_line(path, is_dir=is_dir))
 
     def matching_line(self, path: str, *, is_dir: bool) -> str:
-        """The line by which this path itself is ignored; "" if it is not."""
+        """Returns the line that ignores this path itself, or "" if there is none."""
         last = self._last_match(path, is_dir=is_dir)
         return self._lines[last] if last >= 0 and not self._is_negated[last] else ""
 
     def selects(self, path: str) -> bool:
-        """Whether the last pattern that matches this file, or a folder above it, is a positive one."""
+        """Whether the last pattern that matches this file or a parent folder is not negated."""
         last = self._last_match(path, is_dir=False)
         while path := path.rpartition("/")[0]:
             last = max(last, self._last_match(path, is_dir=True))
@@ -118,10 +119,10 @@ class GitignorePatterns:
 
 
 class _Glob:
-    """Translates one glob, without the slashes at its ends, as wildmatch.c reads it.
+    """Translates one glob, without the slashes at its ends, according to wildmatch.c.
 
-    Where the glob is for a path, git compares the text in front of the first special character by itself and
-    matches only the rest: two stars there are at the beginning, whatever is in front of them.
+    For a path, git compares the text before the first special character separately and matches only the rest.
+    So two stars there count as the beginning, regardless of the text before them.
     """
 
     def __init__(self, glob: str, is_name: bool) -> None:
@@ -188,7 +189,7 @@ class _Glob:
         return self._glob[self._at]
 
     def _take(self, start: int) -> str:
-        """The next character of the class, a backslash in front of it removed."""
+        """Consumes and returns the next character of the class, without a backslash before it."""
         if self._peek(start) == "\\":
             self._at += 1
         self._peek(start)
@@ -196,7 +197,7 @@ class _Glob:
         return self._glob[self._at - 1]
 
     def _class_item(self, before: int, ranges: list[tuple[int, int]], start: int) -> int:
-        """Read one item; returns the character with which a range can go on, 0 for none."""
+        """Reads one item. Returns the character that can begin a range, or 0 for none."""
         char = self._peek(start)
         if char == "-" and before and self._glob[self._at + 1 : self._at + 2] not in ("", "]"):
             self._at += 1
@@ -210,7 +211,7 @@ class _Glob:
         return code
 
     def _posix_class(self, start: int) -> list[tuple[int, int]]:
-        """The ranges of `[:name:]`; none where it is no such class."""
+        """Returns the ranges of `[:name:]`, or an empty list if it is not such a class."""
         end = self._glob.find("]", self._at + 2)
         if end < 0:
             raise PatternError("a class of characters ([…]) that is not closed", start)
@@ -224,7 +225,7 @@ class _Glob:
 
 
 def _posix_ranges(text: str) -> list[tuple[int, int]]:
-    """`0-9A-Z` as pairs of code points."""
+    """Returns ranges such as `0-9A-Z` as pairs of code points."""
     ranges, at = [], 0
     while at < len(text):
         if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
@@ -237,7 +238,7 @@ def _posix_ranges(text: str) -> list[tuple[int, int]]:
 
 
 def _positive_class(ranges: Sequence[tuple[int, int]]) -> str:
-    """A class that never matches a slash, whatever its ranges are."""
+    """Returns a class with these ranges that never matches a slash."""
     slash = ord("/")
     parts = []
     for low, high in ranges:

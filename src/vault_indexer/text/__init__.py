@@ -1,1 +1,1 @@
-"""Pure analysis of text: folding, tokens, sentences, language. No I/O, no model."""
+"""Analyzes text: folding, tokens, sentences, language. It uses no I/O and no model."""

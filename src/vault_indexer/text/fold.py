@@ -1,4 +1,4 @@
-"""One spelling for what readers take for the same word: compatibility forms, case, accents."""
+"""Folds the spellings of a word that readers consider the same: compatibility forms, case, accents."""
 
 from __future__ import annotations
 
@@ -11,37 +11,39 @@ _LETTERS = str.maketrans("øłđðıħŋёґٱىةہە’ʼ", "olddihnегايه
     {"æ": "ae", "œ": "oe", "þ": "th"}
 )
 _INVISIBLE = "\u00ad\u200c\u200d\u2060\u0640"
-"""What shapes a word and is no part of it: soft hyphen, the two joiners, word joiner, Arabic tatweel."""
+"""Characters that only affect the display of a word: soft hyphen, the two joiners, word joiner, Arabic
+tatweel."""
 
 _ENCODINGS = str.maketrans("’یک٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "'يك01234567890123456789", _INVISIBLE)
-"""Characters that differ by keyboard, not in what they say: Persian and Arabic ye, kaf and digits."""
+"""Characters that depend on the keyboard but have the same meaning: Persian and Arabic ye, kaf and digits."""
 
 _NEEDS_CARE = re.compile(f"[{''.join(map(chr, _ENCODINGS))}\u0307]")
 
 NUKTAS = "\u093c\u09bc\u0a3c\u0abc\u0b3c"
-"""The dot below that Indic scripts put to a letter of another language, and that is often left out."""
+"""The dot below a letter that Indic scripts use for sounds of other languages. It is often omitted."""
 
 _SIGN_FORMS = frozenset({"<circle", "<super", "<sub", "<square", "<fraction"})
 _LETTER_CATEGORIES = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl"})
 
-_POINTS_OF_LETTERS = "\u0306\u0308"  # breve and diaeresis: in Cyrillic they make another letter (й, ї)
+_POINTS_OF_LETTERS = "\u0306\u0308"  # breve and diaeresis: in Cyrillic they form another letter (й, ї)
 
 
 def normalize(word: str) -> str:
-    """The exact form of an index term: NFKC and case-folded, accents kept (NFD input gives the same).
+    """Returns the exact form of an index term: NFKC and case-folded, with accents. NFD input has the same
+    result.
 
-    Characters without a shape of their own go, letters that have two encodings get one. `İ` gives `i`.
+    Invisible characters are removed, and letters with two encodings get one of them. `İ` becomes `i`.
     """
     if word.isascii():
         return word.lower()
     folded = unicodedata.normalize("NFKC", word).casefold()
-    if _NEEDS_CARE.search(folded):  # seldom, and faster to look for than to translate
+    if _NEEDS_CARE.search(folded):  # rare, and a search is faster than `translate`
         folded = folded.replace("i\u0307", "i").translate(_ENCODINGS) or folded
     return unicodedata.normalize("NFKC", folded)
 
 
 def normalize_letters(text: str) -> str:
-    """As `normalize`, but signs made of letters or digits stay as they are written: ①, ½, ², ™, №."""
+    """Normalizes like `normalize`, but keeps signs made of letters or digits as written: ①, ½, ², ™, №."""
     if text.isascii():
         return text.lower()
     stretches = ((kept, "".join(own)) for kept, own in groupby(text, is_made_sign))
@@ -49,17 +51,17 @@ def normalize_letters(text: str) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Whether a text has a letter or digit, other than in signs."""
+    """Whether a text has a letter or digit outside such signs."""
     return any(char.isalnum() and not is_made_sign(char) for char in text)
 
 
 @lru_cache(maxsize=4096)
 def is_made_sign(char: str) -> bool:
-    """Whether a character is a sign that Unicode makes of other characters.
+    """Whether a character is a sign that Unicode composes from other characters.
 
-    Of its compatibility forms some are the same character in another width, font or place of a word (`ｆ`,
-    `ﬁ`, `ﻊ`, `Ⅳ`). The others say something else: circled, raised, lowered and squared characters, fractions,
-    and what is made of characters and is no letter (`№`, `℃`, `…`).
+    Some compatibility forms are the same character in another width, font or position in a word (`ｆ`, `ﬁ`,
+    `ﻊ`, `Ⅳ`). The others have a different meaning: circled, raised, lowered and squared characters,
+    fractions, and composed signs that are not letters (`№`, `℃`, `…`).
     """
     if char.isascii():
         return False
@@ -72,10 +74,10 @@ def is_made_sign(char: str) -> bool:
 
 
 def fold(word: str) -> str:
-    """A normalized word without accents, vowel points and such; letters that accents set apart stay.
+    """Returns a normalized word without accents and vowel points, except where these form another letter.
 
-    Marks go from Latin, Greek, Arabic and Hebrew, and the nukta from Indic letters; in scripts where marks
-    are vowels, and in й and ї, they stay.
+    Marks are removed from Latin, Greek, Arabic and Hebrew letters, and the nukta from Indic letters. They
+    remain in scripts where marks are vowels, and in й and ї.
     """
     if word.isascii():
         return word
@@ -95,5 +97,5 @@ def _stays(before: str, char: str) -> bool:
 
 
 def tag_name(written: str) -> str:
-    """A tag as tags are stored: without its mark, in lower case."""
+    """Returns a tag in its stored form: without `#`, in lower case."""
     return written.removeprefix("#").rstrip("/").casefold()

@@ -1,4 +1,4 @@
-"""Many short texts joined by line breaks, so that one search looks through all of them."""
+"""Joins many short texts by line breaks, so that one search covers all of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import AnyStr, Generic
 
 
 class JoinedTexts(Generic[AnyStr]):
-    """Texts, numbered from 0: `text` has them all, with a line break behind each. Any thread may use it.
+    """Texts, numbered from 0. `text` contains all of them, each followed by a line break. Any thread may use
+    it.
 
-    `ends` says where each text ends, in positions of `text`: there its line break stands. It takes 4 bytes a
-    text, so all of them together have less than 4 GB. A text may have line breaks of its own.
+    `ends` contains the position in `text` of the line break after each text. It takes 4 bytes for each, so
+    all texts together are limited to 4 GB. A text may contain line breaks.
     """
 
     def __init__(self, texts: Sequence[AnyStr], line_break: AnyStr) -> None:
-        """`line_break` has the type of the texts: it is "\\n" or b"\\n"."""
+        """`line_break` is "\\n" or b"\\n", according to the type of the texts."""
         self._line_break: AnyStr = line_break
         ended = list(texts)
         ended.append(line_break[:0])  # so that the last one also has its line break
@@ -26,9 +27,9 @@ class JoinedTexts(Generic[AnyStr]):
         self.ends = array("I", islice(ends, 1, None))
 
     def numbers_containing(self, piece: AnyStr) -> Iterator[int]:
-        """The numbers of the texts that hold a piece, ascending; each is looked for when it is asked for.
+        """Yields, lazily and in ascending order, the numbers of the texts that contain a piece.
 
-        No text counts as holding a piece with a line break; every text holds an empty piece.
+        No text counts as containing a piece with a line break. Every text contains the empty piece.
         """
         if self._line_break in piece:
             return

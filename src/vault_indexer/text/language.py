@@ -1,7 +1,7 @@
-"""Which language a text is written in: by its script, and where many share one, by its function words.
+"""Detects the language of a text by its script, or by its function words if languages share the script.
 
-Small on purpose: no model file and nothing to import, about 0.1 ms a note. Function words tell languages of
-prose apart about as well as trigrams do, and say nothing about code, where silence is right.
+It is small on purpose: it needs no model file and no import, and takes about 0.1 ms for a note. On prose,
+function words distinguish languages about as well as trigrams. On code they give no result, which is correct.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 from vault_indexer.text.fold import fold, normalize
 
-# Signs by which languages are told apart. Each line begins with the language's code (ISO 639-1).
+# Signs that distinguish languages. Each line begins with the language's code (ISO 639-1).
 
 
 FUNCTION_WORDS = """
@@ -102,7 +102,7 @@ ar ةىأ
 """Letters (and marks) that few languages use."""
 
 
-# The words of a query that say nothing by themselves.
+# The words of a query that have no content of their own.
 
 
 _IN_QUERIES = """
@@ -121,38 +121,40 @@ el που δεν θα είναι ήταν έχει είχε ένα ένας μι
 vi bị bởi ra vào lên trên dưới sau trước nó họ thì mà nên vì nếu còn chỉ rất hơn cùng theo hay hoặc
 vi việc sự
 """
-"""Not among the signs of a language, as others have some of them, too, or as its script is enough."""
+"""They are not among the signs of a language, because some of them also occur in other languages, or because
+the script is sufficient."""
 
 
 @cache
 def function_words(language: str) -> frozenset[str]:
-    """The folded function words of a language (ISO 639-1); none for one that is not known."""
+    """Returns the folded function words of a language (ISO 639-1), or none for an unknown language."""
     return words_of(language, FUNCTION_WORDS + _IN_QUERIES)
 
 
 def words_of(language: str, table: str) -> frozenset[str]:
-    """The folded words of a language in a table; each of its lines begins with the code of a language."""
+    """Returns the folded words of a language from a table whose lines each begin with a language code."""
     lines = (line.split() for line in table.splitlines() if line)
     return frozenset(fold(normalize(word)) for code, *words in lines if code == language for word in words)
 
 
 def is_function_word(word: str, language: str) -> bool:
-    """Whether a word, as written, says nothing by itself in a language (ISO 639-1)."""
+    """Whether a word, as written, is a function word of a language (ISO 639-1)."""
     return fold(normalize(word)) in function_words(language)
 
 
 _SAMPLE = 2_000
 _LEAST_SHARE = 0.08
-"""Of the words, those that must be function words of the language (prose has 0.3 to 0.5)."""
+"""The minimum share of words that are function words of the language. Prose has 0.3 to 0.5."""
 
 _LETTER_WORTH = 0.25
 
 _CLEAR_SHARE = 0.1
 _CLEARER = 2.0
-"""A query is in a language that the vault does not have only if at least this share of its words says so, and
-twice as many as for any language of the vault; it is in a rarer language of the vault only if twice as many
-say so as for the main one. English questions hold words that are Czech ("a", "do", "by"), and a vault of many
-English notes may have a few Czech ones, or some that were taken for it."""
+"""A query is in a language that does not occur in the vault only if the votes for it are at least this share
+of the words, and `_CLEARER` times those for any language of the vault. It is in a rarer language of the vault
+only if the votes are `_CLEARER` times those for the main one. English questions contain words that are also
+Czech ("a", "do", "by"), and a vault of many English notes may have a few Czech ones, or some that were
+detected as Czech."""
 
 _SCRIPTS = {
     "ja": re.compile("[\u3041-\u30fa\uff66-\uff9f]"),
@@ -164,14 +166,14 @@ _SCRIPTS = {
     "hy": re.compile("[\u0531-\u058f]"),
     "ta": re.compile("[\u0b80-\u0bff]"),
 }
-"""Scripts that name a language by themselves; Japanese before Chinese, since it uses its characters too."""
+"""Scripts that identify a language. Japanese precedes Chinese, because it also uses Chinese characters."""
 
 _SHARED_SCRIPTS = {
     "ru": re.compile("[\u0400-\u04ff]"),
     "ar": re.compile("[\u0600-\u06ff]"),
     "hi": re.compile("[\u0900-\u097f]"),
 }
-"""Scripts that several languages are written in, each with the one that has most readers."""
+"""Scripts that several languages share, each with the language that has the most readers."""
 
 _WORDS = re.compile(r"[^\W\d_][^\W\d_\u0300-\u036f]*[\u0300-\u036f\u0900-\u094f\w]*")
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]")
@@ -188,13 +190,14 @@ _NOT_PROSE_OF_NOTES = re.compile(
 
 _NOTE_SAMPLE = 4 * _SAMPLE
 _FEW_LETTERS = 20
-"""So few letters in a script that languages share tell no language of a note."""
+"""The minimum letters of a note whose language is detected in a script that several languages share."""
 
 
 def detect(text: str, among: Collection[str] = ()) -> str:
-    """ISO 639-1 code of the text's language, or "" where it cannot be told. Looks at its beginning only.
+    """Returns the ISO 639-1 code of the text's language, or "" if it is uncertain. Only the beginning is
+    read.
 
-    With `among`, one of these or "": a short query needs the help.
+    With `among`, the result is one of these codes or "". Short queries need this restriction.
     """
     prose = normalize(_NOT_PROSE.sub(" ", text[: 2 * _SAMPLE])[:_SAMPLE])
     letters = sum(map(str.isalpha, prose))
@@ -205,8 +208,9 @@ def detect(text: str, among: Collection[str] = ()) -> str:
 
 
 def detect_note(text: str) -> str:
-    """ISO 639-1 code of the language of a note's body, or "" where it cannot be told: by its prose alone. It
-    cannot be told by few letters, nor by words of a single letter: such are variables."""
+    """Returns the ISO 639-1 code of the language of a note's body, or "" if it is uncertain. Only prose
+    counts. Few letters are not sufficient, and words of a single letter do not count, because they are often
+    variables."""
     prose = _NOT_PROSE_OF_NOTES.sub(" ", text[:_NOTE_SAMPLE])[:_SAMPLE]
     code = detect(prose)
     if not code or code in _SCRIPTS:
@@ -217,17 +221,18 @@ def detect_note(text: str) -> str:
     words = {word for word in _WORDS.findall(normalize(prose)) if len(word) > 1}
     signs = [owners.get(word, ()) for word in words]
     signs += [letters.get(letter, ()) for letter in set(_BEYOND_ASCII.findall(prose))]
-    return code if any(code == one for sign in signs for one, _ in sign) else ""
+    return code if any(code == owner for sign in signs for owner, _ in sign) else ""
 
 
 def detect_query(text: str, languages: Sequence[str]) -> str:
-    """The language of a query to a vault of these languages, most frequent first: the first one, unless the
-    query is clearly in another one; "" where it cannot be told. Where only the script is known, it is the
-    first language of the vault with that script, or else the one that most people write in it."""
+    """Returns the language of a query to a vault. `languages` are those of the vault, most frequent first.
+    The result is the first one, unless the query is clearly in another language, or "" if it is uncertain. If
+    only the script is known, it is the vault's first language with that script, or otherwise the language
+    that most people write in it."""
     return _detect_query(text, tuple(languages))
 
 
-@lru_cache(maxsize=64)  # a search asks for the same some three times
+@lru_cache(maxsize=64)  # a search detects the same query about three times
 def _detect_query(text: str, languages: tuple[str, ...]) -> str:
     own, other = detect(text, languages), detect(text)
     votes = _function_word_votes(normalize(text))
@@ -249,10 +254,10 @@ def _by_script(prose: str, letters: int) -> str:
     for code, pattern in _SCRIPTS.items():
         found = len(pattern.findall(prose))
         if code == "ja":
-            found += 3 * kana  # a kana weighs more than the ideographs around it
+            found += 3 * kana  # a kana is stronger evidence than the ideographs around it
             if kana * 10 < letters:
                 continue
-        # A character of these scripts says as much as a few letters.
+        # A character of these scripts corresponds to several letters.
         if found * (3 if code in ("ja", "ko", "zh") else 2) >= max(letters, 1):
             return code
     return ""
@@ -262,7 +267,8 @@ def _by_shared_script(text: str, languages: Sequence[str]) -> str:
     letters = sum(map(str.isalpha, text))
     for code, pattern in _SHARED_SCRIPTS.items():
         if 2 * len(pattern.findall(text)) > letters:
-            return next((one for one in languages if pattern.search("".join(function_words(one)))), code)
+            own = (name for name in languages if pattern.search("".join(function_words(name))))
+            return next(own, code)
     return ""
 
 
@@ -296,7 +302,8 @@ _Votes = dict[str, tuple[tuple[str, float], ...]]
 
 @cache
 def _signs() -> tuple[_Votes, _Votes]:
-    """Function words and letters, each with its languages; the more of them, the less it says."""
+    """Returns the function words and the letters, each with its languages. The weight of a sign falls with
+    its number of languages."""
     words = [
         (code, word) for code, *found in map(str.split, FUNCTION_WORDS.split("\n")[1:-1]) for word in found
     ]
@@ -313,10 +320,10 @@ def _votes(signs: Iterable[tuple[str, str]]) -> _Votes:
     return {sign: tuple((code, len(codes) ** -0.5) for code in codes) for sign, codes in owners.items()}
 
 
-# The words by which a question says that it asks, and what kind of thing it asks for.
+# Words that mark a question, and words for the kind of thing that it asks for.
 #
-# A note that answers "What is the name of the river?" seldom holds "what" or "name", so whether it does
-# says nothing. They rank like other words.
+# A note that answers "What is the name of the river?" rarely contains "what" or "name", so their absence is
+# no evidence against a note. They rank like other words.
 
 
 _INTERROGATIVES = """
@@ -377,5 +384,5 @@ ne के कहिले कहाँ कसरी किन कति कु�
 
 @cache
 def interrogatives(language: str) -> frozenset[str]:
-    """The folded words that ask, in a language; none for one that is not known."""
+    """Returns the folded question words of a language, or none for an unknown language."""
     return words_of(language, _INTERROGATIVES)

@@ -1,4 +1,4 @@
-"""The words of a query as the keyword index knows them."""
+"""Analyzes the words of a query into terms of the keyword index."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from vault_indexer.text.stem import stem_with_marks
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm, TermClass
 from vault_indexer.text.tokens import LONGEST_TERM, RUN, WORD, compound_parts, concepts, run_terms
 
-# Hiragana and katakana: two ways to write each sound of Japanese.
+# Hiragana and katakana are two ways to write each sound of Japanese.
 
 
 _HIRAGANA = "".join(map(chr, (*range(0x3041, 0x3097), 0x309D, 0x309E)))
-_KATAKANA = "".join(chr(ord(one) + 0x60) for one in _HIRAGANA)
+_KATAKANA = "".join(chr(ord(char) + 0x60) for char in _HIRAGANA)
 _TO_HIRAGANA = str.maketrans(_KATAKANA, _HIRAGANA)
 _TO_KATAKANA = str.maketrans(_HIRAGANA, _KATAKANA)
 
 
 def other_kana(text: str) -> tuple[str, ...]:
-    """The text in hiragana and in katakana, as far as these differ from it."""
-    written = (text.translate(_TO_HIRAGANA), text.translate(_TO_KATAKANA))
-    return tuple(one for one in dict.fromkeys(written) if one != text)
+    """Returns the text in hiragana and in katakana, without forms equal to it."""
+    forms = (text.translate(_TO_HIRAGANA), text.translate(_TO_KATAKANA))
+    return tuple(form for form in dict.fromkeys(forms) if form != text)
 
 
 VARIANT_WEIGHT = 0.7
@@ -37,13 +37,13 @@ On XQuAD (question to paragraph, BM25F alone) Hit@1 in en, es, ru was .924 .917 
 """
 
 OTHER_LANGUAGE_WEIGHT = 0.7
-"""What a match by the stem of a language counts that the query is probably not written in."""
+"""The weight of a match by the stem of a language other than the query's probable one."""
 
 FOLDED_WEIGHT = 0.3
-"""What a match counts that only holds without the marks which the query's word has (`ma` for `mạ`).
+"""The weight of a match without the marks of the query's word (`ma` for `mạ`).
 
-So low that a word repeated without its marks stays behind one occurrence with them: BM25 makes of many
-occurrences at most 2.2. On the tuning half of XQuAD vi Hit@1 was .857 with marks ignored, .925 at 0.01,
+It is so low that many occurrences without the marks rank below one occurrence with them: BM25 scores many
+occurrences at 2.2 at most. On the tuning half of XQuAD vi Hit@1 was .857 with marks ignored, .925 at 0.01,
 .924 at 0.3 and at 0.5; on es .916, and .918 .916 .919 at 0.3, 0.5, 0.7.
 """
 
@@ -51,49 +51,52 @@ PART_WEIGHT = 0.5
 """The weight of a part of a compound (`main` of `src/main.rs`), relative to the whole."""
 
 _ALWAYS_MARKED = frozenset({"vi"})
-"""Languages in which nearly every sentence has marks: in a query with some, a word without is meant so."""
+"""Languages in which nearly every sentence has marks. In a query with marks, a word without them is
+intended."""
 
 _MARKS_OPTIONAL = re.compile("[\u0400-\u1dff]")
-"""Scripts whose marks writers leave out at will: Cyrillic (ё), Hebrew and Arabic (vowel points, hamza), Indic
-scripts (nukta). There a form without marks is as good as an inflected one."""
+"""Scripts whose marks are optional: Cyrillic (ё), Hebrew and Arabic (vowel points, hamza), Indic scripts
+(nukta). A form without marks counts like an inflected one there."""
 
 _HYPHENATED = re.compile(f"{LETTER}+(?:-{LETTER}+)+")
 
 _APOSTROPHE = re.compile(f"({LETTER}+)['’]({LETTER}+)")
 ENDS_AFTER_APOSTROPHE = frozenset({"tr", "az"})
-"""Languages that put the endings of a name behind an apostrophe."""
+"""Languages that write an apostrophe between a name and its endings."""
 
 _OTHER_ENCODING = str.maketrans("șțşţ", "şţșț")
-"""Romanian letters with a comma below; old keyboards and fonts have the Turkish ones with a cedilla."""
+"""Romanian letters have a comma below. Old keyboards and fonts use the Turkish letters with a cedilla
+instead."""
 
 _TOKEN = re.compile(f"{RUN.pattern}|{WORD.pattern}")
 
 
 def analyze_query(text: str, languages: Sequence[str], *, typing: bool = False) -> list[QueryTerm]:
-    """The query's words in order, each once; a word that stands there twice weighs twice.
+    """Returns the query's words in order, each once. A word that occurs twice has twice the weight.
 
-    `languages` are those of the vault, most frequent first: a word is tried by the stems of each, since
-    a query is too short to be sure of its own. With `typing` the last word also stands for all that begin
-    with it.
+    `languages` are those of the vault, most frequent first. Each word is searched for by the stems of all of
+    them, because the language of a short query is uncertain. With `typing` the last word also matches all
+    words that begin with it.
 
-    Marks count where the query has them: `việt` finds `viet` at `FOLDED_WEIGHT`, while `viet` finds `việt`
-    like an inflected form, since it was probably typed without a keyboard for it.
+    Marks count if the query has them: `việt` finds `viet` at `FOLDED_WEIGHT`, while `viet` finds `việt` like
+    an inflected form, because the user probably had no keyboard for it.
     """
     own = _language_among(text, languages)
     as_written = own in _ALWAYS_MARKED and _has_marks(text)
-    ordered = (own, *(one for one in languages if one != own)) if own else tuple(languages)
-    found: dict[tuple[TermClass, ...], QueryTerm] = {}
+    ordered = (own, *(language for language in languages if language != own)) if own else tuple(languages)
+    distinct: dict[tuple[TermClass, ...], QueryTerm] = {}
     for term in _terms(text, ordered or ("",), as_written):
-        known = found.get(term.classes)
-        found[term.classes] = replace(known, weight=known.weight + term.weight) if known else term
-    terms = list(found.values())
+        same = distinct.get(term.classes)
+        distinct[term.classes] = replace(same, weight=same.weight + term.weight) if same else term
+    terms = list(distinct.values())
     if typing and terms and not text[-1].isspace():
         terms = _with_open_end(terms)
     return terms
 
 
 def is_hyphenated(word: str) -> bool:
-    """Whether the word is words with hyphens between them: others write it as one word, or with spaces."""
+    """Whether the word consists of words joined by hyphens, which may also be written as one word or with
+    spaces."""
     return _HYPHENATED.fullmatch(word) is not None
 
 
@@ -102,18 +105,18 @@ def hyphenated_parts(word: str) -> list[str]:
 
 
 def part_at_apostrophe(word: str, language: str) -> str:
-    """The part of a word with an apostrophe that says what it is about, `Newton` of `Newton's` and `homme` of
-    `l'homme`, which is the longer one, but in Turkish the first one; "" of other words."""
-    if not (found := _APOSTROPHE.fullmatch(word)):
+    """Returns the main part of a word with an apostrophe, such as `Newton` of `Newton's` and `homme` of
+    `l'homme`. It is the longer part, but the first one in Turkish. Returns "" for other words."""
+    if not (match := _APOSTROPHE.fullmatch(word)):
         return ""
-    first, second = found.groups()
+    first, second = match.groups()
     return first if language in ENDS_AFTER_APOSTROPHE or len(first) >= len(second) else second
 
 
 def _language_among(text: str, languages: Sequence[str]) -> str:
-    """The query's language if it is one of these or none is known, else ""."""
-    found = detect_query(text, languages)
-    return found if found in languages or not languages else ""
+    """Returns the query's language if it is one of `languages` or these are empty, otherwise ""."""
+    language = detect_query(text, languages)
+    return language if language in languages or not languages else ""
 
 
 def _has_marks(text: str) -> bool:
@@ -142,7 +145,7 @@ def _terms(text: str, languages: tuple[str, ...], as_written: bool) -> Iterator[
 
 
 def _run_terms(run: str, start: int) -> Iterator[QueryTerm]:
-    """Pairs of characters; a single character stands for all pairs that it begins."""
+    """Yields pairs of characters, or a single character, which matches all pairs that begin with it."""
     *pairs, last = run_terms(run)
     for pair in pairs:
         yield QueryTerm(pair, _run_classes(pair), 1.0, start, start + len(run))
@@ -152,8 +155,8 @@ def _run_terms(run: str, start: int) -> Iterator[QueryTerm]:
 
 @lru_cache(maxsize=1 << 14)
 def _run_classes(characters: str) -> tuple[TermClass, ...]:
-    """What is the same sound in the other kana counts as an inflected form does."""
-    return (TermClass(characters, tuple((one, VARIANT_WEIGHT) for one in other_kana(characters))),)
+    """Returns the class of the characters. The same sound in the other kana counts like an inflected form."""
+    return (TermClass(characters, tuple((form, VARIANT_WEIGHT) for form in other_kana(characters))),)
 
 
 def _word_term(
@@ -165,23 +168,23 @@ def _word_term(
 
 @lru_cache(maxsize=1 << 14)
 def _word_classes(exact: str, languages: tuple[str, ...], as_written: bool) -> tuple[TermClass, ...]:
-    """The classes of a word in all the languages. A search looks scores up by them: while they are the same
-    objects, that compares nothing."""
+    """Returns the classes of a word in all the languages. They are cached because a search looks up scores by
+    them, and the lookup of an identical object needs no comparison."""
     classes: list[TermClass] = []
     for number, language in enumerate(languages):
-        for one in _term_classes(exact, language, as_written):
-            # A class of folded forms does not stand for one that keeps the marks: it weighs less.
-            known = [other for other in classes if one.folded or not other.folded]
-            if not any(set(one.variants) <= set(other.variants) for other in known):
+        for added in _term_classes(exact, language, as_written):
+            # A class of folded forms cannot replace one with marks, because it has a lower weight.
+            comparable = [other for other in classes if added.folded or not other.folded]
+            if not any(set(added.variants) <= set(other.variants) for other in comparable):
                 scale = OTHER_LANGUAGE_WEIGHT if number else 1.0
-                classes.append(one._replace(weight=one.weight * scale))
+                classes.append(added._replace(weight=added.weight * scale))
     return tuple(classes)
 
 
 @lru_cache(maxsize=1 << 14)
 def _term_classes(exact: str, language: str, as_written: bool) -> tuple[TermClass, ...]:
-    """The exact form and all that stands for it; where marks count, the forms with them are a class of their
-    own in front. `as_written`: they also count for a word without marks."""
+    """Returns the class of the exact form and its variants. If marks count, a separate class of the forms
+    with marks precedes it. With `as_written` marks also count for a word without them."""
     folded = fold(exact)
     stems = dict.fromkeys((*concepts(exact, language), folded))
     every = TermClass(exact, _variants(stems, exact))
@@ -191,21 +194,22 @@ def _term_classes(exact: str, language: str, as_written: bool) -> tuple[TermClas
 
 
 def _with_marks(exact: str, folded: str, language: str) -> TermClass:
-    """The exact form and those of the same stem, but not the word that has lost its marks alone."""
+    """Returns the class of the exact form and of forms with the same stem, without the form that only lacks
+    the marks."""
     own = stem_with_marks(exact, language)
-    # The index holds stems without marks only. One that is another word than `folded` is a form of the word.
+    # The index contains stems without marks only. A stem that differs from `folded` is a form of the word.
     stems = [VARIANT_MARK + fold(own)] if own != exact else []
-    stems += [one for one in (own, fold(own)) if one not in (exact, folded)]
+    stems += [form for form in (own, fold(own)) if form not in (exact, folded)]
     if folded != exact:
         stems.append(VARIANT_MARK + exact)  # a part of camelCase
-    variants = [(one, VARIANT_WEIGHT) for one in dict.fromkeys(stems)]
+    variants = [(form, VARIANT_WEIGHT) for form in dict.fromkeys(stems)]
     other = exact.translate(_OTHER_ENCODING)
     return TermClass(exact, (*([(other, 1.0)] if other != exact else []), *variants))
 
 
 def _variants(stems: Iterable[str], exact: str) -> tuple[tuple[str, float], ...]:
-    variants = [VARIANT_MARK + one for one in stems] + [one for one in stems if one != exact]
-    return tuple((one, VARIANT_WEIGHT) for one in variants)
+    variants = [VARIANT_MARK + form for form in stems] + [form for form in stems if form != exact]
+    return tuple((form, VARIANT_WEIGHT) for form in variants)
 
 
 def _with_open_end(terms: list[QueryTerm]) -> list[QueryTerm]:

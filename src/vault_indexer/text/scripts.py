@@ -1,7 +1,7 @@
-"""What a word is: which characters make one up, by script, as pieces of regular expressions.
+"""The characters of words, by script, as pieces of regular expressions.
 
-All code that divides text into words takes the pieces from here, so that search, snippets, filters, checks of
-answers and evaluation agree on letters.
+All code that divides text into words uses these pieces, so that search, snippets, filters, checks of answers
+and evaluation agree on letters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MARKS = (
     "\u0b3e-\u0b57\u0b82\u0bbe-\u0bd7\u0c00-\u0c04\u0c3e-\u0c56\u0c81-\u0c83\u0cbc\u0cbe-\u0cd6\u0d00-\u0d03"
     "\u0d3b-\u0d4d\u0d57\u0dca-\u0df3\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20f0\u200c\u200d\u2060\ufe20-\ufe2f"
 )
-"""Combining marks, which `\\w` does not hold: vowel signs, points, accents of decomposed text; soft hyphen
+"""Combining marks, which `\\w` does not match (vowel signs, points, accents of decomposed text), soft hyphen
 and joiners."""
 
 IDEOGRAPHS = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -28,13 +28,13 @@ OTHER_SPACELESS = LAO + "\u0f40-\u0fbc\u1000-\u104f\u1780-\u17dd"
 
 UNSPACED_LETTERS = THAI + OTHER_SPACELESS
 SPACELESS = IDEOGRAPHS + KANA + HANGUL + UNSPACED_LETTERS
-"""Scripts in which spaces do not separate words (Hangul: in which they separate phrases)."""
+"""Scripts in which spaces do not separate words. In Hangul they separate phrases."""
 
 CLUSTER_MARKS = (
     "\u0e31\u0e33-\u0e3a\u0e45\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ece\u0f71-\u0fbc\u102b-\u103e\u1056-\u1059"
     "\u17b6-\u17d3\u17dd"
 )
-"""What joins the character before it in those scripts."""
+"""The characters that combine with the preceding character in those scripts."""
 
 LETTER = r"[^\W\d_]"
 """A letter of any script."""
@@ -47,11 +47,11 @@ SPACED_LETTER = rf"[^\W\d_{SPACELESS}]"
 SPACED_LETTER_OR_DIGIT = rf"[^\W_{SPACELESS}]"
 
 
-# How much a text says, in letters: enough for a meaning of its own, or hardly any.
+# The amount of content in a text, measured in letters.
 
 
 SPACELESS_WORTH = 3
-"""Letters that one character of a script without spaces between words counts as."""
+"""The number of letters for which one character of a script without spaces counts."""
 
 _NOT_READ = re.compile(
     r"!\[\[[^\]\n]*\]\]|!\[[^\]\n]*\]\([^)\n]*\)|(?<=\])\([^)\n]*\)|<[^>\n]*>|[a-z]+://\S+|%%.*?%%|\^[\w-]+$",
@@ -63,7 +63,7 @@ _SPACELESS = re.compile(f"[{SPACELESS}]")
 
 
 def letters(text: str) -> int:
-    """The letters and digits that a reader sees, about."""
+    """Returns the approximate number of displayed letters and digits."""
     shown = _NOT_READ.sub(" ", text)
     count = sum(map(str.isalnum, shown))
     if shown.isascii():

@@ -1,8 +1,8 @@
 """Splits text into sentences.
 
-A rule-based splitter in one pass: no model, no language to declare, time linear in the text. It knows
-full stops that end nothing (abbreviations, initials, decimals, list numbers, German ordinals), quotes
-and brackets that close after the stop, and scripts whose sentences end without a space behind.
+The splitter uses rules and one pass. It needs no model and no language, and its time is linear in the text.
+It recognizes full stops that do not end a sentence (abbreviations, initials, decimals, list numbers, German
+ordinals), quotes and brackets that close after the stop, and scripts without a space after a sentence.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Span = tuple[int, int]
 
 _CLOSERS = "\"'”’»›)\\]}*_`」』）】》〉"
 _ALSO_OPENERS = "“‘«‹"
-"""They close a quotation in German and some other languages, and open one in most: they close it between a
-stop and white space."""
+"""Quotes that close a quotation in German and some other languages, and open one in most. Between a stop and
+white space they close it."""
 
 _MARK = rf"[{MARKS}{CLUSTER_MARKS}\u3099\u309a\ufe00-\ufe0f]"
-"""What is shown as one with the character before it, which may be a blank."""
+"""Marks that are displayed together with the preceding character, which may be a blank."""
 
-# A stop counts only in front of white space; the look-behind keeps a long run of stops linear.
+# A stop counts only before white space. The look-behind keeps the time linear for a long run of stops.
 _CANDIDATE = re.compile(
     rf"(?P<stop>(?<![.!?…])[.!?…؟۔]++[{_CLOSERS}{_ALSO_OPENERS}]*+)(?=\s++(?!{_MARK})|$)"
     rf"|(?P<wide>[。！？｡．।។៕။།༎]++[{_CLOSERS}]*+{_MARK}*+)"
@@ -31,7 +31,8 @@ _CANDIDATE = re.compile(
     r"|(?P<item>\n(?=[ \t>]*+(?:[-*+]|(?<=[ \t])\d{1,9}[.)])[ \t]+\S))"
 )
 _SIGN = re.compile(r"[.!?…؟۔。！？｡．।។៕။།༎\n]")
-"""Where a candidate may begin: looking for one character of a set is many times faster than for it."""
+"""The characters that can begin a candidate. A search for one character of a set is many times faster than
+one for a candidate."""
 
 _WHOLE = re.compile(
     r"``[^`\n]*+(?:`[^`\n]++)*``|`[^`\n]++`"
@@ -44,13 +45,13 @@ _OPENS_WHOLE = re.compile(r"[`\[<*~=_]")
 _WORD_BEFORE = re.compile(r"(?:^|[\s(\[{\"'“‘«*_>#|/])([^\s(\[{\"'“‘«*_>#|/]*)$")
 _LONGEST_ABBREVIATION = 12
 _LONGEST_PART = 3
-"""The longest part of an abbreviation of several: `v. Chr.`, `f. eks.`"""
+"""The longest part of an abbreviation with several parts: `v. Chr.`, `f. eks.`"""
 _NEXT = re.compile(r"\s*+[\"'“”‘’«»‹›(\[{*_`¿¡]*+(?P<first>\w)?(?P<rest>\w*+)")
 
 _LEAST_RUN = 12
 _LEAST_CLAUSE = 40
-"""In Thai and Lao a space between runs of 12 characters ends a clause, if the text on both sides has 40;
-between shorter runs it sets off a name or a number."""
+"""In Thai and Lao a space between runs of 12 characters ends a clause if the text on both sides has at least
+40. Between shorter runs it sets off a name or a number."""
 
 _RUN = f"[{THAI}{LAO}]{{{_LEAST_RUN}}}"
 _CLAUSE_END = re.compile(rf"(?<={_RUN})[ \t\n]++(?!{_MARK})(?={_RUN})")
@@ -64,9 +65,9 @@ m.in i.d.r z.t v.a u.u u.ä o.g v.chr n.chr sig sigg dott avv
 p.es np tzn mgr inż ul т.е т.к т.н напр им проф акад ул bl.a t.ex f.eks d.v.s např tzv mudr örn vb esim stk
 น ดร ศ ผศ รศ นพ พญ จ อ ต ถ กม ซม มม กก ດຣ ກມ ກກ ຊມ
 """
-# `พ.ศ`, `ธ.ค`, `ສ.ປ.ປ`: in Thai and Lao they stand behind other words without a space.
+# `พ.ศ`, `ธ.ค`, `ສ.ປ.ປ`: in Thai and Lao they follow other words without a space.
 _DOTTED_END = re.compile(rf"[{THAI}{LAO}]\.[{THAI}{LAO}]{{1,3}}$")
-# Ordinary words too ("no", "art"), so they are abbreviations in front of a number only.
+# They are also ordinary words ("no", "art"), so they count as abbreviations only before a number.
 _BEFORE_NUMBER = """
 fig figs eq eqs ref refs no nos nr núm nº vol vols p pp pg pág págs ch chap cap sec sect art arts tab abb abs
 kap bd s ss c par line jan feb mar apr jun jul aug sep sept oct okt nov dec dez
@@ -75,7 +76,8 @@ _MONTHS = "januar februar märz april mai juni juli august september oktober nov
 _ABBREVIATIONS = frozenset(_ALWAYS.split())
 _NUMBER_ABBREVIATIONS = frozenset(_BEFORE_NUMBER.split())
 _ACRONYM = re.compile(r"(?:[A-Z]\.)+[A-Z]")
-"""`U.S`, without its last stop. What follows tells whether that ends a sentence: `U.S. Army`, `U.S. He`."""
+"""`U.S`, without its last stop. The next word decides whether that ends a sentence: `U.S. Army`, `U.S.
+He`."""
 _BEGINS = """
 The This That These Those There He She It We You They I A An And But In On At As If When Where While After
 Before Since Then So His Her Its Our Their My What Who How Why For From With However
@@ -89,15 +91,16 @@ _SPACED_ABBREVIATION = re.compile(rf"(?<!\w)(?:{'|'.join(_SPACED_PARTS)})\.", re
 
 
 def whole_spans(text: str) -> list[Span]:
-    """Spans within which no sentence ends: links, code, emphasis on one line; in order, none in another."""
+    """Returns the spans within which no sentence ends (links, code, emphasis on one line), in order and
+    without nesting."""
     return [match.span() for match in _WHOLE.finditer(text)] if _OPENS_WHOLE.search(text) else []
 
 
 def sentences(text: str, whole: Sequence[Span] | None = None) -> list[Span]:
-    """Spans of the sentences, in order and without the white space around them.
+    """Returns the spans of the sentences, in order and without surrounding white space.
 
-    Together they hold every non-blank character. A blank line always ends a sentence, and a list item always
-    begins one, so headings, items and paragraphs never run into each other. No sentence ends within a span of
+    Together they contain every non-blank character. A blank line always ends a sentence, and a list item
+    always begins one, so headings, items and paragraphs are never joined. No sentence ends within a span of
     `whole` (None: `whole_spans` of the text).
     """
     spans: list[Span] = []
@@ -124,9 +127,9 @@ def _is_within(spans: Sequence[Span], ends: list[int], pos: int) -> bool:
 
 
 def clauses(text: str) -> list[Span]:
-    """Spans that tile a sentence: more than one only in Thai and Lao, which have no full stops.
+    """Returns spans that tile a sentence. There are several only in Thai and Lao, which have no full stops.
 
-    A clause has at least 40 characters, and the space behind it belongs to it.
+    A clause has at least 40 characters, and includes the space after it.
     """
     starts = [0]
     for space in _CLAUSE_END.finditer(text):
@@ -145,7 +148,7 @@ def _append(spans: list[Span], text: str, start: int, end: int) -> int:
 
 
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
-    """Whether the stop at `match` closes a sentence, judged by the word before and the one after."""
+    """Whether the stop at `match` ends a sentence, judged by the words before and after it."""
     following = _NEXT.match(text, match.end())
     first = following["first"] if following else None
     if first is not None and first.islower():
@@ -169,8 +172,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
 
 
 def _word_before(text: str, stop: int) -> str:
-    found = _WORD_BEFORE.search(text[max(0, stop - _LONGEST_ABBREVIATION) : stop])
-    return found[1] if found else ""
+    word = _WORD_BEFORE.search(text[max(0, stop - _LONGEST_ABBREVIATION) : stop])
+    return word[1] if word else ""
 
 
 def _is_in_spaced_abbreviation(text: str, stop: int) -> bool:
@@ -181,7 +184,7 @@ def _is_in_spaced_abbreviation(text: str, stop: int) -> bool:
 
 
 def _is_numbering(text: str, start: int, first: str | None, following: re.Match[str] | None) -> bool:
-    """A list's number at the start of a line, or a German ordinal in front of a month."""
+    """Whether a number is a list number at the start of a line, or a German ordinal before a month."""
     line = text[max(0, start - _LONGEST_ABBREVIATION) : start]
     if not line.rpartition("\n")[2].strip(" \t>"):
         return "\n" in line or start <= _LONGEST_ABBREVIATION

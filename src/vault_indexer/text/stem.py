@@ -1,4 +1,4 @@
-"""Stems by the Snowball algorithms, as PyStemmer runs them in C."""
+"""Stems words by the Snowball algorithms, which PyStemmer runs in C."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ hu hungarian, hy armenian, id indonesian, it italian, lt lithuanian, nb norwegia
 nl dutch, nn norwegian, no norwegian, pl polish, pt portuguese, ro romanian, ru russian, sr serbian,
 sv swedish, ta tamil, tr turkish, yi yiddish
 """
-SNOWBALL: dict[str, str] = dict(one.split() for one in _TABLE.split(",") if one.strip())
-"""ISO 639-1 code to the algorithm's name."""
+SNOWBALL: dict[str, str] = dict(entry.split() for entry in _TABLE.split(",") if entry.strip())
+"""The name of the algorithm by ISO 639-1 code."""
 
 _SHORTEST = 3
 
 _PERSIAN = str.maketrans("يك", "یک")
-"""From the letters of `fold.normalize` to those that the Persian algorithm knows."""
+"""Maps the letters of `fold.normalize` to those that the Persian algorithm expects."""
 
 _AND = re.compile("^[وف](?=ال\\w{3})")
-"""Arabic "and" in front of the article: the algorithm takes the article alone."""
+"""Arabic "and" before the article. The algorithm removes only the article."""
 
 _POINTS = "[\u0591-\u05c7]*"
 _HEBREW_PREFIX = re.compile(rf"^(?:[ושכ]{_POINTS}[הבלמכ]|[הובלמשכ]){_POINTS}(?=(?:\w{_POINTS}){{3}})")
-"""One-letter words that Hebrew writes together with the next one (the, and, in, to, from, that, as): one or
-two of them.
+"""One or two of the one-letter words that Hebrew joins to the next word (the, and, in, to, from, that, as).
 
-Snowball has no Hebrew. At least three letters must remain, as in nearly every root.
+Snowball does not support Hebrew. At least three letters must remain, because nearly every root has three.
 """
 
 
 def stem(word: str, language: str) -> str:
-    """The folded stem of a normalized word; without an algorithm for the language, the folded word."""
+    """Returns the folded stem of a normalized word, or the folded word if there is no algorithm for the
+    language."""
     return fold(stem_with_marks(word, language))
 
 
 def stem_with_marks(word: str, language: str) -> str:
-    """The stem of a normalized word as the algorithm gives it: most keep the marks of the language."""
+    """Returns the stem of a normalized word as the algorithm returns it. Most algorithms keep the marks."""
     if language == "he":
         return _HEBREW_PREFIX.sub("", word)
     if len(word) < _SHORTEST or language not in SNOWBALL:
@@ -62,7 +62,7 @@ def _stemmer(algorithm: str) -> Callable[[str], str]:
     stemmer, lock = Stemmer.Stemmer(algorithm), Lock()
 
     def stem_word(word: str) -> str:
-        with lock:  # a stemmer keeps the word it works on
+        with lock:  # a stemmer stores the word that it processes, so threads must not share it
             return str(stemmer.stemWord(word))
 
     return stem_word

@@ -1,4 +1,4 @@
-"""What a query asks of the keyword index: words, each with the index terms that stand for it."""
+"""The input of a keyword search: words, each with the index terms that match it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 VARIANT_MARK = "~"
-"""Begins an index term that the text does not hold as written: a stem, a folded form, a part of a word."""
+"""The prefix of an index term that the text does not contain as written: a stem, a folded form, a part of a
+word."""
 
 
 class TermClass(NamedTuple):
-    """Terms that count as one word: `exact`, and `variants` each with the weight of one occurrence.
+    """Terms that count as one word: `exact`, and `variants`, each with the weight of one occurrence.
 
     A document's term frequency is max(tf(exact), sum of weight * tf(variant)), its document frequency the
     largest among the terms (as in Lucene's SynonymQuery), so that an exact form outranks an inflected one.
-    `weight` scales the class's score. `folded`: the class also holds words that differ from the query's by
-    their marks, so it says nothing about how rare the query's word is.
+    `weight` scales the class's score. `folded` is true if the class also contains words that differ from the
+    query's by their marks, so its frequency is not that of the query's word.
 
-    A tuple, because a search looks its scores up by it many times: the hash of a dataclass takes longer.
+    It is a tuple because a search looks up scores by it many times, and the hash of a dataclass takes longer.
     """
 
     exact: str
@@ -35,8 +36,8 @@ class TermClass(NamedTuple):
 class QueryTerm:
     """One word of a query. `start` and `end` are its span in the query.
 
-    Of several classes (one or two for each language that the word may belong to) a document gets the best
-    score, not the sum. `prefix` asks for every term that begins with the exact one as well.
+    There are one or two classes for each possible language of the word. A document gets the best score of the
+    classes, not the sum. With `prefix` the word also matches every term that begins with the exact one.
     """
 
     word: str
@@ -48,11 +49,11 @@ class QueryTerm:
 
     @property
     def forms(self) -> frozenset[str]:
-        return frozenset(form for one in self.classes for form in one.terms)
+        return frozenset(form for term_class in self.classes for form in term_class.terms)
 
     @property
     def compounds(self) -> tuple[str, ...]:
-        return tuple(one.exact for one in self.classes[1:] if one.exact != self.classes[0].exact)
+        return tuple(other.exact for other in self.classes[1:] if other.exact != self.classes[0].exact)
 
     @classmethod
     def plain(cls, term: str, weight: float = 1.0) -> QueryTerm:

@@ -1,11 +1,11 @@
-"""Text to index terms.
+"""Analyzes text into index terms.
 
-Each word gives its normalized form, as written. Where they differ it also gives, behind `VARIANT_MARK`, what
-else the word should be found by: its folded stem, the parts of camelCase, a version's beginnings. A compound
-(`snake_case`, `src/main.rs`, `TS-999`) gives the whole and each part. Scripts without spaces give overlapping
-pairs of characters, and the last character of each run alone (so that every single character begins a term).
-Nothing is dropped for being frequent, but data that is no text is. Terms come without positions, so their
-order says nothing.
+Each word produces its normalized form. In addition, it produces variants that differ from this form, with the
+prefix `VARIANT_MARK`: its folded stem, the parts of camelCase, and the beginnings of a version. A compound
+(`snake_case`, `src/main.rs`, `TS-999`) produces the whole and each part. Scripts without spaces produce
+overlapping pairs of characters, and the last character of each run alone, so that every single character
+begins a term. Frequent words are kept, but data that is not text is dropped. Terms have no positions, so
+their order has no meaning.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import VARIANT_MARK
 
 ANALYZER = "terms-4"
-"""Names what `analyze` does, for the manifest: another value means another index."""
+"""The version of `analyze` in the manifest. A different value requires a new index."""
 
 LONGEST_TERM = 64
 LONGEST_WORD = 200
 _DATA = re.compile(rf"[^\W_]{{{LONGEST_WORD + 1}}}|[A-Za-z0-9+/]{{{LONGEST_WORD + 1}}}")
-"""More letters and digits without a break, or with the signs of base64 alone, are data and no word."""
+"""Longer runs of letters and digits, or of base64 characters, are data instead of words."""
 
 _LETTER = rf"[^\W{SPACELESS}{MARKS}]"
 _REST = rf"(?:{_LETTER}++|[{MARKS}]++)"
@@ -39,17 +39,17 @@ _CLUSTER = re.compile(rf".[{CLUSTER_MARKS}]*+", re.DOTALL)
 _PARTS = re.compile(r"[^-./:\\@'’&+#_]+")
 _NON_JOINER = "\u200c"
 _HALF_SPACE = re.compile(f"(?<=[\u0600-\u06ff]){_NON_JOINER}")
-"""Persian puts it between a word and its ending, where others write a space or nothing."""
+"""Persian writes it between a word and its ending. Some writers use a space or nothing instead."""
 
 _HUMPS = re.compile(r"[A-Z]+(?![a-z\x80-\U0010ffff])|[A-Z]?[a-z\x80-\U0010ffff]+|\d+")
 _DOTLESS = frozenset({"tr", "az"})
-"""Languages in which I is the capital of ı."""
+"""Languages in which I is the capital letter of ı."""
 
 _VERSION = re.compile(r"v?(\d+(?:\.\d+)+)")
 
 
 def analyze(text: str, language: str) -> list[str]:
-    """Index terms of a text, one occurrence each; `language` is ISO 639-1, or "" for no stemming."""
+    """Returns the index terms of a text, with repetitions. `language` is ISO 639-1, or "" for no stemming."""
     if text.isascii():
         words = _ASCII_WORD.findall(text)
         return list(chain.from_iterable(map(word_terms, _without_data(words), repeat(language))))
@@ -68,20 +68,20 @@ def _without_data(words: list[str]) -> list[str]:
 
 
 def run_terms(run: str) -> list[str]:
-    """Overlapping pairs of a run without spaces, and its last character."""
+    """Returns the overlapping pairs of a run without spaces, and its last character."""
     characters = clusters(run)
     return [*map("".join, pairwise(characters)), characters[-1]]
 
 
 def clusters(run: str) -> list[str]:
-    """The characters of a run without spaces, normalized, each with its marks."""
+    """Returns the normalized characters of a run without spaces, each with its marks."""
     return _CLUSTER.findall(normalize(run))
 
 
 @lru_cache(maxsize=1 << 16)
 def word_terms(word: str, language: str) -> tuple[str, ...]:
-    """Index terms of one match of `WORD`, which may be a compound."""
-    whole = word.strip("_")  # emphasis
+    """Returns the index terms of one match of `WORD`, which may be a compound."""
+    whole = word.strip("_")  # underscores at the ends are emphasis
     parts = _parts(whole)
     if len(parts) == 1 and parts[0] == whole:
         return _simple_terms(whole, language)
@@ -99,7 +99,8 @@ def _parts(word: str) -> list[str]:
 
 
 def compound_parts(word: str) -> list[str]:
-    """The parts by which a compound or camelCase word can be found, as written; none of a simple word."""
+    """Returns the parts, as written, by which a compound or camelCase word is found; none for a simple
+    word."""
     parts = _parts(word)
     if len(parts) > 1:
         return [part for part in parts if len(part) > 1]
@@ -121,7 +122,8 @@ def _simple_terms(word: str, language: str) -> tuple[str, ...]:
 
 
 def concepts(exact: str, language: str) -> tuple[str, ...]:
-    """What a normalized word stands for: its folded stem, and the stem of its folded form if another."""
+    """Returns the variants of a normalized word: its folded stem, and the stem of its folded form if
+    different."""
     if not exact.isalpha() and exact.isascii():
         return (exact,)
     folded = fold(exact)
@@ -131,7 +133,7 @@ def concepts(exact: str, language: str) -> tuple[str, ...]:
 
 
 def _humps(word: str) -> list[str]:
-    """camelCase and letters beside digits, where a part is at least two characters."""
+    """Returns the parts, of at least two characters, of a camelCase word or of letters joined to digits."""
     whole = word if word.isascii() else unicode_form("NFKC", word)
     if whole.isdigit() or (whole.isalpha() and (whole.islower() or whole.isupper() or whole[1:].islower())):
         return []
@@ -140,7 +142,7 @@ def _humps(word: str) -> list[str]:
 
 
 def _version_starts(word: str) -> Iterator[str]:
-    """`1.2.3` and `1.2` of `v1.2.3`."""
+    """Yields the beginnings of a version: `1.2.3` and `1.2` for `v1.2.3`."""
     version = _VERSION.fullmatch(word)
     if version:
         numbers = version[1].split(".")

@@ -1,10 +1,10 @@
-"""Whether a sentence of a model says what the sentences say that it cites. No model is asked for that.
+"""Checks that the sentences that a model cites support its sentence, without a model.
 
-The form is checked first: what is cited was offered, the quote is long enough and stands there, and the claim
-is one sentence. Then each clause has to find its numbers, dates, names, units and code in one of the cited
-sentences, at the words that it puts them to, and deny, limit and oblige as that sentence does. Words that the
-cited sentence does not hold are named, and from a measured share on the claim is dropped. A cosine is none of
-the checks: it hardly sees a changed number or a "not".
+The form is checked first: the cited sentences were offered, the quote is long enough and occurs in them, and
+the claim is one sentence. Then the numbers, dates, names, units and code of each clause must occur in one of
+the cited sentences, at the same words, with the same negations, limits and obligations. Words that are not in
+the cited sentence are listed, and above a measured share of them the claim is dropped. No check uses a
+cosine, because it hardly changes with a number or a "not".
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from vault_indexer.text.tokens import RUN
 
 LEAST_SHARE = 0.4
 LEAST_SHARE_OF_CHARACTERS = 0.45
-"""The least part of a clause's content words (in scripts without spaces: characters) that the sentence holds
-which it cites. Chosen on the tuning half of `benchmarks/claims`."""
+"""The minimum share of a clause's content words (in scripts without spaces: characters) in the cited
+sentence. Chosen on the tuning half of `benchmarks/claims`."""
 
 LEAST_QUOTE_WORDS = 3
 LEAST_QUOTE_CHARACTERS = 12
@@ -35,7 +35,7 @@ ClaimVerdict = Literal["quoted", "supported", "unchecked", "dropped"]
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A sentence that was offered to a model: as it stands, without markup, and the headings above."""
+    """A sentence that was offered to a model: as written, without markup, and the headings above it."""
 
     quote: str
     readable: str
@@ -45,7 +45,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of a model, with the ids that it cites and what it quotes of them."""
+    """A sentence of a model, with the cited ids and the quote from them."""
 
     text: str
     ids: tuple[str, ...]
@@ -54,8 +54,8 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of the check. `reason` says why a claim is dropped; `unchecked` are the words of a claim that
-    what it cites does not hold, as they are written."""
+    """The result of a check. `reason` explains why a claim is dropped. `unchecked` are the words of a claim,
+    as written, that the cited sentences do not contain."""
 
     verdict: ClaimVerdict
     reason: str = ""
@@ -67,8 +67,8 @@ class Finding:
 
 
 def check_claim(claim: Claim, offered: Mapping[str, Evidence]) -> Finding:
-    """The check of one claim against the sentences that were offered, by id."""
-    unknown = [one for one in claim.ids if one not in offered]
+    """Checks one claim against the sentences that were offered, by id."""
+    unknown = [name for name in claim.ids if name not in offered]
     if not claim.ids or unknown:
         return Finding.dropped(
             f"it cites {', '.join(unknown)}, which was not offered" if unknown else "it cites nothing"
@@ -107,7 +107,7 @@ def _check_text(text: str, cited: Sequence[Evidence]) -> Finding:
 
 
 def _best_finding(clause: str, text: str, statements: Sequence[Statement]) -> tuple[Finding, Statement]:
-    """The finding for the one sentence that holds most of a clause of the text."""
+    """Returns the finding for the sentence that covers most of a clause of the text."""
     found = [(_check_clause(clause, text, one), one) for one in statements]
     best, statement = min(found, key=lambda one: (one[0].verdict == "dropped", len(one[0].unchecked)))
     language = statement.language
@@ -142,13 +142,13 @@ def _words_of(statements: Sequence[Statement]) -> dict[str, str]:
 
 
 def _runs(characters: Sequence[str], clause: str) -> list[str]:
-    """The characters as the runs that they form in the clause."""
+    """Returns the runs that the characters form in the clause."""
     lacking = set(characters)
     return "".join(char if char in lacking else " " for char in clause).split()
 
 
 def _are_joined(text: str, chosen: Sequence[Statement], language: str) -> bool:
-    """Whether all sentences that a claim rests on share a content word of the claim with the first."""
+    """Whether all sentences that support a claim share a content word of the claim with the first one."""
     own = content_words(text, language)
     first = chosen[0]
     shared = [one for one in own if not unheld_words({one: one}, first.words, language)]
@@ -179,5 +179,5 @@ def _fault_of_quote(quote: str, cited: Sequence[Evidence]) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The text in form NFC with white space folded."""
+    """Returns the text in form NFC with each run of white space replaced by one space."""
     return " ".join(unicodedata.normalize("NFC", text).split())

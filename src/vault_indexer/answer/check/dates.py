@@ -1,4 +1,4 @@
-"""The dates and times that a text states: each is compared as a whole, so that two cannot be mixed."""
+"""Finds the dates and times in a text. Each is compared as a whole, so that parts of two cannot be mixed."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _NOON = 12
 
 @dataclass(frozen=True, slots=True)
 class DateMention:
-    """A date or a time as far as it is stated. `parts` has what is known: `year`, `month`, `day`, `weekday`,
-    `season`, `hour`, `minute`. The span counts characters of the text."""
+    """A date or a time as far as it is stated. `parts` contains the known parts: `year`, `month`, `day`,
+    `weekday`, `season`, `hour`, `minute`. The span is in characters of the text."""
 
     parts: Mapping[str, int]
     text: str
@@ -39,11 +39,11 @@ class DateMention:
 
     @property
     def kind(self) -> str:
-        """What it states, so that two dates can be mistaken for each other."""
+        """The main stated part. Two dates of the same kind can be mistaken for each other."""
         return next(iter(sorted(self.parts.keys() - {"year", "minute"})), "year")
 
     def is_stated_by(self, other: DateMention, years: frozenset[int]) -> bool:
-        """Whether the other mention has every part of this one; a year may stand elsewhere."""
+        """Whether the other mention has every part of this one. The year may also be one of `years`."""
         return all(self._holds(name, value, other, years) for name, value in self.parts.items())
 
     def _holds(self, name: str, value: int, other: DateMention, years: frozenset[int]) -> bool:
@@ -55,7 +55,7 @@ class DateMention:
 
 
 def find_dates(text: str, language: str) -> list[DateMention]:
-    """The mentions of a text in form NFC, in order. None shares a character with another."""
+    """Returns the mentions in a text in form NFC, in order and without overlaps."""
     found: list[DateMention] = []
     for mention in _all_mentions(text, language):
         if all(mention.end <= one.start or one.end <= mention.start for one in found):
@@ -64,7 +64,7 @@ def find_dates(text: str, language: str) -> list[DateMention]:
 
 
 def missing_date(own: Sequence[DateMention], stated: Sequence[DateMention], years: frozenset[int]) -> str:
-    """The first of the own mentions that no stated one holds, as it is written; "" if there is none."""
+    """Returns the first of `own`, as written, that no mention of `stated` covers, or ""."""
     known = years | {one.parts["year"] for one in stated if "year" in one.parts}
     for mention in own:
         if not any(mention.is_stated_by(one, known) for one in stated):
@@ -102,8 +102,8 @@ def _number_parts(match: re.Match[str]) -> dict[str, int]:
 
 @cache
 def _calendar_patterns(language: str) -> list[tuple[re.Pattern[str], Mapping[str, tuple[str, int]]]]:
-    """A pattern for months with the numbers around them, and one for days and seasons, with what each form
-    stands for."""
+    """Returns patterns for months with the surrounding numbers, and for days and seasons, each with the
+    meanings of its forms."""
     own = lexicon(language)
     border = ("", "") if language in UNSPACED_LANGUAGES else (r"(?<!\w)", r"(?!\w)")
     found: list[tuple[re.Pattern[str], Mapping[str, tuple[str, int]]]] = []
@@ -130,6 +130,7 @@ def _calendar_patterns(language: str) -> list[tuple[re.Pattern[str], Mapping[str
 
 
 def _written(form: str) -> str:
-    """The form, in either case if it is written small: English "may" is no month."""
+    """Returns a pattern for a form, ignoring case only if the form is lower case, because English "may" is
+    not a month."""
     escaped = re.escape(form)
     return f"(?i:{escaped})" if form.islower() else escaped

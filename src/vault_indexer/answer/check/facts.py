@@ -1,7 +1,7 @@
-"""The facts of a clause: numbers, dates, units, names, code, and how it denies, limits and obliges.
+"""The facts of a clause: numbers, dates, units, names, code, negations, limits and obligations.
 
 `conflict` compares them with one statement. Numbers and dates are compared as a whole, with sign and unit,
-and have to stand there at words that the clause shares.
+and must occur there near words that the clause shares.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from vault_indexer.text.fold import fold, normalize
 from vault_indexer.text.scripts import SPACED_LETTER, SPACED_LETTER_OR_DIGIT
 from vault_indexer.text.stem import stem
 
-# The details of a sentence that a paraphrase keeps: its names, and its code.
+# The details of a sentence that a paraphrase must keep: its names and its code.
 
 
 _WORD = re.compile(rf"{SPACED_LETTER}(?:{SPACED_LETTER_OR_DIGIT}|['’-](?={SPACED_LETTER}))*")
@@ -45,7 +45,7 @@ _NAME_BEHIND = re.compile(r"\s+(\S)")
 _START = re.compile(r"(?:^|[.!?…:]|\n)[\s\"'“”‘’«»„(\[*_`¿¡-]*\Z")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _KNOWN_WELL = ("en", "es", "fr", "it", "pt", "nl")
-"""Languages of whose frequent words `is_common_word` knows three in four."""
+"""Languages of which `is_common_word` recognizes three in four frequent words."""
 
 _ARTICLES = """
 der die das den dem des ein eine einen einem einer eines kein keine keinen keinem keiner im am zum zur ins ans
@@ -85,11 +85,12 @@ _NAMES_OF_PLACES = tuple(_PLACES.split())
 
 
 def unknown_names(sentence: str, evidence: str, language: str) -> list[str]:
-    """The names of the sentence that the evidence does not hold, in any form or as initials.
+    """Returns the names of the sentence that the evidence does not contain, in any form or as initials.
 
-    In scripts with capitals a name is a capitalised word; at the beginning of a sentence only one that is no
-    common word; in German, where every noun is, one without an article. In Chinese it is a known place, or
-    characters of transliteration or after a surname that the evidence lacks.
+    In scripts with capitals a name is a capitalised word. At the beginning of a sentence it must not be a
+    common word. In German, where every noun is capitalised, it must have no article. In Chinese a name is a
+    known place, or characters that the evidence lacks and that are used for transliteration or follow a
+    surname.
     """
     known = {_plain(match[0]) for match in _WORD.finditer(evidence)}
     stems = {stem(word, language) for word in known}
@@ -103,7 +104,7 @@ def unknown_names(sentence: str, evidence: str, language: str) -> list[str]:
 
 
 def unknown_code(sentence: str, evidence: str) -> list[str]:
-    """The code of the sentence (in backticks, flags, paths, identifiers) that the evidence does not hold."""
+    """Returns the code of the sentence (in backticks, flags, paths, identifiers) that the evidence lacks."""
     text = unicodedata.normalize("NFC", evidence)
     codes = [
         match["span"] or match["token"] for match in CODE.finditer(unicodedata.normalize("NFC", sentence))
@@ -128,8 +129,8 @@ def capitalised_words(sentence: str, language: str) -> Iterator[str]:
 
 
 def _is_alone(sentence: str, match: re.Match[str], language: str) -> bool:
-    """Whether no other name follows the first word of a sentence. Where `is_common_word` knows few words of
-    the language, such a word is no name, and the check of words names it."""
+    """Whether no other name follows the first word of a sentence. If `is_common_word` recognizes few words of
+    the language, such a word is not a name, and the check of words reports it."""
     behind = _NAME_BEHIND.match(sentence, match.end())
     return language not in _KNOWN_WELL and not (behind and behind[1].isupper())
 
@@ -157,15 +158,15 @@ def _chinese_names(sentence: str, evidence: str) -> Iterator[str]:
             yield run
 
 
-# Whether two clauses deny the same: words that deny or reverse are counted, and contrary words compared.
+# Compares the negations of two clauses: counts words that deny or reverse, and compares contrary words.
 
 
 _LEAST_BASE = 4
 
 
 def count_negations(text: str, language: str) -> int:
-    """How many words of the text deny or reverse ("not", "fails to"); affixes are not counted. A language
-    that is not known counts as English."""
+    """Returns the number of words that deny or reverse ("not", "fails to"), without affixes. An unknown
+    language counts as English."""
     own = lexicon(language)
     plain = own.without("no_negations", expand_contractions(text))
     reversing = own.find("reversing", plain)
@@ -173,10 +174,10 @@ def count_negations(text: str, language: str) -> int:
 
 
 def same_polarity(clause: str, evidence: Sequence[str], language: str) -> bool:
-    """Whether a clause denies where the clauses of the evidence do that it is about.
+    """Whether a clause has the same polarity as the clauses of the evidence on its subject.
 
-    An affix ("unhealthy" for "healthy") or a contrary word ("closed" for "open") turns the sense as a word
-    does, so "not healthy" and "unhealthy" agree.
+    An affix ("unhealthy" for "healthy") or a contrary word ("closed" for "open") reverses the sense like a
+    negating word, so "not healthy" and "unhealthy" agree.
     """
     here = count_negations(clause, language)
     there = sum(count_negations(one, language) for one in evidence)
@@ -196,7 +197,7 @@ def _is_turned(clause: str, evidence: str, own: Lexicon) -> bool:
 def _has_contrary(
     here: Mapping[str, str], there: Mapping[str, str], opposites: Mapping[str, frozenset[str]]
 ) -> bool:
-    """Whether a word here is contrary to one there, and each is on one side alone."""
+    """Whether a word in `here` is contrary to one in `there`, and each is only on its own side."""
     return any(
         contrary in there and contrary not in here
         for word in here.keys() - there.keys()
@@ -217,7 +218,7 @@ def _stems(text: str, language: str) -> dict[str, str]:
 
 
 def _has_affix(own: Mapping[str, str], other: Mapping[str, str], words: Lexicon) -> bool:
-    """Whether a word of the one is a word of the other with an affix that denies."""
+    """Whether a word of `own` is a word of `other` with a negating affix."""
     return any(
         base in other
         for own_stem, word in own.items()
@@ -237,16 +238,16 @@ def _bases(word: str, words: Lexicon) -> Iterable[str]:
 
 
 _CLEARLY_MORE = 3
-"""A fact belongs to something else if another part of the note shares more than so many times as many words
-with the clause. Chosen on the tuning half of `benchmarks/claims`."""
+"""A fact belongs to something else if another part of the note shares more than this multiple of words with
+the clause. Chosen on the tuning half of `benchmarks/claims`."""
 
 _LIMITING: Sequence[WordClass] = ("most", "some", "few")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of a note whose facts are known: its text, the headings above it, and both with the markup
-    of the note in `whole`. `clauses` are of the text, `words` the content words of the whole."""
+    """A sentence of a note for comparison: its text and the headings above it. `whole` contains both and the
+    sentence with markup. `clauses` are those of the text, and `words` the content words of `whole`."""
 
     text: str
     heading: str
@@ -257,15 +258,17 @@ class Statement:
 
     @classmethod
     def read(cls, text: str, heading: str, quote: str, language: str) -> Statement:
-        """A sentence as it is read, the headings above, and the sentence as it stands in the note."""
-        text, heading, quote = (unicodedata.normalize("NFKC", one) for one in (text, heading, quote))
+        """Creates a statement from the readable sentence, the headings above it, and the sentence as
+        written."""
+        text, heading, quote = (unicodedata.normalize("NFKC", part) for part in (text, heading, quote))
         whole = f"{text} \n{heading} \n{quote}"
         return cls(
             text, heading, whole, language, tuple(clauses(text, language)), content_words(whole, language)
         )
 
     def added_limits(self, clause: str) -> tuple[str, ...]:
-        """The words of a clause that oblige or generalise, where this statement has none of the kind."""
+        """Returns the words of a clause that oblige or generalise, if this statement has no words of that
+        kind."""
         own, whole = lexicon(self.language), _without_months(self.whole, self.language)
         clause = _without_months(clause, self.language)
         found: list[str] = []
@@ -285,8 +288,8 @@ def _without_dates(text: str, language: str) -> str:
 
 
 def _without_months(text: str, language: str) -> str:
-    """The text with blanks for its dates, as English "May" is no "may" there. A month alone that begins a
-    line stays: it may be none, as in "May contain nuts"."""
+    """Returns the text with blanks in place of its dates, where English "May" does not mean "may". A month
+    alone at the beginning of a line remains, because it may be a verb, as in "May contain nuts"."""
 
     def is_sure(date: DateMention) -> bool:
         return len(date.parts) > 1 or bool(text[: date.start].rpartition("\n")[2].strip())
@@ -295,8 +298,8 @@ def _without_months(text: str, language: str) -> str:
 
 
 def conflict(clause: str, claim: str, statement: Statement) -> str:
-    """Why a clause of a claim is not what the statement says, as a clause for a person; "" if no fact
-    differs."""
+    """Returns the reason, as a clause for the user, why the statement does not support a clause of a claim,
+    or "" if no fact differs."""
     clause, claim = (unicodedata.normalize("NFKC", one) for one in (clause, claim))
     found = (check(clause, statement) for check in _CHECKS)
     return next(filter(None, found), "") or _limit_conflict(clause, claim, statement)
@@ -311,7 +314,7 @@ def _number_conflict(clause: str, statement: Statement) -> str:
     own = quantities(_without(clause, dates), language)
     stated = quantities(_without_dates(statement.text, language), language)
     stated += quantities(statement.heading, language)
-    # Each as often as it stands there: "from 3 to 5" is not "from 5 to 5".
+    # Each number must occur as often as in the claim: "from 3 to 5" does not support "from 5 to 5".
     values = Counter(one.value for one in stated)
     values.update(str(value) for one in stated_dates for value in one.parts.values())
     if lacking := sorted(Counter(one.value for one in own) - values):
@@ -376,8 +379,8 @@ def _limit_conflict(clause: str, claim: str, statement: Statement) -> str:
 
 
 def _binding_conflict(clause: str, statement: Statement) -> str:
-    """A fact that the note states of something else: the parts of the note that hold it share hardly a word
-    with the clause, while another part shares many and has another fact of the kind."""
+    """Returns a reason if the note states a fact about something else: the parts of the note with the fact
+    share few words with the clause, while another part shares many and has another fact of the same kind."""
     language = statement.language
     shared = {one: overlap(one, clause, language) for one in statement.clauses}
     if len(shared) == 1:
@@ -397,7 +400,7 @@ def _binding_conflict(clause: str, statement: Statement) -> str:
 
 
 Fact = tuple[str, str]
-"""Its kind, and how it is shown."""
+"""The kind of a fact, and its displayed form."""
 
 
 def _date_facts(text: str, language: str) -> list[Fact]:

@@ -1,4 +1,4 @@
-"""Reads the files of `lexicons`: words that deny, reverse, limit or date a sentence, in each language."""
+"""Reads the files of `lexicons`: words for negation, reversal, limits and dates, in each language."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from vault_indexer.text.stem import stem
 _PACKAGE = "vault_indexer.answer.check.lexicons"
 _DEFAULT = "en"
 UNSPACED_LANGUAGES = ("zh", "ja")
-"""Languages whose words are looked for as parts of the text."""
+"""Languages whose words are searched for as substrings of the text."""
 
 _LEAST_STEM = 4
-"""Shorter stems are compared as whole words: "neg" is of "negar" and of "negra"."""
+"""Words with shorter stems match only as whole words, because "neg" is the stem of both "negar" and
+"negra"."""
 
 WORD = re.compile(rf"{SPACED_LETTER}+(?:['’-]{SPACED_LETTER}+)*")
 """A word of a script with spaces."""
@@ -47,7 +48,7 @@ Calendar = Literal["months", "weekdays", "seasons"]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a text: normalized, folded, its stem, and its span in the text."""
+    """A word of a text: its normalized form, its folded form, its stem, and its span in the text."""
 
     normal: str
     folded: str
@@ -57,20 +58,20 @@ class Token:
 
 
 def tokens(text: str, language: str) -> list[Token]:
-    """The words of a text. In French and Italian an elided article is no part of its word."""
-    found = []
+    """Returns the words of a text. In French and Italian they do not include elided articles."""
+    words = []
     for match in WORD.finditer(text):
         start = match.start()
         if language in ("fr", "it") and (elided := _ELIDED.match(match[0])):
             start += elided.end()
         normal = normalize(text[start : match.end()])
-        found.append(Token(normal, fold(normal), stem(normal, language), start, match.end()))
-    return found
+        words.append(Token(normal, fold(normal), stem(normal, language), start, match.end()))
+    return words
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Words and phrases of one class. `is_inflected`: other forms of a single word also count."""
+    """Words and phrases of one class. With `is_inflected` other forms of a single word also count."""
 
     phrases: frozenset[tuple[str, ...]]
     stems: frozenset[str]
@@ -86,7 +87,7 @@ class Phrases:
         return cls(own, frozenset(one for one in stems if len(one) >= _LEAST_STEM), None)
 
     def find(self, text: str, language: str) -> list[tuple[int, int]]:
-        """The spans of the text that are of this class, in order; the longest phrase wins."""
+        """Returns the spans of the text in this class, in order. The longest phrase takes precedence."""
         if self.pattern is not None:
             return [match.span() for match in self.pattern.finditer(text)]
         return list(self._find_phrases(tokens(text, language)))
@@ -106,15 +107,16 @@ class Phrases:
 
 
 def any_of(listed: Iterable[str]) -> re.Pattern[str] | None:
-    """A pattern for any of these texts, the longest first; None for no text."""
+    """Returns a pattern for any of these texts, the longest first, or None if there are none."""
     longest_first = sorted({one for one in listed if one}, key=lambda one: (-len(one), one))
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The words of one language. `opposites` has the contrary words of a stem, `calendar` the number of each
-    form of a month (1 to 12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4)."""
+    """The words of one language. `opposites` maps a stem to its contrary words. `calendar` maps each form of
+    a month (1 to 12), day (1 to 7, 8 for a working day, 9 for the weekend) or season (1 to 4) to its
+    number."""
 
     language: str
     classes: Mapping[str, Phrases]
@@ -135,20 +137,20 @@ class Lexicon:
 
 
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with each span replaced by as many spaces."""
+    """Returns the text with each span replaced by spaces of the same length."""
     for start, end in spans:
         text = text[:start] + " " * (end - start) + text[end:]
     return text
 
 
 def expand_contractions(text: str) -> str:
-    """English "isn't" as "is not"."""
+    """Expands English "isn't" to "is not"."""
     return _CONTRACTED.sub(r"\1 not", text)
 
 
 @cache
 def lexicon(language: str) -> Lexicon:
-    """The words of a language (ISO 639-1); of English where there is no file for it."""
+    """Returns the words of a language (ISO 639-1), or of English if there is no file for it."""
     file = files(_PACKAGE) / f"{'nb' if language == 'no' else language}.toml"
     if not language or not file.is_file():
         return lexicon(_DEFAULT)
@@ -172,7 +174,7 @@ def languages() -> tuple[str, ...]:
 
 
 def read_list(table: Mapping[str, str], name: str) -> list[str]:
-    """The entries of a list with commas. Two ideographic commas are entries themselves."""
+    """Returns the entries of a list separated by commas and spaces. Ideographic commas can be entries."""
     return [one for part in table.get(name, "").split(", ") if (one := part.strip())]
 
 

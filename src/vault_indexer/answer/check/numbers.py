@@ -1,4 +1,4 @@
-"""The numbers that a text states, in digits or in words: a canonical value with its sign, and a unit."""
+"""Finds the numbers in a text, in digits or in words, each with a canonical signed value and a unit."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _VALUES = {
     for word in words
 }
 _IN_SPANISH = {"once"}
-"""Number words that are common words of another language."""
+"""Spanish number words that are common words of another language."""
 
 _LEAST_SCALE = 1_000
 
@@ -89,12 +89,13 @@ class Quantity:
 
     @property
     def kind(self) -> str:
-        """What it counts, so that two numbers can be mistaken for each other: a unit, a year, or nothing."""
+        """The unit, "year", or "". Two numbers of the same kind can be mistaken for each other."""
         return self.unit or ("year" if _YEAR.fullmatch(self.value) else "")
 
 
 def quantities(text: str, language: str = "") -> list[Quantity]:
-    """The numbers of a text in order, each with its unit. Spans are characters of the text in form NFKC.
+    """Returns the numbers of a text in order, each with its unit. Spans refer to the text in form NFKC.
+
     `2 million`, `2,000,000` and `两百万` are one value; `-18` and `18` are two."""
     text = unicodedata.normalize("NFKC", text)
     found = [_quantity(text, *one) for one in _numbers(text, language)]
@@ -114,8 +115,8 @@ def _quantity(text: str, value: Decimal, start: int, end: int) -> Quantity:
 
 
 def _unit_of(word: str) -> tuple[str, int]:
-    """The unit that a word is, and how many of its characters; in scripts without spaces, that it begins
-    with."""
+    """Returns the unit of a word, and its length in characters. In scripts without spaces it is the unit with
+    which the word begins."""
     folded = word.lower()
     sizes = range(min(len(folded), _LONGEST_UNIT), 0, -1) if RUN.match(folded) else [len(folded)]
     for size in sizes:
@@ -126,7 +127,8 @@ def _unit_of(word: str) -> tuple[str, int]:
 
 @cache
 def _minus() -> re.Pattern[str]:
-    """A sign in front of a number. A hyphen between letters or digits is none."""
+    """Returns a pattern for a minus sign before a number. A hyphen between letters or digits does not
+    match."""
     words = any_of(word for language in languages() for word in lexicon(language).minus)
     spaceless = RUN.pattern[: RUN.pattern.index("]") + 1]
     signs = rf"[-\u2212]|(?:{words.pattern if words else ''})\s?"
@@ -157,7 +159,7 @@ def _numbers(text: str, language: str) -> Iterator[tuple[Decimal, int, int]]:
 
 
 def _factor_behind(text: str, end: int, scales: dict[int, int]) -> tuple[int, int]:
-    """What the word behind a number multiplies it by, as in "2 million", and where the number ends."""
+    """Returns the factor of the word after a number, as in "2 million", and the end of the number."""
     scale = _SCALE.match(text, end)
     factor = _factor(scale[1]) if scale else 1
     if scale is None or factor == 1:

@@ -1,4 +1,4 @@
-"""What a clause is about: its content words, and the clauses of a sentence."""
+"""Splits sentences into clauses and compares their content words."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CODE = re.compile(
     r"|\b[A-Za-z]\w+\.[a-z]{1,4}\b(?!\.))",
     re.ASCII,
 )
-"""Code in a text: in backticks, a flag, an address, a path, an identifier, a file."""
+"""Matches code in a text: in backticks, a flag, an address, a path, an identifier, a file."""
 
 _LIMITS: Sequence[WordClass] = (
     "negators",
@@ -49,8 +49,8 @@ _LIMITS: Sequence[WordClass] = (
 
 
 def content_words(text: str, language: str) -> dict[str, str]:
-    """The words of a text that say something, by their stems, as they are written. Code, numbers, dates,
-    units, and the words that `Lexicon` knows by their effect are none. In Chinese and Japanese they are the
+    """Returns the content words of a text as written, by their stems. Code, numbers, dates, units, and the
+    words in the classes of `Lexicon` are left out. In Chinese and Japanese the content words are the
     characters."""
     plain = blank(text, (match.span() for match in CODE.finditer(text)))
     plain = blank(plain, ((one.start, one.end) for one in find_dates(plain, language)))
@@ -68,19 +68,19 @@ def content_words(text: str, language: str) -> dict[str, str]:
 
 
 def without_limits(text: str, language: str) -> str:
-    """The text with blanks for the words that `Lexicon` knows by their effect."""
+    """Returns the text with blanks in place of the words in the limiting classes of `Lexicon`."""
     for name in _LIMITS:
         text = lexicon(language).without(name, text)
     return text
 
 
 def unheld_words(own: Mapping[str, str], known: Mapping[str, str], language: str) -> list[str]:
-    """The own words that are no form of a known one, as they are written."""
+    """Returns the words, as written, that are not a form of a known word."""
     return [word for one, word in own.items() if not is_held(one, known, language)]
 
 
 def is_held(own: str, known: Collection[str], language: str) -> bool:
-    """Whether a stem is among the known ones, in any form or as a part of a compound."""
+    """Whether a stem is known, in any form or as a part of a compound."""
     if own in known:
         return True
     if language in UNSPACED_LANGUAGES:
@@ -90,7 +90,7 @@ def is_held(own: str, known: Collection[str], language: str) -> bool:
 
 
 def is_form(word: str, other: str) -> bool:
-    """Whether two words are inflected or derived forms of one."""
+    """Whether two words are inflected or derived forms of the same word."""
     shared = 0
     for one, two in zip(word, other, strict=False):
         if one != two:
@@ -106,8 +106,8 @@ def _is_part(word: str, other: str) -> bool:
 
 
 def clauses(text: str, language: str) -> list[str]:
-    """What stands between the commas and the words that join clauses. A piece without a content word, date or
-    number belongs to its neighbour."""
+    """Returns the pieces between commas and words that join clauses. A piece without a content word, date or
+    number is joined to its neighbour."""
     parts = (piece.strip() for part in _SENTENCE_MARK.split(text) for piece in _split(part, language))
     found: list[str] = []
     for piece in filter(None, parts):
@@ -132,8 +132,8 @@ def _split(part: str, language: str) -> list[str]:
 
 
 def clauses_about(clause: str, evidence: Sequence[str], language: str) -> list[str]:
-    """The clauses of the evidence that a clause is about: those with most of their content words in it, else
-    those that share most words with it, else all."""
+    """Returns the clauses of the evidence on the subject of a clause: those with more than half of their
+    content words in it, otherwise those with the largest share, otherwise all."""
     own = content_words(clause, language)
     shares = [(share_held(one, own, language), one) for one in evidence]
     about = [one for share, one in shares if share > 1 / 2]
@@ -142,7 +142,7 @@ def clauses_about(clause: str, evidence: Sequence[str], language: str) -> list[s
 
 
 def share_held(text: str, known: Collection[str], language: str) -> float:
-    """The share of a text's content words that are among the known stems."""
+    """Returns the share of a text's content words that are known stems."""
     own = content_words(text, language)
     return sum(is_held(one, known, language) for one in own) / len(own) if own else 0.0
 

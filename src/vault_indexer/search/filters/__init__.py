@@ -1,4 +1,4 @@
-"""The filters of a query: which notes and chunks its conditions leave."""
+"""The filters of a query: the notes and chunks that meet its conditions."""
 
 from __future__ import annotations
 

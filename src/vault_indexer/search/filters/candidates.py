@@ -1,4 +1,4 @@
-"""Which notes can hold a text, by the keyword index alone."""
+"""Finds the notes that can contain a text, from the keyword index only."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ if TYPE_CHECKING:
 Pattern = TextPattern | RegexMatcher
 
 _WINDOW = 3
-"""A phrase may run over the borders between at most this number of chunks. A rule of thumb."""
+"""A phrase may extend over at most this number of chunks. A rule of thumb."""
 
 _NAME_FIELDS = ("title", "aliases", "tags", "properties")
 _TEXT_FIELDS = (*_NAME_FIELDS, "headers", "content")
 
 _RAREST = 6
 _LOOKED_UP = 32
-"""At most this number of words of a phrase choose the notes to read, the rarest of the first 32: another one
-hardly leaves out any more. A rule of thumb."""
+"""Limit of words of a phrase that select the notes to read: the `_RAREST` rarest of the first `_LOOKED_UP`.
+More words would exclude hardly any further note. A rule of thumb."""
 
 _LEXICON_SCANS = 8
-"""At most this number of parts of a query are looked up in all words of the index: that takes about 4 ms
-each, and then 4 us for each word that has the part: 14,000 words have "tio"."""
+"""Limit of parts of a query that are searched for in all words of the index. Each takes about 4 ms, and 4 us
+for each word that contains the part: 14,000 words contain "tio"."""
 
 
 def is_simple_word(pattern: TextPattern, text: str) -> bool:
-    """Whether the keyword index alone says which notes hold it."""
+    """Whether the keyword index alone determines which notes contain the word."""
     return text.isalnum() and len(pattern.words) == 1 and not pattern.pairs and not pattern.begins
 
 
 def notes_holding(snapshot: Snapshot, terms: Iterable[str]) -> Keys:
-    """The ids of the notes that hold any of the index terms in text or frontmatter, ascending."""
+    """Returns the ids, ascending, of the notes that contain any of the index terms in text or frontmatter."""
     own = snapshot.keywords.keys_containing(terms, _TEXT_FIELDS) >> CHUNK_KEY_BITS
     return own[first_of_each(own)]
 
 
 def pattern_of(node: Text) -> Pattern:
-    """What to look for in a text. Raises QueryError for a wrong regular expression."""
+    """Returns the pattern of a node. Raises QueryError for an invalid regular expression."""
     match node:
         case Word(text, _):
             return text_pattern(text)
@@ -68,10 +68,11 @@ def pattern_of(node: Text) -> Pattern:
 
 
 class TextCandidates:
-    """Which notes can hold a text, by the keyword index alone: at least those that do.
+    """Finds, from the keyword index only, the notes that can contain a text. The result includes all notes
+    that do contain it.
 
-    Made for one query over one snapshot. `keys` are its chunks, ascending, and `owner` gives for each the
-    position of its note, as do the masks that the methods return.
+    An instance serves one query over one snapshot. `keys` are the chunks, ascending, and `owner` is the
+    position of the note of each chunk. The returned masks use the same positions.
     """
 
     def __init__(self, snapshot: Snapshot, keys: Keys, owner: Keys, size: int) -> None:
@@ -86,7 +87,7 @@ class TextCandidates:
         self._scans = 0
 
     def of(self, inside: Node) -> Mask:
-        """Notes with a piece for which a tree of words, phrases and expressions may hold."""
+        """Marks the notes with a piece that may match a tree of words, phrases and expressions."""
         match inside:
             case Word() | Phrase() | Regex():
                 return self.of_pattern(pattern_of(inside))
@@ -98,8 +99,8 @@ class TextCandidates:
                 return np.ones(self._size, bool)
 
     def of_pattern(self, pattern: Pattern) -> Mask:
-        """Notes that hold all that a pattern is made of: words within `_WINDOW` neighbouring chunks, the
-        required letters of a regular expression anywhere."""
+        """Marks the notes that contain all parts of a pattern: its words within `_WINDOW` neighbouring
+        chunks, or the required letters of a regular expression anywhere."""
         known = self._of_pattern.get(pattern)
         if known is None:
             found = np.zeros(self._size, bool)
@@ -118,9 +119,9 @@ class TextCandidates:
         return known
 
     def of_names(self, pattern: Pattern) -> tuple[Mask, Mask]:
-        """Notes that can hold a pattern in title, aliases, tags or properties, first those without
-        frontmatter, then those with it. Of properties that are the text of their note, the index has the
-        words as those of its first chunk."""
+        """Marks the notes that can contain a pattern in title, aliases, tags or properties. The first mask is
+        for notes without frontmatter, the second for notes with it. If properties are the text of their note,
+        their words are indexed as those of its first chunk."""
         if pattern not in self._of_names:
             bare, with_properties = np.ones(self._size, bool), np.ones(self._size, bool)
             is_first = first_of_each(self._owner)
@@ -136,7 +137,8 @@ class TextCandidates:
         return self._of_names[pattern]
 
     def _needs(self, pattern: Pattern) -> list[tuple[str, ...]]:
-        """For parts of a pattern the index terms of which a text with it holds at least one."""
+        """Returns for each part of a pattern the index terms of which every matching text contains at least
+        one."""
         if pattern not in self._needed:
             if isinstance(pattern, RegexMatcher):
                 needs = self._needs_of_regex(pattern)
@@ -182,7 +184,7 @@ class TextCandidates:
         return self._snapshot.keywords.mask_containing(terms, fields)
 
     def _cut_off(self, fields: Sequence[str]) -> Mask:
-        """Chunks with a word of which the index has the beginning only."""
+        """Marks the chunks with a word of which only the beginning is indexed."""
         return self._snapshot.keywords.with_longest_words(fields)
 
     def _owners(self, chunks: Mask) -> Mask:

@@ -1,7 +1,7 @@
-"""Which chunks a query's conditions leave.
+"""Filters chunks by the conditions of a query.
 
-Reading the text of every note that may fulfil a condition would take seconds for common words. So a filter
-begins with all chunks that may be left, and checks notes in the order in which a ranking asks for them.
+Reading the text of every note that may meet a condition would take seconds for common words. So a filter
+starts with all chunks that may pass, and checks notes in the order in which a ranking requests them.
 """
 
 from __future__ import annotations
@@ -43,16 +43,17 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
 
 
-# Conditions that contradict themselves, or always hold, found without reading any text.
+# Detects conditions that contradict themselves or are always true, without reading any text.
 #
-# `line:(the -the)` would read every note that holds the word, to find nothing in any of them.
+# `line:(the -the)` would read every note that contains the word, and find nothing in any of them.
 
 
 NOTHING = Either(())
-"""A condition that holds for no note."""
+"""A condition that no note meets."""
 
 _ROUNDS = 3
-"""So often what follows from the parts of a condition is put into its other parts. A rule of thumb."""
+"""The maximum number of times that the facts from the parts of a condition are applied to its other parts. A
+rule of thumb."""
 
 _PLAIN_WORDS = re.compile("[a-z0-9]+(?: [a-z0-9]+)*")
 
@@ -61,20 +62,20 @@ _Facts = Mapping[_Key, bool]
 
 
 def simplify(node: Node) -> Node:
-    """A condition on notes that holds for the same notes, at the same places. Places that contradict
-    themselves are `NOTHING`, as is a condition that does; what a place says in vain is left out."""
-    known = replace_leaves(node, _simple_place)
-    # The condition itself stays as well: what is wrong in it is still an error.
-    return All((known, NOTHING)) if _reduce(known, {}, _by_node) is False else known
+    """Returns an equivalent condition that matches the same notes at the same places. Contradictory places
+    become `NOTHING`, a contradictory condition matches nothing, and redundant parts of places are removed."""
+    simple = replace_leaves(node, _simple_place)
+    # A contradictory condition remains next to `NOTHING`, so that its errors are still raised.
+    return All((simple, NOTHING)) if _reduce(simple, {}, _by_node) is False else simple
 
 
 def _simple_place(leaf: Node) -> Node:
     match leaf:
         case Within(scope, inside, column) if inside and scope not in NAMES:
-            found = _reduce(inside, {}, _by_pattern)
-            if found is False:
+            reduced = _reduce(inside, {}, _by_pattern)
+            if reduced is False:
                 return NOTHING
-            return Within(scope, None if found is True else found, column)
+            return Within(scope, None if reduced is True else reduced, column)
         case _:
             return leaf
 
@@ -84,16 +85,16 @@ def _by_node(node: Node) -> _Key:
 
 
 def _by_pattern(node: Node) -> _Key:
-    """Within a piece of text, words and phrases that look for the same are the same."""
+    """Returns a key that is equal for words and phrases with the same pattern."""
     return pattern_of(node) if isinstance(node, Word | Phrase) else node
 
 
 def _reduce(node: Node, facts: _Facts, key_of: Callable[[Node], _Key]) -> Node | bool:
-    """What is left of a tree where some of its leaves are known to hold, or not to."""
+    """Returns the rest of a tree if the truth values of some leaves are known, or its own value."""
     match node:
         case Not(operand, column):
-            found = _reduce(operand, facts, key_of)
-            return not found if isinstance(found, bool) else Not(found, column)
+            reduced = _reduce(operand, facts, key_of)
+            return not reduced if isinstance(reduced, bool) else Not(reduced, column)
         case All(parts):
             return _reduce_parts(All, parts, facts, key_of)
         case Either(parts):
@@ -106,7 +107,8 @@ def _reduce(node: Node, facts: _Facts, key_of: Callable[[Node], _Key]) -> Node |
 def _reduce_parts(
     kind: type[All] | type[Either], parts: tuple[Node, ...], facts: _Facts, key_of: Callable[[Node], _Key]
 ) -> Node | bool:
-    """In `All`, each part may take for granted what another says; in `Either`, that it is not so."""
+    """Reduces the parts of `All` or `Either`. In `All`, each part may assume that the other parts are true;
+    in `Either`, that they are false."""
     wanted = kind is All
     left = list(parts)
     for _ in range(_ROUNDS):
@@ -122,7 +124,7 @@ def _reduce_parts(
             literal = _literal(found, wanted)
             if literal:
                 _learn(key_of(literal[0]), literal[1], held)
-        # In the order in which they are written.
+        # Restores the written order.
         unchanged = len(kept) == len(left) and all(part in left for part in kept)
         left = [part for part in left if part in kept] if unchanged else kept
         if unchanged:
@@ -133,11 +135,12 @@ def _reduce_parts(
 
 
 def _literal(node: Node, wanted: bool) -> tuple[Node, bool] | None:
-    """A leaf, and the value that it has where the node has the value `wanted`; None for other trees."""
+    """Returns the leaf of a literal, and its value if the node has the value `wanted`; None for other
+    trees."""
     match node:
         case Not(operand, _):
-            found = _literal(operand, wanted)
-            return (found[0], not found[1]) if found else None
+            literal = _literal(operand, wanted)
+            return (literal[0], not literal[1]) if literal else None
         case All() | Either():
             return None
         case _:
@@ -160,7 +163,8 @@ def _value(key: _Key, facts: _Facts) -> bool | None:
 
 @lru_cache(maxsize=512)
 def _implied_by(pattern: TextPattern) -> tuple[TextPattern, ...]:
-    """What stands in a text wherever the pattern does: each of its words, and the same in any case."""
+    """Returns the patterns that every text with the pattern contains: each of its words, and the same words
+    in any case."""
     if not _PLAIN_WORDS.fullmatch(pattern.source):
         return ()
     words = {text_pattern(word) for word in pattern.source.split()}
@@ -169,16 +173,16 @@ def _implied_by(pattern: TextPattern) -> tuple[TextPattern, ...]:
 
 _FIRST_BATCH = 16
 _LARGEST_BATCH = 256
-"""Notes are checked in batches, each twice as large as the one before: reading many at once is cheaper, and a
-ranking may need few. A rule of thumb."""
+"""Notes are checked in batches, each twice the size of the one before. Large batches are cheaper to read, but
+a ranking may need only a few notes. A rule of thumb."""
 
 
 class ChunkFilter:
-    """The chunks for which all conditions of a query hold. For one query in one thread.
+    """The chunks that meet all conditions of a query. It is for one query in one thread.
 
-    `keys` are the chunks that are left or may be left, ascending. `passing` and `settle` check notes, so
-    that `keys` shrinks. When the budget is spent, no further note is checked; `unchecked` counts the notes
-    that are treated as if they did not fulfil the conditions.
+    `keys` are the chunks that pass or may pass, ascending. `passing` and `settle` check notes, which reduces
+    `keys`. When the budget is spent, no further notes are checked. `unchecked` is the number of notes that
+    are therefore treated as if they did not meet the conditions.
     """
 
     def __init__(
@@ -189,11 +193,12 @@ class ChunkFilter:
         deadline: QueryDeadline,
         budget: ReadingBudget | None = None,
     ) -> None:
-        """Raises QueryError for a note that is named and not there."""
+        """Raises QueryError if a condition names a note that does not exist."""
         self._catalog = snapshot.catalog
         self._budget = budget or ReadingBudget()
-        levels = [found for one in conditions if (found := level_of(one.node))]
-        self._node = simplify(All(tuple(one.node for one in conditions if level_of(one.node) is None)))
+        nodes = [condition.node for condition in conditions]
+        levels = [required for node in nodes if (required := level_of(node))]
+        self._node = simplify(All(tuple(node for node in nodes if level_of(node) is None)))
         self._evaluation = Evaluation(snapshot, now, deadline, self._budget)
         self._all = self._evaluation.keys
         self._owner = self._evaluation.owner
@@ -209,7 +214,7 @@ class ChunkFilter:
 
     @property
     def keys(self) -> Keys:
-        """The chunks that are left, and those of notes that have not been checked yet."""
+        """The chunks that pass, and those of notes that have not been checked yet."""
         return self._all[self._left]
 
     @property
@@ -217,8 +222,8 @@ class ChunkFilter:
         return bool(self._open.any())
 
     def passing(self, keys: Keys, enough: int | None = None) -> Mask:
-        """Which of the keys are left. Only as many as it takes to find `enough` are checked, in the given
-        order; those behind count as not left."""
+        """Marks the keys that pass. Keys are checked in the given order until `enough` pass; later keys count
+        as not passing."""
         passed = np.zeros(len(keys), bool)
         positions = np.searchsorted(self._all, keys)
         positions[positions == len(self._all)] = 0
@@ -234,7 +239,7 @@ class ChunkFilter:
         return passed
 
     def settle(self) -> None:
-        """Check all notes that have not been checked."""
+        """Checks all notes that have not been checked yet."""
         for waiting in batches(np.flatnonzero(self._open), _LARGEST_BATCH):
             self._check(waiting)
 
@@ -243,8 +248,9 @@ class ChunkFilter:
         return bool(sure.any()) or bool(self.passing(np.flip(self.keys), 1).any())
 
     def first_chunks(self, notes: Iterable[int], limit: int, per_note: int) -> list[int]:
-        """The chunks that are left of the first `limit` notes, in the given order: of a note that meets the
-        conditions as a whole its first chunk, else at most `per_note` of those that hold a place."""
+        """Returns the passing chunks of the first `limit` notes, in the given order. A note that meets the
+        conditions as a whole contributes its first chunk, other notes at most `per_note` chunks that contain
+        a match."""
         shown: list[int] = []
         for batch in self._batches(notes):
             self._check(batch)
@@ -257,12 +263,12 @@ class ChunkFilter:
         return list(up_to_notes(shown, note_id_of, limit))
 
     def places_in(self, note_id: int, start: int, end: int) -> list[Span]:
-        """What the conditions have found in a part of a note that was checked, in order."""
+        """Returns the spans that the conditions matched in a part of a checked note, in order."""
         inside = ((max(first, start), min(last, end)) for first, last in self._places.get(note_id, ()))
         return sorted((first, last) for first, last in inside if first < last)
 
     def _batches(self, notes: Iterable[int]) -> Iterator[Keys]:
-        """Positions of the notes that may be left, in order."""
+        """Yields the positions of the notes that may pass, in order."""
         possible = np.zeros(len(self._evaluation.notes), bool)
         possible[self._owner[self._left]] = True
         ids = np.fromiter(notes, np.int64)
@@ -278,7 +284,7 @@ class ChunkFilter:
         return self._borders[note], self._borders[note + 1]
 
     def _check(self, notes: Keys) -> None:
-        """Check those of the notes, by position, that have not been checked."""
+        """Checks the notes, given by position, that have not been checked yet."""
         waiting = np.unique(notes[self._open[notes]])
         if not len(waiting):
             return
@@ -302,14 +308,15 @@ class ChunkFilter:
 
 
 def at_level(catalog: CatalogReader, keys: Keys, level: tuple[int, bool]) -> Mask:
-    """Which of the chunks a condition on levels leaves (see `level_of`)."""
+    """Marks the chunks that meet a condition on levels (see `level_of`)."""
     number, is_wanted = level
     left: Mask = np.isin(keys, catalog.keys_of_level(number)) == is_wanted
     return left
 
 
 def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]]) -> set[int]:
-    """Keys of the chunks that touch a place; a place in no chunk (a comment between two) is not found."""
+    """Returns the keys of the chunks that touch a place. A place outside all chunks, such as a comment
+    between two, has none."""
     ordered = {note_id: _Places(spans) for note_id, spans in places.items()}
     sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
     rows = catalog.rows_in(sql, sorted(places))
@@ -317,7 +324,7 @@ def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]
 
 
 class _Places:
-    """Spans of one text; says whether any of them touches another span."""
+    """Spans of one text, for a fast check whether any of them touches another span."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         ordered = sorted(spans)
@@ -325,6 +332,6 @@ class _Places:
         self._ends = list(accumulate((end for _, end in ordered), max))
 
     def touch(self, start: int, end: int) -> bool:
-        """Whether any begins before `end` and ends behind `start`."""
+        """Whether any span begins before `end` and ends after `start`."""
         before = bisect_left(self._starts, end)
         return before > 0 and self._ends[before - 1] > start

@@ -1,7 +1,7 @@
-"""Which notes a query's conditions leave: worked out before retrieval, so that no ranking loses a hit.
+"""Evaluates the conditions of a query on notes, before retrieval, so that no ranking loses a hit.
 
-A condition is about notes. One that looks for something in the text (a phrase, a section, a task) also
-says where in the note: then only the chunks that touch such a place are left (`chunk_filter`).
+Conditions apply to notes. A condition on the text (a phrase, a section, a task) also returns its places in
+the note, and then only the chunks that touch such a place pass (`chunk_filter`).
 """
 
 from __future__ import annotations
@@ -63,23 +63,24 @@ _Value = TypeVar("_Value", float, str)
 
 
 class PropertyReader:
-    """Looks at the frontmatter of all notes, for one query: each property is read once."""
+    """Reads the frontmatter of all notes for one query. Each property is read once."""
 
     def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog
         self._read: dict[str, list[tuple[int, JsonValue]]] = {}
 
     def notes_with(self, wanted: Property) -> frozenset[int]:
-        """The notes that have the property, with a value that passes the test."""
-        held = self._values(wanted.name)
+        """Returns the notes that have the property with a value that passes the test."""
         return frozenset(
-            id_ for id_, value in held if wanted.test is None or holds(wanted.test, partial(_is_value, value))
+            note_id
+            for note_id, value in self._values(wanted.name)
+            if wanted.test is None or holds(wanted.test, partial(_is_value, value))
         )
 
     def _values(self, name: str) -> list[tuple[int, JsonValue]]:
-        """Each note that has the property, with its value. Names are compared without case.
+        """Returns each note that has the property, with its value. Names are compared without case.
 
-        SQLite looks for the name in the stored JSON; only what has it is parsed.
+        SQLite searches the stored JSON for the name, and only matching rows are parsed.
         """
         if name not in self._read:
             folded = plain(name)
@@ -106,7 +107,7 @@ def _is_value(value: JsonValue, test: Node) -> bool:
 
 
 def _singles(value: JsonValue) -> Iterator[str | int | float | bool]:
-    """A list stands for each of its items, a table for each of its values."""
+    """Yields each item of a list, each value of a table, or the value itself."""
     inner = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else None
     if inner is not None:
         for item in inner:
@@ -134,24 +135,24 @@ def _as_text(value: str | int | float | bool) -> str:
 
 
 def _same_number_or_day(text: str, value: object) -> bool:
-    """Whether the value is the number, or a time within the day, month or minute that the text names."""
+    """Whether the value is the number in the text, or a time within the day, month or minute in the text."""
     wanted = number(text)
     if wanted is not None:
         return wanted == number(value)
-    day, held = iso_date(text), iso_date(value)
-    return day is not None and held is not None and held.startswith(day)
+    day, own = iso_date(text), iso_date(value)
+    return day is not None and own is not None and own.startswith(day)
 
 
 def _passes_comparison(test: Compare, value: object) -> bool:
     if isinstance(test.value, str):
-        held = iso_date(value)
-        return held is not None and _compare(test.op, *_alike(held, test.value))
+        date = iso_date(value)
+        return date is not None and _compare(test.op, *_alike(date, test.value))
     measured = number(value)
     return measured is not None and _compare(test.op, measured, test.value)
 
 
 def _alike(held: str, wanted: str) -> tuple[str, str]:
-    """A day and a time are compared as days, a month and a day as months."""
+    """Returns both dates at the coarser precision: a day and a time as days, a month and a day as months."""
     size = min(len(held), len(wanted))
     return held[:size], wanted[:size]
 
@@ -173,24 +174,25 @@ _FACTS: Mapping[str, tuple[str, Callable[[str, datetime], str | int]]] = {
     "after": ("mtime_ns >= ?", moment_ns),
     "lang": ("language = ?", lambda code, _now: code),
 }
-"""For each operator of a `Fact` the condition on a row of the table `notes`, and what its value is there."""
+"""For each operator of a `Fact`, the SQL condition on a row of the table `notes`, and the function that
+converts the operator's value."""
 
 
 class Bounds(NamedTuple):
-    """What is known of a condition without reading any text: it holds for the notes of `sure`, as a whole,
-    and for no note beyond `possible`. Both are masks over `Evaluation.notes`."""
+    """The result of a condition as far as it is known without reading any text. The notes of `sure` meet it
+    as a whole, and no note outside `possible` meets it. Both are masks over `Evaluation.notes`."""
 
     sure: Mask
     possible: Mask
 
 
 class Evaluation:
-    """Conditions over one snapshot, at one time, for one query. Not thread-safe.
+    """Evaluates conditions over one snapshot, at one time, for one query. It is not thread-safe.
 
-    Texts are read of few notes only: `bounds` says, by catalog and keyword index, which notes a condition
-    leaves for certain and which it may leave; `check` reads the texts of those that it is given. `keys`
-    are all chunks, ascending, `notes` their notes, and `owner` gives for each chunk the position of its note.
-    `also` names notes that may have no chunk.
+    Only few texts are read: `bounds` determines from the catalog and the keyword index which notes meet a
+    condition for certain and which may meet it, and `check` reads the texts of the notes passed to it. `keys`
+    are all chunks, ascending, `notes` are their notes, and `owner` is the position of the note of each chunk.
+    `also` adds notes that may have no chunk.
     """
 
     def __init__(
@@ -227,19 +229,19 @@ class Evaluation:
         return {note_id: position for position, note_id in enumerate(self.notes.tolist())}
 
     def bounds(self, node: Node) -> Bounds:
-        """Raises QueryError for a note that is named and not there."""
+        """Returns the bounds of a condition. Raises QueryError if it names a note that does not exist."""
         if node not in self._known:
             self._deadline.check()
             self._known[node] = self._bounds(node)
         return self._known[node]
 
     def check(self, node: Node, notes: Ids) -> tuple[Matches, Ids]:
-        """Those of the notes for which a condition holds, and those that were not read because the budget was
-        spent, for which that is unknown."""
+        """Returns the notes that meet a condition, and the notes that were not read because the budget was
+        spent, so that their result is unknown."""
         self._reader.forget()
-        found = self._check(node, notes, all_places=True)
+        matches = self._check(node, notes, all_places=True)
         unread = notes & self._reader.unread
-        return found.both(Matches(notes - unread)) if unread else found, unread
+        return matches.both(Matches(notes - unread)) if unread else matches, unread
 
     def _bounds(self, node: Node) -> Bounds:
         match node:
@@ -264,22 +266,24 @@ class Evaluation:
     def _combine(self, how: np.ufunc, parts: Iterable[Node]) -> Bounds:
         none = np.full(len(self.notes), how.identity, bool)
         sides = [Bounds(none, none), *(self.bounds(part) for part in parts)]
-        return Bounds(how.reduce([one.sure for one in sides]), how.reduce([one.possible for one in sides]))
+        return Bounds(
+            how.reduce([side.sure for side in sides]), how.reduce([side.possible for side in sides])
+        )
 
     def _maybe(self, possible: Mask) -> Bounds:
         return Bounds(np.zeros(len(self.notes), bool), possible)
 
     def _exactly(self, node: Node) -> Bounds:
-        """Of a condition that no text needs to be read for."""
+        """Returns the bounds of a condition that rarely or never requires reading a text."""
         if isinstance(node, Word):
             pattern = text_pattern(node.text)
             if not is_simple_word(pattern, node.text):
                 return self._maybe(self._candidates.of_pattern(pattern))
             spellings = self._snapshot.keywords.lexicon.spellings(pattern.words[0])
-            found = notes_holding(self._snapshot, spellings)
+            ids = notes_holding(self._snapshot, spellings)
         else:
-            found = np.array(sorted(self._by_fact(node)), np.int64)
-        mask = self._mask(found)
+            ids = np.array(sorted(self._by_fact(node)), np.int64)
+        mask = self._mask(ids)
         return Bounds(mask, mask)
 
     def _mask(self, ids: Keys) -> Mask:
@@ -298,8 +302,8 @@ class Evaluation:
         return found
 
     def _check(self, node: Node, notes: Ids, *, all_places: bool) -> Matches:
-        """First what the bounds say; the texts of the others. Without `all_places` a text is read up to the
-        first place only, and what stands in `Matches.places` is not to be used."""
+        """Checks the notes by the bounds first, and by their texts if these leave it open. Without
+        `all_places` a text is read only up to the first place, and callers must not use `Matches.places`."""
         bounds = self.bounds(node)
         ids = np.array(sorted(notes), np.int64)
         at = np.searchsorted(self.notes, ids)
@@ -329,14 +333,15 @@ class Evaluation:
                 raise AssertionError(node)
 
     def _all(self, parts: tuple[Node, ...], notes: Ids, *, all_places: bool) -> Matches:
-        """All places are looked for only in the notes for which every part holds."""
+        """Checks that every part is true, cheap parts first. Only the notes that pass are searched for all
+        places."""
         ordered = sorted(parts, key=_cost)
         for part in ordered:
             notes = self._check(part, notes, all_places=False).notes
-        found = Matches(notes)
+        matches = Matches(notes)
         for part in ordered if all_places else ():
-            found = found.both(self._check(part, notes, all_places=True))
-        return found
+            matches = matches.both(self._check(part, notes, all_places=True))
+        return matches
 
     def _by_fact(self, node: Node) -> Ids:
         match node:
@@ -372,7 +377,7 @@ class Evaluation:
         return frozenset[int]().union(*(self._ids(sql, path) for path in paths))
 
     def _paths_named(self, name: str) -> list[str]:
-        """Files by path or by the end of the path, with or without `.md`."""
+        """Returns the files with this path or end of the path, with or without `.md`."""
         wanted = plain(name).removesuffix(".md").strip("/")
         likely, values = path_condition(Word(wanted, 0))
         sql = f"SELECT path FROM files WHERE ({likely}) AND state != 'skipped'"
@@ -382,12 +387,12 @@ class Evaluation:
 
 
 def _each_tag(inside: Node, column: int) -> Node:
-    """`tag:(a -b)` as `tag:a -tag:b`."""
+    """Rewrites `tag:(a -b)` as `tag:a -tag:b`."""
     return replace_leaves(inside, lambda leaf: Within(Scope.TAG, leaf, column))
 
 
 def _cost(node: Node) -> int:
-    """In what order conditions are worth trying."""
+    """Returns the relative cost of a condition. Cheap conditions are checked first."""
     match node:
         case Not(operand, _):
             return 10 + _cost(operand)

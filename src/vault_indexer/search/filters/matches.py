@@ -1,4 +1,4 @@
-"""Sets of notes that a filter leaves, each with the places that it found in them."""
+"""Sets of notes that pass a filter, with the matching places in them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """`places`: of some of the notes, the spans that were found; the others match as a whole."""
+    """Matching notes. `places` contains the matching spans of some of them; the others match as a whole."""
 
     notes: frozenset[int]
     places: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
 
     def both(self, other: Matches) -> Matches:
-        """Notes of both; where both have places, the places of either."""
+        """Returns the notes in both, with the places of both."""
         notes = self.notes & other.notes
         places = {
             note: (*self.places.get(note, ()), *other.places.get(note, ()))
@@ -30,7 +30,7 @@ class Matches:
 
     @staticmethod
     def any_of(found: Iterable[Matches]) -> Matches:
-        """Notes of any; one that matches as a whole somewhere does so here."""
+        """Returns the notes in any of them. A note that matches as a whole in one of them has no places."""
         sides = list(found)
         notes = frozenset[int]().union(*(side.notes for side in sides))
         whole = frozenset[int]().union(*(side.notes - side.places.keys() for side in sides))

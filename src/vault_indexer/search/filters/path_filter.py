@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Mask
 
 _FEW_LEAVES = 2
-"""Up to this number of conditions SQLite looks through the names; for more, all names are read once. A rule
-of thumb."""
+"""Up to this number of conditions, SQLite searches the names. For more, all names are read once. A rule of
+thumb."""
 
 
 class NameReader:
-    """Looks at the names of all notes, for one query.
+    """Searches the names of all notes for one query.
 
-    SQLite finds the few names that hold a word or two. Longer conditions look at all names at once: those
-    are read and folded once for a query, and each text is looked for once.
+    SQLite finds the few names that contain a word or two. Longer conditions search all names at once. The
+    names are read and folded once for a query, and each text is searched for once.
     """
 
     def __init__(self, catalog: CatalogReader, deadline: QueryDeadline) -> None:
@@ -58,13 +58,13 @@ class NameReader:
         return frozenset(names.ids[self._mask(names, inside)].tolist())
 
     def _among_likely(self, scope: Scope, inside: Node) -> Ids:
-        found = []
+        matching = []
         rows = self._rows(scope, *path_condition(inside))
         for note_id, name, folded in rows:
             self._deadline.check()
             if holds(inside, partial(name_contains, name, folded)):
-                found.append(note_id)
-        return frozenset(found)
+                matching.append(note_id)
+        return frozenset(matching)
 
     def _rows(self, scope: Scope, likely: str, values: list[str]) -> list[tuple[int, str, str]]:
         rows = self._catalog.rows(f"SELECT note_id, path FROM notes WHERE {likely}", values)
@@ -87,7 +87,7 @@ class NameReader:
 
 
 class _Names:
-    """Names of notes, in which several texts are looked for."""
+    """The names of notes, for searches for several texts."""
 
     def __init__(self, rows: Sequence[tuple[int, str, str]]) -> None:
         self.ids = np.array([note_id for note_id, _, _ in rows], np.int64)
@@ -117,8 +117,8 @@ _UNFOLDED = "length(path) != length(CAST(path AS BLOB))"
 
 
 def path_condition(inside: Node) -> tuple[str, list[str]]:
-    """A condition in SQL on `path` that all paths with these words fulfil, in a tenth of the time that it
-    takes to look at them here. SQLite knows no accents: paths beyond ASCII are let through."""
+    """Returns an SQL condition on `path` that all paths with these words meet, and its values. It takes a
+    tenth of the time of a check in Python. SQLite does not fold accents, so non-ASCII paths always pass."""
     match inside:
         case Word(text, _) | Phrase(text, _, _) if plain(text).isascii():
             escaped = plain(text).replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
@@ -134,8 +134,8 @@ def path_condition(inside: Node) -> tuple[str, list[str]]:
 
 
 def name_contains(name: str, folded: str, wanted: Node) -> bool:
-    """Whether a path or file name, `folded` without case and accents, contains what `path:` and `file:` ask
-    for. Raises QueryError for a wrong regular expression."""
+    """Whether a path or file name contains the text of `path:` or `file:`. `folded` is the name without case
+    and accents. Raises QueryError for an invalid regular expression."""
     match wanted:
         case Regex(pattern, column, match_case):
             return compile_regex(pattern, column, match_case=match_case).is_in(name)

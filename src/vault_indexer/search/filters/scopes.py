@@ -1,4 +1,4 @@
-"""The pieces of a note's text that an operator looks at: sections, lines, blocks, tasks, headings."""
+"""The pieces of a note's text that an operator searches: sections, lines, blocks, tasks, headings."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class HeadingRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
-    """What is known of one note when its structure is looked at. `blocks` and `tasks` are None where the
-    catalog does not hold them: then the text is parsed."""
+    """The text and structure of one note. `blocks` and `tasks` are None if the catalog does not contain them;
+    then the text is parsed."""
 
     text: str
     headings: Sequence[HeadingRow] = ()
@@ -41,16 +41,15 @@ class NoteText:
 
     @property
     def text_start(self) -> int:
-        """Where the text that is shown begins: with the body, or with the frontmatter where there is no
-        body."""
+        """The start of the displayed text: that of the body, or of the frontmatter if there is no body."""
         start = self.body_start
         return start if self.text[start:].strip() else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Stretches of text in order, none inside another. Piece i is `text[starts[i]:ends[i]]`, and finding it
-    finds the note from `starts[i]` to `place_ends[i]`."""
+    """Stretches of text in order, without nesting. Piece i is `text[starts[i]:ends[i]]`, and its match
+    extends from `starts[i]` to `place_ends[i]`."""
 
     starts: Sequence[int]
     ends: Sequence[int]
@@ -61,7 +60,7 @@ class Pieces:
 
     @property
     def size(self) -> int:
-        """How many characters they have."""
+        """The total number of characters."""
         return sum(self.ends) - sum(self.starts)
 
     def at(self, position: int) -> int | None:
@@ -69,7 +68,7 @@ class Pieces:
         return number if number >= 0 and position < self.ends[number] else None
 
     def at_or_behind(self, position: int) -> int | None:
-        """The number of the piece that holds a position or ends there, or of the next one."""
+        """Returns the number of the piece that contains a position or ends there, or of the next piece."""
         number = bisect_right(self.starts, position) - 1
         if number < 0 or position > self.ends[number]:
             number += 1
@@ -77,7 +76,7 @@ class Pieces:
 
 
 def pieces(note: NoteText, scope: Scope) -> Pieces:
-    """The note's pieces of a scope; none for scopes of names."""
+    """Returns the note's pieces for a scope. There are none for scopes of names."""
     match scope:
         case Scope.CONTENT:
             return _pieces([(note.body_start, len(note.text))])
@@ -97,7 +96,7 @@ def pieces(note: NoteText, scope: Scope) -> Pieces:
 
 
 def task_states(scope: Scope) -> tuple[bool, ...]:
-    """Which tasks an operator looks at: True stands for those that are done."""
+    """Returns the task states that an operator searches. True means done."""
     match scope:
         case Scope.TASK:
             return False, True
@@ -115,7 +114,7 @@ def _pieces(spans: Spans) -> Pieces:
 
 
 def _headings(note: NoteText) -> Pieces:
-    """Found by the heading: all that stands under it, deeper headings included."""
+    """Returns the headings. The match of a heading includes all text under it, with deeper headings."""
     place_ends = [len(note.text)] * len(note.headings)
     open_headings: list[int] = []
     for number, heading in enumerate(note.headings):
@@ -139,7 +138,7 @@ def _lines(note: NoteText) -> Pieces:
 
 
 def _blocks(note: NoteText) -> Spans:
-    """Blocks as the parser sees them; every item of a list is one."""
+    """Returns the blocks as parsed. Each list item is a block."""
     if note.blocks is not None:
         return note.blocks
     return parse_note("", note.text.encode("utf-8")).block_spans
@@ -149,13 +148,13 @@ def _tasks(note: NoteText) -> Sequence[Task]:
     return note.tasks if note.tasks is not None else list(find_tasks(note.text, note.body_start))
 
 
-# What the catalog holds of the structure of notes: headings, blocks, tasks.
+# The structure of notes in the catalog: headings, blocks, tasks.
 
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """The structure of some notes, by note. What was not asked for is None; a note that is not there has no
-    headings, and of its blocks and tasks the catalog knows nothing."""
+    """The structure of several notes, by note. A field that was not requested is None. A note without an
+    entry has no headings, and its blocks and tasks are unknown."""
 
     headings: Mapping[int, list[HeadingRow]] | None = None
     blocks: Mapping[int, list[Span]] | None = None
@@ -171,7 +170,7 @@ class Structure:
 
 
 def read_structure(catalog: CatalogReader, scope: Scope, notes: Sequence[int]) -> Structure:
-    """The structure of the notes, as far as it takes to find the pieces of a scope."""
+    """Reads the part of the notes' structure that the pieces of a scope require."""
     if scope in (Scope.HEADING, Scope.SECTION):
         return Structure(headings=_heading_spans(catalog, notes))
     if scope is Scope.BLOCK:
@@ -186,7 +185,7 @@ def _heading_spans(catalog: CatalogReader, notes: Sequence[int]) -> Mapping[int,
         "SELECT note_id, level, start_pos, end_pos FROM headings"
         " WHERE note_id IN (%s) AND NOT nested ORDER BY note_id, ord"
     )
-    found: dict[int, list[HeadingRow]] = {}
+    headings: dict[int, list[HeadingRow]] = {}
     for note_id, level, start, end in catalog.rows_in(sql, notes):
-        found.setdefault(note_id, []).append(HeadingRow(level, start, end))
-    return found
+        headings.setdefault(note_id, []).append(HeadingRow(level, start, end))
+    return headings

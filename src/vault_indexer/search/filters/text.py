@@ -1,4 +1,4 @@
-"""Conditions on what notes say: words, phrases and expressions, in whole notes or in pieces of them."""
+"""Conditions on the text of notes: words, phrases and expressions, in whole notes or in pieces of them."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ from vault_indexer.text.tokens import LONGEST_TERM
 __all__ = ["TextReader"]
 
 
-# Titles, aliases, tags and properties of notes: a phrase is found there as it is in the text.
+# Titles, aliases, tags and properties of notes. Phrases match there in the same way as in the text.
 
 
 _BETWEEN_TEXTS = "\n\n"
-"""One search for all: a blank line keeps a phrase within one of them."""
+"""The separator of texts that are searched together. No phrase extends over a blank line."""
 
 
 class MetadataReader:
-    """Looks for patterns in titles, aliases, tags and properties.
+    """Searches titles, aliases, tags and properties for patterns.
 
-    `TextReader` owns one, for one query over one snapshot in one thread. Of notes that the keyword index lets
-    through the metadata are read, once between two calls of `forget`. Reading and looking count in the
-    budget, but do not stop where it is spent.
+    `TextReader` owns one, for one query over one snapshot in one thread. The metadata are read only for notes
+    that pass the keyword index, and once between two calls of `forget`. Reads and searches count in the
+    budget, but do not stop when it is spent.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class MetadataReader:
         self._read = {}
 
     def notes_with(self, pattern: Pattern, notes: Ids) -> Ids:
-        """Those of the notes with the pattern in title, an alias, a tag or a property. All of them are looked
-        through at once first."""
+        """Returns the notes with the pattern in title, an alias, a tag or a property. All notes are first
+        searched together."""
         if not notes:
             return notes
         bare, with_properties = self._candidates.of_names(pattern)
@@ -101,7 +101,7 @@ class MetadataReader:
         return pattern.is_in(searched)
 
     def _load(self, notes: Sequence[int]) -> None:
-        """Read the metadata of notes as one text each, and whether they have properties."""
+        """Reads the metadata of each note as one text, and whether the note has properties."""
         sql = "SELECT note_id, title, aliases, tags, frontmatter FROM notes WHERE note_id IN (%s)"
         self._budget.spend(LOOK * len(notes))
         for note_id, title, aliases, tags, frontmatter in self._catalog.rows_in(sql, notes):
@@ -115,20 +115,21 @@ class MetadataReader:
             self._read[note_id] = _BETWEEN_TEXTS.join(texts), has_properties
 
 
-# What a text must hold for a condition on its pieces to hold at all: pure functions of the condition.
+# The requirements of a condition on pieces for the whole text: pure functions of the condition.
 
 
 def required_word(inside: Node | None) -> TextPattern | None:
-    """The longest word that every piece for which a tree holds must have; None if there is none.
+    """Returns the longest word that every matching piece must contain, or None.
 
-    A single word, since two finds of a phrase can overlap, and of those only the first would be seen.
+    It is a single word, because two matches of a phrase can overlap, and a scan finds only the first of
+    these.
     """
     words = sorted(_required_words(inside), key=lambda word: (-len(word), word)) if inside else []
     return text_pattern(words[0]) if words else None
 
 
 def required_regex(inside: Node | None, scope: Scope) -> RegexMatcher | None:
-    """An expression that every piece for which a tree holds must match; None if there is none of use."""
+    """Returns an expression that every matching piece must match, or None if there is no useful one."""
     for part in inside.parts if isinstance(inside, All) else (inside,):
         if isinstance(part, Regex):
             matcher = compile_regex(part.pattern, part.column, match_case=part.match_case)
@@ -138,11 +139,11 @@ def required_regex(inside: Node | None, scope: Scope) -> RegexMatcher | None:
 
 
 def is_seen_in_text(pattern: Pattern, scope: Scope) -> bool:
-    """Whether it is worth while to look for a pattern in the whole text, and what a piece holds, as a text of
-    its own, the whole text holds as well.
+    """Whether to search the whole text for a pattern first: the search must be worthwhile, and every match in
+    a piece on its own must also match in the whole text.
 
-    The borders of a piece count as those of a line. Lines, and the content, do begin there; other pieces may
-    be indented. All end with a line, save headings, which may end before their closing signs.
+    The borders of a piece count as those of a line. Lines and the content do begin there, but other pieces
+    may be indented. All pieces end with a line except headings, which may end before their closing signs.
     """
     if isinstance(pattern, TextPattern):
         return is_worth_scanning(pattern)
@@ -161,7 +162,7 @@ def _required_words(node: Node) -> set[str]:
             return set()
 
 
-# Whether a tree of words, phrases and expressions holds for a piece of a note.
+# Tests whether a piece of a note matches a tree of words, phrases and expressions.
 
 
 PieceTest = Callable[[int, int], bool]
@@ -170,7 +171,7 @@ PieceTest = Callable[[int, int], bool]
 
 @dataclass(frozen=True, slots=True)
 class NoteInScope:
-    """A note of which pieces are tested. Each of these holds the word `required`, if there is one."""
+    """A note whose pieces are tested. Each tested piece contains the word `required`, if there is one."""
 
     note_id: int
     searched: NoteSource
@@ -179,10 +180,10 @@ class NoteInScope:
 
 
 class PieceTests:
-    """Makes the tests of pieces, note by note.
+    """Creates the tests of pieces, note by note.
 
-    `PieceReader` owns one, for one query in one thread. What the keyword index or a look at the whole text
-    refutes is tested in no piece of the note.
+    `PieceReader` owns one, for one query in one thread. A pattern that the keyword index or a search of the
+    whole text excludes is not tested in the pieces of the note.
     """
 
     def __init__(
@@ -197,7 +198,7 @@ class PieceTests:
         self._search = search
 
     def of(self, inside: Node | None, note: NoteInScope) -> PieceTest:
-        """The test whether a tree holds for a piece of the note; None stands for one that always does."""
+        """Returns the test whether a piece of the note matches a tree. None matches every piece."""
         match inside:
             case None:
                 return _always
@@ -213,7 +214,7 @@ class PieceTests:
                 raise AssertionError(inside)
 
     def _of_pattern(self, pattern: Pattern, note: NoteInScope) -> PieceTest:
-        if pattern is note.required:  # `text_pattern` gives one object for one word
+        if pattern is note.required:  # `text_pattern` is cached: equal words are the same object
             return _always
         if not self._candidates.of_pattern(pattern)[self._position(note.note_id)]:
             return _never
@@ -226,7 +227,7 @@ class PieceTests:
 
 
 def _words_first(parts: Sequence[Node]) -> list[Node]:
-    """In a short text a word is looked for in a third of the time that a regular expression takes."""
+    """Sorts words before regular expressions, because in a short text a word takes a third of the time."""
     return sorted(parts, key=lambda part: any(isinstance(leaf, Regex) for leaf in atoms(part)))
 
 
@@ -254,15 +255,14 @@ def _not(test: PieceTest, start: int, end: int) -> bool:
 
 
 _SMALL_PART = 8
-"""Where pieces are a smaller part of the text than one in so many, each is looked into by itself. A rule of
-thumb."""
+"""If the pieces are less than 1/8 of the text, each is searched separately. A rule of thumb."""
 
 
 class PieceReader:
-    """Finds the pieces of notes for which a tree of words, phrases and expressions holds.
+    """Finds the pieces of notes that match a tree of words, phrases and expressions.
 
     `TextReader` owns one, for one query over one snapshot in one thread. Notes are read through `texts`. A
-    note that is not done when the budget is spent is among its unread notes.
+    note that is incomplete when the budget is spent is added to its unread notes.
     """
 
     def __init__(
@@ -280,7 +280,7 @@ class PieceReader:
         self._tests = tests
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
-        """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
+        """Returns the notes with a section, line, … that matches `inside` (None: with any such piece)."""
         word = required_word(inside)
         regex = required_regex(inside, scope) if word is None else None
         may_hold = self._may_hold(inside, scope) if inside else None
@@ -300,7 +300,8 @@ class PieceReader:
         return Matches(frozenset(places), places)
 
     def _may_hold(self, inside: Node, scope: Scope) -> MayHold | None:
-        """What UTF-8 says of whether a note has a piece for which a tree holds; None: nothing."""
+        """Returns a test on the UTF-8 text whether a note may have a piece that matches a tree, or None if
+        there is no such test."""
         match inside:
             case Word() | Phrase() | Regex():
                 pattern = pattern_of(inside)
@@ -323,8 +324,8 @@ class PieceReader:
     def _spans(
         self, found: Pieces, searched: NoteSource, test: PieceTest, required: Pattern | None
     ) -> Iterator[Span]:
-        """The places of the pieces that pass a test. Every one of these holds what is required, so the others
-        are not looked into."""
+        """Yields the places of the pieces that pass a test. Only pieces with the required pattern are
+        tested."""
         numbers = (
             self._numbers_matching(found, searched, required)
             if isinstance(required, RegexMatcher)
@@ -339,7 +340,7 @@ class PieceReader:
     def _numbers_holding(
         self, found: Pieces, searched: NoteSource, word: TextPattern | None
     ) -> Iterator[int]:
-        """The pieces that hold a word, each once, in order; without a word all."""
+        """Yields the pieces that contain a word, each once, in order. Without a word, yields all pieces."""
         if word is None:
             yield from range(len(found))
             return
@@ -356,7 +357,8 @@ class PieceReader:
                 yield number
 
     def _numbers_matching(self, found: Pieces, searched: NoteSource, matcher: RegexMatcher) -> Iterator[int]:
-        """The pieces in which a match of the whole text begins: at least those that match by themselves."""
+        """Yields the pieces in which a match of the whole text begins. They include all pieces that match on
+        their own."""
         text, data = searched.text, searched.encoded
         at = position = 0
         while at <= len(data):
@@ -381,7 +383,7 @@ def _any_may_hold(tests: Sequence[MayHold], note_id: int, searched: NoteSource) 
     return any(test(note_id, searched) for test in tests)
 
 
-# Conditions on the text of notes: the text decides.
+# Conditions that are decided by the text of notes.
 
 
 _SOMEWHERE = ((0, 0),)
@@ -389,12 +391,12 @@ _SOMEWHERE = ((0, 0),)
 
 
 class TextReader:
-    """Looks for phrases and places in the texts of notes.
+    """Searches the texts of notes for phrases and places.
 
-    `Evaluation` owns one, for one query over one snapshot in one thread. `candidates` say, without reading
-    it, whether a note may hold a pattern; `position` gives the place of a note in their masks. A text is read
-    at most once for each batch of notes, and decoded only where RE2 finds what a condition needs. All work
-    counts in the budget; where it is spent, the other notes are not read.
+    `Evaluation` owns one, for one query over one snapshot in one thread. `candidates` determines, without
+    reading a note, whether it may contain a pattern; `position` returns the position of a note in its masks.
+    A text is read at most once for each batch of notes, and decoded only if RE2 finds the required pattern.
+    All work counts in the budget. When it is spent, no further notes are read.
     """
 
     def __init__(
@@ -414,19 +416,19 @@ class TextReader:
 
     @property
     def unread(self) -> set[int]:
-        """Notes that were not read because the budget was spent: what is found of them is not to be used."""
+        """The notes that were not read because the budget was spent. Callers must not use their matches."""
         return self._texts.unread
 
     def forget(self) -> None:
-        """Forget the texts of the notes before, and what was found in them."""
+        """Discards the texts of the previous notes and their matches."""
         self._texts.forget()
         self._search.forget()
         self._metadata.forget()
 
     def notes_with(self, node: Text, notes: Ids, *, all_places: bool) -> Matches:
-        """Of these notes those with the words in this order, or with a match of the expression: in the text,
-        which gives places (all, or the first one), or in title, alias, tag or property. The text of a note
-        without a body is its frontmatter."""
+        """Returns the notes with the words in this order, or with a match of the expression. Matches in the
+        text have places (all, or only the first). Matches in title, alias, tag or property have none. The
+        text of a note without a body is its frontmatter."""
         pattern = pattern_of(node)
         if isinstance(pattern, RegexMatcher):
             places = self._matches_in_texts(pattern, notes, all_places=all_places)
@@ -436,7 +438,7 @@ class TextReader:
         return Matches(frozenset(places) | named, places)
 
     def notes_within(self, scope: Scope, inside: Node | None, notes: Ids, *, all_places: bool) -> Matches:
-        """Of these notes those with a section, line, … for which `inside` holds (None: with one at all)."""
+        """Returns the notes with a section, line, … that matches `inside` (None: with any such piece)."""
         return self._pieces.notes_within(scope, inside, notes, all_places=all_places)
 
     def _words_in_texts(

@@ -1,9 +1,9 @@
-"""Words and phrases as regular expressions over what a reader sees, and over the source of that.
+"""Words and phrases as regular expressions over the rendered text and over its source.
 
-Case, accents and the encoding of letters do not matter, whole words do. A sign is found as it is written:
-`①` is not `1`, and `x²` is not `x2`, though `x2` finds both, as `cafe` finds `café`. What stands between two
-words (white space, punctuation, but no blank line) does not matter either, unless the phrase itself has
-punctuation there: then that is wanted.
+Case, accents and the encoding of letters are ignored, and only whole words match. Signs match as written: `①`
+is not `1`, and `x²` is not `x2`, although `x2` finds both, as `cafe` finds `café`. The characters between two
+words (white space or punctuation, but no blank line) are ignored as well, unless the phrase itself has
+punctuation there, which must then match.
 """
 
 from __future__ import annotations
@@ -45,27 +45,28 @@ _HIDDEN = "|".join(
         r"%%(?:[^%\n]|\n[^%\n])*%%",
     )
 )
-"""What may have letters and is not shown: the ends of links, the targets of wikilinks, pictures, marks of
-footnotes, HTML, comments. All end with the paragraph, so that RE2 reads no text twice."""
+"""Markup that may contain letters and is not rendered: the ends of links, the targets of wikilinks, pictures,
+footnote marks, HTML, comments. All end with the paragraph, so that RE2 reads no text twice."""
 
 _MARK = r"[*_~=`\\\[\]!#]"
 _MARKUP = f"(?:{_MARK}|{_HIDDEN})*"
 _SCANNED_GAP = f"(?:[^0-9A-Za-z]|{_HIDDEN}|{_REFERENCE})"
 _SCANNED_SPACE = rf"(?:[\x00-\x20\x{{80}}-\x{{10ffff}}>|-]|{_MARK}|{_HIDDEN}|{_REFERENCE})+"
-"""What RE2 reads for `_GAP` and `_SPACE` in the source: at least what these fit in the text that is shown."""
+"""The equivalents of `_GAP` and `_SPACE` for RE2 on the source. They match at least as much as these do in
+the rendered text."""
 
 _SCANNED_WORDS = 5
-"""A scanner looks for at most this number of words of a phrase: few texts have these and not the rest. A rule
-of thumb."""
+"""Limit of words of a phrase that a scanner searches for. Few texts contain these words but not the rest. A
+rule of thumb."""
 
 _ACCENTS = "\u00ad\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u200d\u2060"
 _PUNCTUATION = MappingProxyType({"'": "'’ʼ‘`´", '"': '"“”„«»', "-": "-‐‑–—"})
 _WIDE = 0xFEE0
-"""From a sign of ASCII to the same in full width."""
+"""The code point distance from an ASCII sign to its full-width form."""
 
 _SELECTORS = dict.fromkeys((0xFE0E, 0xFE0F))
 _INVISIBLE = "\u200d\ufe0e\ufe0f"
-"""What may stand behind a sign: the joiner of a sequence, and which of its pictures is meant."""
+"""The characters that may follow a sign: the joiner of a sequence, and the variation selectors."""
 
 _CYRILLIC = range(0x0400, 0x0530)
 _ACCENTED_SCRIPTS = 0x0700
@@ -83,11 +84,11 @@ _FOLDED_BLOCKS = (
 
 @dataclass(frozen=True)
 class TextPattern:
-    """A word or phrase that can be looked for in texts.
+    """A word or phrase to search for in texts.
 
-    `words` are the folded words of the pattern, `pairs` the pairs of characters of scripts without spaces,
-    `begins` single such characters, which begin a term, `pieces` compounds that some term contains. `cased`
-    are its letters as they were written, without accents; None: case does not matter.
+    `words` are the folded words of the pattern. `pairs` are the pairs of characters of scripts without
+    spaces, and `begins` are single such characters, which begin a term. `pieces` are compounds that some term
+    contains. `cased` contains the letters as written, without accents; None means that case is ignored.
     """
 
     source: str
@@ -102,18 +103,20 @@ class TextPattern:
 
     @cached_property
     def regex(self) -> re.Pattern[str]:
-        """Fits any text. Made when it is used: it takes some 10 ms, and most queries only need the words."""
+        """The expression for any text. It is compiled on first use, because that takes some 10 ms, and most
+        queries need only the words."""
         return re.compile(_expression(self.source, _letters))
 
     @cached_property
     def quick(self) -> re.Pattern[str] | None:
-        """Fits lower case without accents, ten times faster; None where there is none."""
+        """The expression for lower-case text without accents, which is ten times faster; None if there is
+        none."""
         has_word = any(match.lastgroup == "word" for match in _PIECE.finditer(self.source))
         return re.compile(_expression(self.source, re.escape)) if self.source.isascii() and has_word else None
 
     @cached_property
     def scanner(self) -> ByteScanner | None:
-        """Finds where it may occur in Markdown in UTF-8; None where there is none."""
+        """The scanner for possible matches in UTF-8 Markdown; None if there is none."""
         return _scanner(self.source, self.cased) if self.source else None
 
     def is_in(self, text: str | SearchedText) -> bool:
@@ -122,7 +125,7 @@ class TextPattern:
     def spans(
         self, text: str | SearchedText, start: int = 0, end: int | None = None
     ) -> Iterator[tuple[int, int]]:
-        """Where it occurs, in order."""
+        """Yields the matches in order."""
         prepared = SearchedText(text) if isinstance(text, str) else text
         end = len(prepared.text) if end is None else end
         if self.cased is None:
@@ -143,9 +146,8 @@ class TextPattern:
 
 
 class SearchedText:
-    """A text that several patterns look through: it is decoded and folded once, when that is needed.
-
-    Given as characters, or as UTF-8.
+    """A text, given as characters or as UTF-8, that is searched for several patterns. It is decoded and
+    folded once, on demand.
     """
 
     def __init__(self, text: str | bytes) -> None:
@@ -156,29 +158,30 @@ class SearchedText:
 
     @cached_property
     def text(self) -> str:
-        """Its characters."""
+        """The text as characters."""
         return self.encoded.decode("utf-8")
 
     @cached_property
     def encoded(self) -> bytes:
-        """The text as regular expressions look at it; each character keeps its bytes."""
+        """The text as UTF-8 for regular expressions. Each character keeps its bytes."""
         return encode(self.text)
 
     @cached_property
     def lowered(self) -> str | None:
-        """The text in lower case, where that is enough to find letters without accents; every position is
-        that of the text. None: a letter of another form may stand for one of ASCII."""
+        """The text in lower case with unchanged positions, or None if it has other forms of ASCII letters, so
+        that lower case is not sufficient to find letters without accents."""
         if not self.text.isascii() and _folding().search(self.text):
             return None
         lowered = self.text.lower()
         return lowered if len(lowered) == len(self.text) else None
 
     def byte_at(self, position: int) -> int:
-        """Where the character at a position begins in `encoded`; the end of the text for its length."""
+        """Returns the byte in `encoded` at which a character begins. The length of the text maps to the
+        end."""
         return position if self.text.isascii() else int(self._bytes_of_chars[position])
 
     def char_at(self, byte: int) -> int:
-        """The position of the character that begins at a byte."""
+        """Returns the position of the character that begins at a byte."""
         return byte if self.text.isascii() else int(self._bytes_of_chars.searchsorted(byte))
 
     @cached_property
@@ -189,7 +192,7 @@ class SearchedText:
 
 @lru_cache(maxsize=512)
 def text_pattern(words: str, *, match_case: bool = False) -> TextPattern:
-    """The pattern of a word or phrase; a text without letter or digit is wanted as it is."""
+    """Returns the pattern of a word or phrase. A text without letters or digits matches as written."""
     source = normalize_letters(words.strip().translate(_SELECTORS))
     found = list(_PIECE.finditer(source))
     written = [match[0] for match in found if match.lastgroup == "word"]
@@ -242,8 +245,8 @@ def _gap_expression(gap: str, *, first: bool, after_run: bool) -> str:
 
 
 def _scanner(source: str, cased: str | None) -> ByteScanner | None:
-    """The expression of a pattern without what RE2 does not have: borders within it, and how far words may
-    stand apart."""
+    """Returns the expression of a pattern without the features that RE2 lacks: inner borders, and limits on
+    the distance between words."""
     found = list(_PIECE.finditer(source))
     letters = _cased_letters(found, cased)
     parts: list[str] = []
@@ -270,8 +273,8 @@ def _scanner(source: str, cased: str | None) -> ByteScanner | None:
 
 
 def _cased_letters(found: list[re.Match[str]], cased: str | None) -> str:
-    """The letters of all words in the case that is wanted; "" where case does not matter, or where some
-    letter cannot be told from its folded form."""
+    """Returns the letters of all words in the required case, or "" if case is ignored, or if some letter
+    cannot be distinguished from its folded form."""
     if cased is None or not cased.isascii():
         return ""
     return cased if cased.lower() == "".join(fold(match[0]) for match in found) else ""
@@ -293,7 +296,8 @@ def _scanned_letter(letters: str) -> str:
 
 
 def _in_case(letters: str, cased: str) -> str:
-    """All spellings of one or two folded ASCII letters that may have the letters `cased` of this case."""
+    """Returns an expression for all spellings of one or two folded ASCII letters that can have the case of
+    `cased`."""
     if len(letters) == 2:
         apart = _in_case(letters[0], cased[0]) + _in_case(letters[1], cased[1])
         return f"(?:{apart}|[{re.escape(_spellings()[letters])}])"
@@ -303,7 +307,7 @@ def _in_case(letters: str, cased: str) -> str:
 
 
 def _greedy(expression: str) -> str:
-    """An expression of `_letters` for RE2, which has no possessive quantifiers."""
+    """Returns an expression of `_letters` for RE2, which has no possessive quantifiers."""
     return expression.replace("*+", "*").replace(r"\u200c", "\u200c")
 
 
@@ -339,7 +343,7 @@ def _word(folded: str, letters: Callable[[str], str]) -> str:
 
 
 def _letters_in(folded: str) -> Iterator[str]:
-    """The letters of a word one by one; two together where some letter is folded to both."""
+    """Returns the letters of a word one by one, or two together if some letter is folded to both."""
     at = 0
     while at < len(folded):
         pair = folded[at : at + 2]
@@ -350,7 +354,7 @@ def _letters_in(folded: str) -> Iterator[str]:
 
 @cache
 def _folding() -> re.Pattern[str]:
-    """Characters outside ASCII that may stand for letters of ASCII."""
+    """Returns an expression for non-ASCII characters that may represent ASCII letters."""
     chars = {char for folded, own in _spellings().items() if folded.isascii() for char in own}
     return re.compile(
         f"[{re.escape(''.join(sorted(char for char in chars if not char.isascii())))}{_ACCENTS}\u200c]"
@@ -359,7 +363,8 @@ def _folding() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def _letters(folded: str) -> str:
-    """All spellings of one folded letter (or of two that some letter stands for, as "ss" for ß)."""
+    """Returns an expression for all spellings of one folded letter, or of two that one letter represents,
+    such as "ss" for ß."""
     if len(folded) == 2:
         return f"(?:{_letters(folded[0])}{_letters(folded[1])}|[{re.escape(_spellings()[folded])}])"
     chars = _spellings().get(folded, "") + folded
@@ -370,7 +375,7 @@ def _letters(folded: str) -> str:
     if ord(folded) in _INDIC and folded.isalpha():
         return f"{one}[{NUKTAS}\u200c\u200d]?"
     if ord(folded) < _ACCENTED_SCRIPTS and folded.isalpha():
-        return rf"{one}[{_ACCENTS}]*+\u200c?"  # which ends a word, too, if that is what the rest needs
+        return rf"{one}[{_ACCENTS}]*+\u200c?"  # possessive except for the joiner, which may also end a word
     return one
 
 

@@ -1,4 +1,4 @@
-"""Looking for a word, a phrase or a regular expression in one text, within a budget."""
+"""Searches one text for a word, a phrase or a regular expression, within a budget."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from vault_indexer.search.query import RegexMatcher, encode
 from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import batches
 
-# A note's text as it is written, and what a reader sees of it.
+# A note's text as written, and as rendered.
 
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 _MARKUP = re.compile(r"[*_~=`\[\]<>\\&%|^#\r\t]|  |[ \t]\n|(?:\A|\n)[ +:-]")
-"""What a part has that is not shown as it is written, or the beginning of a list or rule."""
+"""Matches in a part that is not rendered as written, or that begins a list or rule."""
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|%%.*?%%", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class ShownPart:
-    """What a reader sees of the source from `start` to `end`."""
+    """The rendered text of the source from `start` to `end`."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class ShownPart:
         return SearchedText(self.readable.text)
 
     def shown(self, start: int, end: int) -> Span:
-        """The part of the shown text that is between two places of the source."""
+        """Returns the span of the rendered text between two positions of the source."""
         return (
             self.readable.place(max(start, self.start) - self.start),
             self.readable.place(min(end, self.end) - self.start),
@@ -52,12 +52,12 @@ class ShownPart:
 
 
 class NoteSource(SearchedText):
-    """The text of a note. What a reader sees is made of it part by part, from one blank line to another (code
-    and comments are in one part), when it is asked for: that takes a hundred times as long as a look through
-    its bytes."""
+    """The text of a note. It is rendered on demand and part by part, because rendering takes a hundred times
+    as long as a search of the bytes. Parts are separated by blank lines; code and comments are never
+    divided."""
 
     def __init__(self, encoded: bytes, *, is_code: bool = False) -> None:
-        """`is_code`: of a source file a reader sees everything."""
+        """`is_code` is true for a source file, which is displayed without rendering."""
         super().__init__(encoded)
         self._is_code = is_code
         self._parts: dict[int, ShownPart] = {}
@@ -67,7 +67,7 @@ class NoteSource(SearchedText):
         return NoteText(self.text).text_start
 
     def part_at(self, position: int) -> tuple[ShownPart, bool]:
-        """The part with a character of the text, and whether it was rendered for that."""
+        """Returns the part that contains a character of the text, and whether this call rendered it."""
         number = max(bisect_right(self._borders, position) - 1, 0)
         if number in self._parts:
             return self._parts[number], False
@@ -104,27 +104,27 @@ class NoteSource(SearchedText):
         return borders
 
 
-# The texts of notes, read in batches while the budget of a query lasts.
+# The texts of notes, read in batches until the budget of a query is spent.
 
 
 MayHold = Callable[[int, NoteSource], bool]
-"""Whether a note, given by id and text, may hold something; False is certain."""
+"""Whether a note, given by id and text, may contain a pattern; False is certain."""
 
 _READ_AT_ONCE = 64
 _MANY = 512
-"""A query that reads more notes than these looks through everything: it leaves the cache to others. A rule of
-thumb."""
+"""A query that reads more notes than this scans the whole vault, so it no longer evicts other entries from
+the cache. A rule of thumb."""
 
 _HELD_BYTES = 32_000_000
-"""At most this number of bytes of texts are kept while a batch of notes is checked. A rule of thumb."""
+"""Limit of bytes of texts kept while a batch of notes is checked. A rule of thumb."""
 
 
 class NoteTexts:
-    """Reads the texts of notes, and counts in the budget what it reads.
+    """Reads the texts of notes and counts the characters in the budget.
 
     `TextReader` owns one, for one query over one snapshot in one thread. Between two calls of `forget` a text
-    is read once, unless more than `_HELD_BYTES` are read. No text is read once the budget is spent: the
-    notes that are left out for that reason are in `unread`.
+    is read once, unless more than `_HELD_BYTES` are read. When the budget is spent, no further text is read,
+    and the remaining notes are in `unread`.
     """
 
     def __init__(self, catalog: CatalogReader, deadline: QueryDeadline, budget: ReadingBudget) -> None:
@@ -137,12 +137,12 @@ class NoteTexts:
         self.unread: set[int] = set()
 
     def forget(self) -> None:
-        """Forget the texts of the notes before; `unread` stays."""
+        """Discards the texts of the previous notes, but not `unread`."""
         self._texts = {}
         self._held_bytes = 0
 
     def read(self, notes: Ids, may_hold: MayHold | None = None) -> Iterator[tuple[int, NoteSource]]:
-        """The notes, ascending, each with its text, save those that cannot hold what is looked for."""
+        """Yields the notes, ascending, each with its text, except those that cannot contain the pattern."""
         for several in batches(sorted(notes), _READ_AT_ONCE):
             texts = {} if self._budget.is_spent else self._load(several)
             for note_id in several:
@@ -154,7 +154,7 @@ class NoteTexts:
                     yield note_id, searched
 
     def until_spent(self, read: Sequence[tuple[int, NoteSource]]) -> Iterator[tuple[int, NoteSource]]:
-        """Those of the notes, which have been read, that come before the budget is spent."""
+        """Yields the notes until the budget is spent, and adds the others to `unread`."""
         for note_id, searched in read:
             self._deadline.check()
             if self._budget.is_spent:
@@ -184,12 +184,12 @@ class NoteTexts:
 
 _VISIBLE = re.compile(r"\S")
 _STRIDE = 100
-"""Matches of a regular expression in one line that begin less than so many bytes apart are one place: a place
-only says which chunk to show. A rule of thumb."""
+"""Matches of a regular expression in one line that begin fewer bytes apart than this are one place, because
+places only determine which chunks to show. A rule of thumb."""
 
 
 class PatternSearch:
-    """Looks for patterns in texts, and counts in the budget the characters it looks through.
+    """Searches texts for patterns and counts the searched characters in the budget.
 
     `TextReader` owns one, for one query in one thread.
     """
@@ -202,7 +202,8 @@ class PatternSearch:
         self._occurs = {}
 
     def occurrence(self, pattern: Pattern) -> MayHold:
-        """Whether a note's text may have the pattern; looked for once in each of them, until `forget`."""
+        """Returns a test whether a note's text may contain the pattern. Each text is searched once until
+        `forget`."""
         known = self._occurs.setdefault(pattern, {})
 
         def may_occur(note_id: int, searched: SearchedText) -> bool:
@@ -213,8 +214,8 @@ class PatternSearch:
         return may_occur
 
     def may_hold(self, pattern: Pattern, searched: SearchedText) -> bool:
-        """What RE2 says of the UTF-8 of a text: whether it has a match of an expression, or may have a word
-        or phrase."""
+        """Whether, according to RE2 on the UTF-8, a text matches an expression or may contain a word or
+        phrase."""
         if isinstance(pattern, RegexMatcher):
             return self.find(pattern, searched.encoded) is not None
         if pattern.scanner is None:
@@ -225,13 +226,13 @@ class PatternSearch:
         return at is not None
 
     def find(self, matcher: RegexMatcher, data: bytes, offset: int = 0) -> Span | None:
-        """The first match in UTF-8 from a position on, as positions of bytes."""
-        found = matcher.find(data, offset)
-        self._budget.spend(LOOK + matcher.effort * ((found[1] if found else len(data)) - offset))
-        return found
+        """Returns the first match in UTF-8 from `offset`, in bytes."""
+        match = matcher.find(data, offset)
+        self._budget.spend(LOOK + matcher.effort * ((match[1] if match else len(data)) - offset))
+        return match
 
     def places(self, matcher: RegexMatcher, searched: SearchedText, start: int) -> Iterator[Span]:
-        """Where an expression matches from a character of the text on, each place when it is asked for."""
+        """Yields, lazily, the places where an expression matches from the character `start`."""
         data = searched.encoded
         at = known = len(encode(searched.text[:start]))
         while at <= len(data):
@@ -247,12 +248,12 @@ class PatternSearch:
             at = _next_place(data, first, last)
 
     def is_within(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> bool:
-        """Whether a reader sees a word or phrase in a piece of a note."""
+        """Whether the rendered text of a piece of a note contains a word or phrase."""
         return next(self.spans(pattern, note, start, end), None) is not None
 
     def spans(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> Iterator[Span]:
-        """Where a reader sees a word or phrase in a piece of a note, in order, as places of its source. RE2
-        says which parts of the note to render."""
+        """Yields, in order, the spans of the source where a piece of a note displays a word or phrase. RE2
+        selects the parts of the note to render."""
         while (position := self._next_position(pattern, note, start, end)) is not None:
             part, was_rendered = note.part_at(position)
             if was_rendered:
@@ -263,7 +264,7 @@ class PatternSearch:
             start = max(part.end, position + 1)
 
     def _next_position(self, pattern: TextPattern, note: NoteSource, start: int, end: int) -> int | None:
-        """A place in the first part of the note, from `start` on, in which a pattern may occur."""
+        """Returns a position in the first part of the note, from `start`, that may contain a pattern."""
         if pattern.scanner is None or start >= end:
             return start if start < end else None
         first = note.byte_at(max(start - pattern.scanner.follows_border, 0))
@@ -274,20 +275,21 @@ class PatternSearch:
         return max(visible.start(), start) if visible else None
 
     def matches_within(self, matcher: RegexMatcher, text: str, start: int, end: int) -> bool:
-        """Whether an expression matches in a piece of a text. A piece is a text of its own: its borders are
-        borders of lines and words."""
+        """Whether an expression matches in a piece of a text. The piece is matched as a separate text, so its
+        borders are borders of lines and words."""
         return self.find(matcher, encode(text[start:end].rstrip("\r\n"))) is not None
 
 
 def is_worth_scanning(pattern: TextPattern) -> bool:
-    """Whether to look for a pattern in UTF-8 first. Of a single word the keyword index says nearly always
-    where it is."""
+    """Whether to search the UTF-8 for a pattern first. For a single word this is rarely useful, because the
+    keyword index nearly always determines where it occurs."""
     is_word = len(pattern.words) == 1 and pattern.words[0] == pattern.source and pattern.cased is None
     return bool(pattern.source) and not is_word
 
 
 def _next_place(data: bytes, first: int, last: int) -> int:
-    """Where to look on behind a match: from the next line or `_STRIDE` bytes behind its beginning on."""
+    """Returns the offset at which to continue after a match: the next line, or `_STRIDE` bytes after its
+    start."""
     line_end = data.find(b"\n", last, first + _STRIDE)
     at = max(last, first + 1, line_end if line_end >= 0 else first + _STRIDE)
     while at < len(data) and data[at] & 0xC0 == 0x80:  # within a character

@@ -1,4 +1,4 @@
-"""The query language: from the text of a query to its syntax tree."""
+"""The query language: parses the text of a query into a syntax tree."""
 
 from __future__ import annotations
 

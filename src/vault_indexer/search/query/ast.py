@@ -1,6 +1,7 @@
-"""What a query says, as a small tree.
+"""The syntax tree of a query.
 
-Columns are 1-based and count characters of the query. Nodes that say the same are equal, wherever they stand.
+Columns are 1-based and count characters of the query. They do not take part in comparisons, so equal terms at
+different columns are equal nodes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from enum import StrEnum
 
 
 class Scope(StrEnum):
-    """Where the words inside an operator must stand together; the value is the operator's name."""
+    """The piece of a note in which the words inside an operator must occur together. The value is the name of
+    the operator."""
 
     CONTENT = "content"
     HEADING = "heading"
@@ -29,11 +31,11 @@ class Scope(StrEnum):
 
 
 NAMES = frozenset({Scope.PATH, Scope.FILE, Scope.TAG})
-"""Scopes that look at a note's names, not at its text: they do not rank."""
+"""The scopes that search a note's names instead of its text. They do not rank."""
 
 
 class Direction(StrEnum):
-    """Which end of a link the named note is."""
+    """The end of a link at which the named note is."""
 
     TO = "links-to"
     FROM = "linked-from"
@@ -41,7 +43,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word as written. It ranks; inside an operator it must be there."""
+    """A word as written. It ranks; inside an operator it is required."""
 
     text: str
     column: int = field(compare=False)
@@ -49,9 +51,9 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that stand in this order, without the quotes around them; with `match_case` also in this case.
+    """Words in this order, without the surrounding quotes; with `match_case` also in this case.
 
-    A word behind `match-case:` or `ignore-case:` is one: it does not only rank, it must be there.
+    A word after `match-case:` or `ignore-case:` is a phrase, because it is required and does not only rank.
     """
 
     text: str
@@ -61,7 +63,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Regex:
-    """A regular expression that matches somewhere, without the slashes around it."""
+    """A regular expression that must match anywhere, without the surrounding slashes."""
 
     pattern: str
     column: int = field(compare=False)
@@ -70,7 +72,7 @@ class Regex:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What must not hold."""
+    """A condition that must be false."""
 
     operand: Node
     column: int = field(compare=False)
@@ -78,21 +80,21 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class All:
-    """Everything must hold."""
+    """Conditions that must all be true."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """At least one must hold."""
+    """Conditions of which at least one must be true."""
 
     parts: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """`inside` holds within one piece of the scope; None: there is such a piece at all."""
+    """`inside` is true within one piece of the scope. None requires only that there is such a piece."""
 
     scope: Scope
     inside: Node | None
@@ -101,7 +103,7 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A number or an ISO date, compared with the value of a property; `op` is one of > >= < <=."""
+    """A number or an ISO date to compare with the value of a property. `op` is one of > >= < <=."""
 
     op: str
     value: float | str
@@ -110,14 +112,15 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Null:
-    """The property is there and has no value."""
+    """The property exists and has no value."""
 
     column: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A property of the frontmatter; `test` None: it is there, whatever its value."""
+    """A property of the frontmatter whose value passes `test`. None requires only that the property
+    exists."""
 
     name: str
     test: Node | None
@@ -126,9 +129,9 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What the catalog knows of the note, by an operator with one value: when the file was last modified
-    (`before`, `after`: a moment), its language (`lang`: ISO 639-1). `level`, one of `LEVELS`, is that of a
-    chunk."""
+    """A fact in the catalog, given by an operator with one value: the time when the note's file was last
+    modified (`before` or `after` a moment), the language of the note (`lang`, ISO 639-1), or the level of a
+    chunk (`level`, one of `LEVELS`)."""
 
     operator: str
     value: str
@@ -146,7 +149,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class InVault:
-    """The note is in the vault of this name; `is_here` says whether that is the vault that is searched."""
+    """The note is in the vault of this name. `is_here` is true if that is the searched vault."""
 
     name: str
     column: int = field(compare=False)
@@ -154,18 +157,18 @@ class InVault:
 
 
 LEVELS = ("parent", "child")
-"""The values of `level:`; the place of one is the level of its chunks."""
+"""The values of `level:`. The index of a value is the level of its chunks."""
 
 
 Text = Word | Phrase | Regex
-"""The leaves that are looked for in a text or name."""
+"""The leaves that are searched for in a text or name."""
 
 Node = Text | Not | All | Either | Within | Compare | Null | Property | Fact | Linked | InVault
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A filter of the query, and the query's text that says it."""
+    """A filter of the query, and its source text in the query."""
 
     node: Node
     source: str
@@ -173,10 +176,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`text` ranks ("": the query only filters), `conditions` must all hold.
+    """A parsed query. `text` ranks; it is "" if the query only filters. All `conditions` must be true.
 
-    `open_end`: the query ends in a word that ranks, which may be unfinished while typing. `notices` say
-    what was taken as text although it looks like an operator.
+    `open_end` is true if the query ends in a ranking word, which may be unfinished while typing. `notices`
+    report the parts that were taken as text although they look like an operator.
     """
 
     text: str
@@ -186,7 +189,7 @@ class Query:
 
 
 def outline(node: Node) -> str:
-    """The tree on one line, operators as functions and columns behind an `@`."""
+    """Returns the tree on one line, with operators as functions and columns after an `@`."""
     match node:
         case Word(text, column):
             return f"{text}@{column}"
@@ -225,7 +228,7 @@ def _outline_of_value(node: Node) -> str:
 
 
 def ranking_words(node: Node) -> Iterator[str]:
-    """The texts of a condition that say what is looked for: not those negated, nor names and values."""
+    """Yields the texts of a condition that are searched for, without negated texts, names and values."""
     match node:
         case Word(text, _) | Phrase(text, _):
             yield text
@@ -239,7 +242,7 @@ def ranking_words(node: Node) -> Iterator[str]:
 
 
 def atoms(node: Node) -> Iterator[Node]:
-    """The leaves of a tree of `Not`, `All` and `Either`."""
+    """Yields the leaves of a tree of `Not`, `All` and `Either`."""
     match node:
         case Not(operand, _):
             yield from atoms(operand)
@@ -251,7 +254,7 @@ def atoms(node: Node) -> Iterator[Node]:
 
 
 def leaves(node: Node) -> Iterator[Node]:
-    """All words, phrases, comparisons and values of a tree, those within operators too."""
+    """Yields all words, phrases, comparisons and values of a tree, including those within operators."""
     for atom in atoms(node):
         match atom:
             case Within(_, inside, _) | Property(_, inside, _) if inside is not None:
@@ -261,7 +264,7 @@ def leaves(node: Node) -> Iterator[Node]:
 
 
 def holds(node: Node, leaf_holds: Callable[[Node], bool]) -> bool:
-    """Whether a tree of `Not`, `All` and `Either` holds, by what is said of its leaves."""
+    """Whether a tree of `Not`, `All` and `Either` is true, given the truth of its leaves."""
     match node:
         case Not(operand, _):
             return not holds(operand, leaf_holds)
@@ -274,7 +277,7 @@ def holds(node: Node, leaf_holds: Callable[[Node], bool]) -> bool:
 
 
 def replace_leaves(node: Node, replacement: Callable[[Node], Node]) -> Node:
-    """The same tree of `Not`, `All` and `Either` with other leaves."""
+    """Returns the same tree of `Not`, `All` and `Either` with replaced leaves."""
     match node:
         case Not(operand, column):
             return Not(replace_leaves(operand, replacement), column)
@@ -285,9 +288,8 @@ def replace_leaves(node: Node, replacement: Callable[[Node], Node]) -> Node:
 
 
 def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Node:
-    """A tree of words, phrases and expressions in which case matters or not; each must be there.
-
-    Leaves at the columns `decided` stay as they are."""
+    """Returns the tree with `match_case` set for all words, phrases and expressions, which become required.
+    Leaves at the columns `decided` do not change."""
 
     def decide(leaf: Node) -> Node:
         match leaf:
@@ -304,7 +306,8 @@ def with_case(node: Node, match_case: bool, decided: Container[int] = ()) -> Nod
 
 
 def level_of(node: Node) -> tuple[int, bool] | None:
-    """The level that chunks must have, or with False must not have; None for any other condition."""
+    """Returns the level that chunks must have (True) or must not have (False), or None for any other
+    condition."""
     match node:
         case Fact("level", value, _):
             return LEVELS.index(value), True
@@ -315,7 +318,7 @@ def level_of(node: Node) -> tuple[int, bool] | None:
 
 
 def in_vault(node: Node, vault: str) -> Node:
-    """The tree with `InVault` decided: for a search of the vault of this name."""
+    """Returns the tree with `InVault` resolved for a search of the vault of this name."""
 
     def decide(leaf: Node) -> Node:
         return InVault(leaf.name, leaf.column, leaf.name == vault) if isinstance(leaf, InVault) else leaf
@@ -345,10 +348,11 @@ MOMENTS = (
 
 
 def moment_ns(text: str, now: datetime) -> int:
-    """Nanoseconds since the epoch of a moment's beginning. Raises ValueError if it is none of `MOMENTS`.
+    """Returns the start of a moment in nanoseconds since the epoch. Raises ValueError if it is none of
+    `MOMENTS`.
 
-    A date without an offset is in the time zone of `now`; a month of an age has 30 days, a year 365. A moment
-    before 1677 or after 2262 becomes the first or last one that fits into the 64 bits of SQLite's integers.
+    A date without an offset is in the time zone of `now`. In an age, a month has 30 days and a year 365. A
+    moment before 1677 or after 2262 becomes the first or last one that fits into SQLite's 64-bit integers.
     """
     folded = text.strip().lower()
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -379,7 +383,7 @@ def _ns(moment: datetime) -> int:
 
 
 def is_moment(text: str) -> bool:
-    """Whether `moment_ns` takes it."""
+    """Whether `moment_ns` accepts the text."""
     try:
         moment_ns(text, datetime(2000, 1, 1, tzinfo=UTC))
     except (ValueError, OverflowError):
@@ -388,7 +392,8 @@ def is_moment(text: str) -> bool:
 
 
 def number(value: object) -> float | None:
-    """A finite number, or a text that is one; a truth value is none."""
+    """Returns the value of a finite number, or of a text with one; None for other values, including
+    booleans."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -400,7 +405,8 @@ def number(value: object) -> float | None:
 
 
 def iso_date(value: object) -> str | None:
-    """A date or time in a form whose alphabetic order is that of time ("2026-01", "2026-01-31T09:30:00")."""
+    """Returns a date or time in a form that sorts alphabetically ("2026-01", "2026-01-31T09:30:00"), or
+    None."""
     if not isinstance(value, str):
         return None
     text = value.strip()
@@ -422,5 +428,5 @@ def iso_date(value: object) -> str | None:
 
 
 def is_tag(text: str) -> bool:
-    """Whether it can be a tag, without its `#`."""
+    """Whether the text, without `#`, is a valid tag."""
     return bool(_TAG.fullmatch(text)) and not text.startswith("/")

@@ -1,12 +1,13 @@
-"""From the text of a query to its tree: pure, and lenient where a sentence only looks like an operator.
+"""Parses the text of a query into a tree. It has no side effects, and accepts sentences that only look like
+an operator.
 
-    query   = { term } { "OR" { term } }           (OR binds weaker than what stands side by side)
+    query   = { term } { "OR" { term } }           (OR binds weaker than adjacent terms)
     term    = [ "-" ] ( "(" query ")" | phrase | regex | filter | property | word )
     regex   = "/" expression "/"
-    filter  = name ":" ( "(" query ")" | phrase | regex | word )      without a space behind the colon
+    filter  = name ":" ( "(" query ")" | phrase | regex | word )      without a space after the colon
     property = "[" name [ ":" ( "null" | comparison | query ) ] "]"
 
-Words rank; everything else filters. `docs/query-language.md` is the page for people.
+Words rank, and everything else filters. `docs/query-language.md` is the user documentation.
 """
 
 from __future__ import annotations
@@ -58,11 +59,11 @@ MAX_DEPTH = 32
 MAX_TERMS = 128
 MAX_OPERATORS = 32
 MAX_EXPRESSIONS = 8
-"""Bounds of what one query may filter by, far beyond what a person writes. The same term twice counts once;
+"""The limits of the filters of one query, far beyond what a user writes. A repeated term counts once, and
 words that only rank do not count. Rules of thumb."""
 
 _ALIKE = 0.7
-"""From this ratio of difflib on a name may be a misspelling of an operator."""
+"""The difflib ratio from which a name may be a misspelling of an operator."""
 
 _OPERATOR = re.compile(r"([a-z]+(?:-[a-z]+)?):(?!//)")
 _OR = re.compile(r"OR(?=\s)")
@@ -75,7 +76,7 @@ _COMPARED = re.compile(r"\"[^\"\]]*\"|[^\s\])]+")
 _ESCAPE = re.compile(r"\\([\"\\])")
 _SPACES = re.compile(r"\s*")
 _NAME_SEARCH = re.compile(r"\[\s*(?:/[^\]\n]+/|\([^\]\n]+\))\s*(?:\]|:[^\]\n]*\])(?!\()")
-"""`[/stat.*/]` and `[(a OR b):x]`: Obsidian looks for the names of properties so."""
+"""`[/stat.*/]` and `[(a OR b):x]`, Obsidian's syntax for a search of property names."""
 
 OPERATORS: Mapping[str, str] = MappingProxyType(
     {
@@ -101,15 +102,15 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "ignore-case": "the word in any case, inside match-case:",
     }
 )
-"""The operators of the query language, each with what it finds: parser and completion know those of this
-table and no others. How one is read stands in `_NAMED`, `_CASE` or `_VALUES`."""
+"""The operators of the query language, each with a description of its matches. The parser and the completion
+use only this table. `_NAMED`, `_CASE` or `_VALUES` determine how an operator is parsed."""
 
 _CASE = MappingProxyType({"match-case": True, "ignore-case": False})
 _NAMED = MappingProxyType({scope.value: scope for scope in Scope})
 
 
 def parse_query(text: str) -> Query:
-    """The query's tree. Raises QueryError with the column of the mistake."""
+    """Returns the parsed query. Raises QueryError with the column of the error."""
     parser = _Parser(text)
     parts = [inner for part in parser.sequence("") for inner in _spread(part)]
     conditions: list[Condition] = []
@@ -134,7 +135,7 @@ def parse_query(text: str) -> Query:
 
 
 def _conditions_on_signs(text: str, parts: Iterable[_Part]) -> Iterator[Condition]:
-    """The conditions of a query without words. By a sign nothing ranks, so it must be there: in the note, or
+    """Yields the conditions of a query without words. Signs do not rank, so they are required in the note or
     in its name."""
     for part in parts:
         node = part.node
@@ -145,7 +146,8 @@ def _conditions_on_signs(text: str, parts: Iterable[_Part]) -> Iterator[Conditio
 
 
 def _has_telling_sign(node: Node) -> bool:
-    """Whether there is a sign that few notes have, or two of them: `?` is in most notes."""
+    """Whether there is a rare sign, or two signs in a row. A single ASCII sign such as `?` is in most
+    notes."""
     return any(len(sign) > 1 or not sign.isascii() for sign in ranking_words(node))
 
 
@@ -153,26 +155,26 @@ def _in_note_or_name(leaf: Node) -> Node:
     assert isinstance(leaf, Word)
     phrase = Phrase(leaf.text, leaf.column)
     if any(map(is_made_sign, leaf.text)):
-        return phrase  # names are compared by the letters that it is made of
+        return phrase  # names are compared by the letters of which the sign is made
     return Either((phrase, Within(Scope.FILE, phrase, leaf.column)))
 
 
 def _no_operator(name: str) -> str:
-    """That what looks like an operator is none, and which one is probably meant."""
+    """Returns the notice that a name is not an operator, with the operator that is probably meant."""
     near = difflib.get_close_matches(name, OPERATORS, n=1, cutoff=_ALIKE)
     hint = f"; did you mean {near[0]}:?" if near else ""
     return f'"{name}:" is no operator, so it is searched as text{hint}'
 
 
 def _spread(part: _Part) -> list[_Part]:
-    """What stands side by side in parentheses says the same without them."""
+    """Returns the terms of a parenthesized `All`, which means the same without the parentheses."""
     if not isinstance(part.node, All) or _is_plain(part.node):
         return [part]
     return [inner for node in part.node.parts for inner in _spread(_Part(node, part.start, part.end))]
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether it is only words side by side, which rank and do not filter."""
+    """Whether the node consists only of adjacent words, which rank and do not filter."""
     if isinstance(node, All):
         return all(map(_is_plain, node.parts))
     return isinstance(node, Word)
@@ -180,7 +182,7 @@ def _is_plain(node: Node) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A term with its place in the query."""
+    """A term with its span in the query."""
 
     node: Node
     start: int
@@ -194,14 +196,13 @@ class _Parser:
     depth: int = 0
     notices: list[str] = field(default_factory=list)
     open: set[int] = field(default_factory=set)
-    """Parentheses that are known to be never closed."""
+    """The positions of parentheses that are never closed."""
     cased: set[int] = field(default_factory=set)
-    """Columns of the words for which `match-case:` or `ignore-case:` has decided."""
+    """The columns of words whose case is set by an inner `match-case:` or `ignore-case:`."""
 
     def sequence(self, end: str) -> list[_Part]:
-        """Terms up to `end` (")", "]", or "" for the end of the query), which stays unread.
-
-        With an OR among them they come as one part.
+        """Returns the terms up to `end` (")", "]", or "" for the end of the query), which is not consumed.
+        Terms with an OR among them are one part.
         """
         start = self.at
         rows: list[list[_Part]] = [[]]
@@ -227,7 +228,7 @@ class _Parser:
         self.at = found.end() if found else self.at
 
     def _takes_or(self, end: str) -> bool:
-        """Reads an OR that has something on both sides; another one is a word."""
+        """Consumes an OR with terms on both sides. Any other OR is a word."""
         found = _OR.match(self.text, self.at)
         if not found:
             return False
@@ -253,7 +254,7 @@ class _Parser:
         return self._operand(end, strict=False)
 
     def _operand(self, end: str, *, strict: bool) -> Node | None:
-        """A term without its sign; None for one that says nothing, as `""` or `()`."""
+        """Returns a term without its sign, or None for an empty term such as `""` or `()`."""
         match self.text[self.at]:
             case "(":
                 return self._group(end, strict=strict)
@@ -273,7 +274,7 @@ class _Parser:
         return self._word(end)
 
     def _operator(self, name: str, argument: int, end: str, *, strict: bool) -> Node | None:
-        """An operator by its name; `argument` is where its value begins."""
+        """Returns the node of an operator. `argument` is the position of its value."""
         follows = self.text[argument : argument + 1]
         if not follows or follows == end or follows.isspace():
             return self._bare_operator(name, argument, strict=strict)
@@ -284,7 +285,7 @@ class _Parser:
         return self._value(name, argument, end)
 
     def _bare_operator(self, name: str, argument: int, *, strict: bool) -> Node:
-        """An operator without a value is a mistake; a question may have such a word before a space."""
+        """Handles an operator without a value. It is an error, unless a space follows, as in a question."""
         ends = not self.text[argument:].strip()
         if strict or ends or not self.text[argument].isspace():
             meant = f' ({name}:"" finds any task)' if name in _TASKS else ""
@@ -357,7 +358,8 @@ class _Parser:
         return cased
 
     def _word(self, end: str) -> Word:
-        """Up to white space, or to the end of what it stands in; parentheses of its own may be in it."""
+        """Returns the word up to white space or to the enclosing bracket. It may contain its own
+        parentheses."""
         start, inner = self.at, 0
         while self.at < len(self.text) and not self.text[self.at].isspace():
             char = self.text[self.at]
@@ -459,7 +461,8 @@ def _check_size(conditions: Iterable[Condition]) -> None:
 
 
 def _check_levels(conditions: Iterable[Condition]) -> None:
-    """`level:` is about chunks and other conditions are about notes: it cannot be one of alternatives."""
+    """Checks that `level:` is not an alternative, because it applies to chunks and other conditions to
+    notes."""
     for condition in conditions:
         for atom in () if level_of(condition.node) else atoms(condition.node):
             if level_of(atom):

@@ -1,6 +1,6 @@
-"""Regular expressions of a query: JavaScript's syntax, as in Obsidian, on RE2, which needs linear time.
+"""Regular expressions of a query, in JavaScript's syntax as in Obsidian, run by RE2 in linear time.
 
-`patterns.translation` says what is translated and what is refused; a refusal is an error with its column.
+`patterns.expression` defines the supported syntax. An unsupported construct is an error with its column.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from vault_indexer.patterns import JAVASCRIPT_LINES, MAX_PROGRAM, PatternError, 
 _FLAGS = re.compile(r"[gimsuyd]{1,4}(?=\s|$)")
 _LINES = "(?m)"
 _EFFORT_SIZE = 200
-"""Instructions of a program per step of `effort`. A rule of thumb."""
+"""The number of program instructions for each step of `effort`. A rule of thumb."""
 
 
 @dataclass(frozen=True, eq=False)
 class RegexMatcher:
-    """A compiled expression. Case does not matter unless `match_case`; `^` and `$` are the borders of lines.
+    """A compiled expression. Case is ignored unless `match_case` is set. `^` and `$` match at the borders of
+    lines.
 
-    `pieces` are lower-case letters and digits that every text holds in which the expression matches.
-    `has_line_start` says that it has `^`, `has_flags` that it may change what `^` and `$` mean. `effort` is
-    how many characters of plain reading one character counts for: RE2 reads most expressions as fast as that,
-    and takes up to 300 ns a character for the largest ones, which nothing but its size tells in advance.
+    `pieces` are lower-case letters and digits that every matching text contains. `has_line_start` is true if
+    the expression has `^`, and `has_flags` if it may change the meaning of `^` and `$`. `effort` is the cost
+    of one character relative to plain reading. RE2 runs most expressions at that speed, but takes up to 300
+    ns for each character with the largest ones. Only the program size predicts this.
     """
 
     pieces: tuple[str, ...]
@@ -36,24 +37,25 @@ class RegexMatcher:
     _engine: Any
 
     def find(self, data: bytes, offset: int = 0) -> tuple[int, int] | None:
-        """The first match in UTF-8 from a position on, as positions of bytes."""
-        found = self._engine.search(data, offset)
-        return found.span() if found else None
+        """Returns the first match in UTF-8 from `offset`, in bytes."""
+        match = self._engine.search(data, offset)
+        return match.span() if match else None
 
     def is_in(self, text: str) -> bool:
         return self.find(encode(text)) is not None
 
 
 def encode(text: str) -> bytes:
-    """UTF-8, with a question mark for what is no character (a lone surrogate)."""
+    """Returns the text as UTF-8, with a question mark for each lone surrogate."""
     return text.encode("utf-8", "replace")
 
 
 def regex_end(text: str, start: int, end: str) -> int | None:
-    """The position of the slash that closes the expression that begins at `start`; None: it is text.
+    """Returns the position of the slash that closes the expression at `start`, or None if it is text.
 
-    As in JavaScript, the first slash that is neither escaped nor in a class closes it. White space, the end
-    of the query, or `end` must follow. An expression is not empty and does not begin with white space.
+    As in JavaScript, the first slash that is neither escaped nor in a class closes the expression. White
+    space, the end of the query, or `end` must follow. An expression is not empty and does not begin with
+    white space.
     """
     at, in_class = start + 1, False
     if text[at : at + 1].isspace():
@@ -73,7 +75,8 @@ def regex_end(text: str, start: int, end: str) -> int | None:
 
 
 def looks_unfinished(text: str, start: int) -> str | None:
-    """A notice on a word that begins with a slash and is text, where it looks like an expression."""
+    """Returns a notice for a word that begins with a slash and looks like an expression, but is taken as
+    text."""
     body = re.match(r"/((?:\\.|[^/\\])+)(/?)", text[start:])
     if not body:
         return None
@@ -89,9 +92,9 @@ def looks_unfinished(text: str, start: int) -> str | None:
 
 @lru_cache(maxsize=64)
 def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) -> RegexMatcher:
-    """The expression between the slashes; `column` is that of the first slash in the query.
+    """Compiles the expression between the slashes. `column` is that of the first slash in the query.
 
-    Raises QueryError for one that is wrong or too large, or uses what RE2 does not have.
+    Raises QueryError for an expression that is invalid, too large, or not supported by RE2.
     """
     import re2  # 7 ms, and few queries have an expression
 
@@ -114,27 +117,27 @@ def compile_regex(pattern: str, column: int = 1, *, match_case: bool = False) ->
 
 
 def _message(error: Exception) -> str:
-    said = error.args[0] if error.args else "it cannot be read"
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    reason = error.args[0] if error.args else "it cannot be read"
+    text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
     return text.replace(_LINES, "")
 
 
-# Where a word or phrase may stand, by RE2 over the UTF-8 of a text.
+# Finds the places where a word or phrase may occur, by RE2 over the UTF-8 of a text.
 #
-# RE2 needs 1 to 2 ns a byte, however often the first words of a phrase stand in the text and whatever
-# accents they have; the exact expression of a phrase needs 2 to 40 ns a character. So RE2 says which
-# texts to look at, and where. It finds every place that the exact expression fits, and a few more.
+# RE2 needs 1 to 2 ns for each byte, regardless of the accents and the frequency of a phrase's first words in
+# the text. The exact expression of a phrase needs 2 to 40 ns for each character. So RE2 selects the texts and
+# places to check. It finds every place where the exact expression matches, and a few more.
 
 
 _NO_LETTER = "[^0-9A-Za-z]"
-"""What may stand beside a word and between words, and letters beyond ASCII, which the exact expression rules
-out."""
+"""The characters that may surround and separate words. They include non-ASCII letters, which the exact
+expression excludes."""
 
 
 class ByteScanner:
-    """An expression that fits wherever a pattern occurs.
+    """An expression that matches wherever a pattern occurs.
 
-    `follows_border`: it begins with what stands before a word, or at the beginning of the text.
+    `follows_border` is true if it begins with the character before a word, or at the beginning of the text.
     """
 
     def __init__(self, engine: Any, *, follows_border: bool) -> None:
@@ -142,15 +145,15 @@ class ByteScanner:
         self.follows_border = follows_border
 
     def next_start(self, data: bytes, start: int, end: int) -> int | None:
-        """The position of the first byte, from `start` on, at which this expression fits before `end`. None:
-        the pattern does not occur there."""
-        found = self._engine.search(data, start, end)
-        return found.start() if found else None
+        """Returns the first byte position from `start` at which this expression matches before `end`, or None
+        if the pattern does not occur there."""
+        match = self._engine.search(data, start, end)
+        return match.start() if match else None
 
 
 def byte_scanner(body: str, *, starts_word: bool, ends_word: bool) -> ByteScanner | None:
-    """A scanner for an expression of RE2, with the borders of words that it has at its ends; None where RE2
-    cannot have it (it is too large, or has characters that no text has)."""
+    """Returns a scanner for an RE2 expression, with word borders at its ends as specified, or None if RE2
+    rejects it because it is too large or has characters that no text contains."""
     import re2  # 7 ms, and few queries have to read texts
 
     options = re2.Options()
