@@ -361,7 +361,7 @@ class Assembly:
 
 
 def _at_lowest(settings: Settings) -> Settings:
-    """The same at the lowest priority."""
+    """Return the settings with the lowest process priority."""
     return settings.model_copy(update={"index": settings.index.model_copy(update={"nice": LOWEST_PRIORITY})})
 
 

@@ -284,7 +284,7 @@ class StallWatch:
         self._since = clock()
 
     def observe(self, pending: int) -> None:
-        """Record the number of pending changes. Pass 0 while indexing is paused: no change has to progress."""
+        """Record the number of pending changes. Pass 0 after a pause, in which no change had to progress."""
         if not pending or pending < self._last:
             self._since = self._clock()
         self._last = pending
