@@ -211,7 +211,7 @@ def write_index_pointer(vault: Path, index_dir: Path) -> None:
 
 
 def read_index_pointer(vault: Path) -> Path | None:
-    """Return the index folder that the last daemon of this vault recorded. The daemon may have ended since."""
+    """Return the index folder that the last daemon of this vault recorded. It may have ended since."""
     try:
         named = Path(os.fsdecode(read_own(_index_pointer(vault))))
         return named if named.is_absolute() else None

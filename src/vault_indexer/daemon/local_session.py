@@ -192,7 +192,8 @@ class LocalSession(_SessionWithoutLoop):
             found = (*self._rebuilt, *vault_sync.verify(repair=repair))
             self._rebuilt = ()
             if repair and vault_sync.degraded:
-                time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # only a second scan confirms losses
+                # Only a second scan, some seconds after the first, can confirm losses.
+                time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
                 self._switch(lambda _progress: None, recompute_weights=False)

@@ -423,8 +423,7 @@ class IndexLoop:
         return found
 
     def _sync_few(self) -> None:
-        """Index a few saved notes between the parts of a large batch, so that they do not wait for all of it.
-        """
+        """Index a few saved notes between the parts of a large batch, which may take minutes."""
         few = self._watcher.pop_batch()
         if few and not self._stopping:
             self._sync(few)
