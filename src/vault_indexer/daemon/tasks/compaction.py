@@ -106,8 +106,8 @@ class _Loading(threading.Thread):
 
 _REST_S = 3.0
 _RESTLESS_S = 60.0
-"""After this long without a pause between edits, a merge is no longer postponed. Otherwise a commit would have
-to merge in the end, and its edit would wait for the merge."""
+"""After this long without a pause between edits, a merge is no longer postponed. Otherwise a commit would
+have to merge in the end, and its edit would wait for the merge."""
 
 
 class MergeTask(UpkeepTask[MergeJob, None]):

@@ -14,7 +14,6 @@ from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.pool import Slots
 from vault_indexer.store import SnapshotHolder
 
-
 log = logging.getLogger("vault_indexer.daemon")
 
 

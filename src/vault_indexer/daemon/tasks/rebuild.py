@@ -34,8 +34,8 @@ Report = Callable[[Progress], None]
 Built = tuple[Generation, RebuildReport]
 
 _TRIES = 3
-"""The number of attempts for a build that ends without a result, for example one that the system kills for its
-memory."""
+"""The number of attempts for a build that ends without a result, for example because the system killed it for
+its memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from vault_indexer.system import free_memory, is_on_battery
 log = logging.getLogger("vault_indexer.daemon")
 
 _PORTION_S = 2.0
-"""The target duration of a portion. A crash loses at most this much work, and a note that is retried waits for
-at most this long."""
+"""The target duration of a portion. A crash loses at most this much work, and a note that is retried waits
+for at most this long."""
 
 _FIRST_TEXTS = 32
 _MOST_TEXTS = 1024
