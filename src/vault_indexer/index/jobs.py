@@ -270,8 +270,8 @@ class NoteWorker:
         """Bring the keyword index up to date with its catalog. Returns the seq, and the index, which stays
         open.
 
-        The process that opened the generation has checked its files in full. A worker that starts later, while
-        a user waits for an edit, does not read 600 MB of a large vault again.
+        The process that opened the generation has checked its files in full. A worker that starts later,
+        while a user waits for an edit, does not read 600 MB of a large vault again.
         """
         if self._keywords is None or self._keywords[0] != generation:
             self._keywords = (generation, KeywordIndex.open(generation.keywords, check=False))
@@ -343,7 +343,7 @@ def catch_up_keywords(generation: Generation) -> int:
 
 
 def catch_up(index: KeywordIndex, generation: Generation) -> int:
-    """Add the missing chunks of the catalog to the keyword index, and remove the deleted ones. Returns the seq.
+    """Bring the chunks of the keyword index in line with the catalog. Returns the seq.
 
     Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
     Raises IndexUnusableError if the keyword index is damaged.

@@ -25,8 +25,8 @@ _BATCH_TEXTS = 256
 KEPT = "kept as it was: it could not be read when the index was rebuilt"
 AT_ONCE = 64
 """With a slow model, an edit waits for at most this number of vectors: enough for a note that is being
-written, not for a checkout. At the 100 texts/s of a small model on one core, that is the time that a debounced
-save may take."""
+written, not for a checkout. At the 100 texts/s of a small model on one core, that is the time that a
+debounced save may take."""
 
 
 @dataclass(slots=True)
