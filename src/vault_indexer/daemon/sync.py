@@ -208,9 +208,8 @@ class VaultSync:
             if "" in scope:
                 self.unread = None
             self.purge_if_needed()
-            if (
-                applied.strategies
-            ):  # the manifest lists more strategies: it may no longer fit the configuration
+            # The manifest now lists more strategies, so it may no longer fit the configuration.
+            if applied.strategies:
                 self.current = self.assembly.reconfigure(self.current)
         if not (self.dirty.left or self.dirty.failed):  # all notes that a scan could not read have been read
             self.unread = None

@@ -188,7 +188,7 @@ class _Builder:
         fsync_file(self._generation.catalog)
 
     def write_keywords(self) -> None:
-        """Join the workers' segments. Notes in the segments of a worker that died are added from the catalog."""
+        """Join the workers' segments. Notes whose worker died are added from the catalog."""
         self._tell("keywords")
         segments: list[Segment] = []
         for _, result in self._pool.each(FinishJob()):

@@ -35,7 +35,7 @@ from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import fsync_dir, replace_file, temporary_prefix, trim_heap
 
-# Jobs that a separate process runs while edits continue: a new base of the vectors, merges of keyword segments.
+# Jobs that a separate process runs while edits continue: writing a vector base, merging keyword segments.
 #
 # For a new base it reads one state of the catalog and writes `vectors.faiss.next`. The owner of the
 # generation then loads that file, applies the changes since, and renames it to `vectors.faiss`. The
@@ -363,18 +363,18 @@ class DerivedIndices:
         return CompactionJob(self._generation, self._model, self._dimension)
 
     def load_next_base(self) -> VectorSnapshot:
-        """The base that such a process has written, as ready to be searched as the one in use: seconds of
-        work. Any thread. Raises IndexUnusableError if the file is not what was written."""
+        """Load the base that the process has written, and prepare it for searches like the current one. Takes
+        seconds. Any thread. Raises IndexUnusableError if the file is damaged."""
         made = vectors.load_snapshot(self._generation.next_vectors)
         if self._vectors.snapshot.look.coarse is not None:
             made.look.make()
         return made
 
     def adopt_base(self, made: VectorSnapshot) -> bool:
-        """Search this base from now on, with what has changed since it was begun. False, with nothing
-        changed, if the base that it was to replace is no longer in use (what was purged since may be in it),
-        or if the log does not tell what has changed.
-        Raises IndexUnusableError or OSError; then either file holds a whole base of this catalog."""
+        """Switch searches to this base, with the changes since its start. Returns False without a change if
+        the base that it was to replace is no longer in use (it may contain data that was purged since), or if
+        the log does not reach back far enough. Raises IndexUnusableError or OSError; each of the two files
+        then still contains a complete base of this catalog."""
         self.follow()
         with self._read() as catalog:
             changes = catalog.changes(made.seq)
@@ -390,8 +390,8 @@ class DerivedIndices:
         return True
 
     def compact_vectors(self) -> None:
-        """Write all vectors as a new base here and now, and shorten the catalog's list of changes. A base
-        that is being made in the background is dropped."""
+        """Write all vectors as a new base now, and shorten the catalog's list of changes. A base that is
+        being written in the background is discarded."""
         self._compacted = None
         discard_next_base(self._generation)
         with self._read() as catalog:
@@ -400,13 +400,13 @@ class DerivedIndices:
         trim_heap()
 
     def close(self) -> None:
-        """Write a new vector base if many changes came since the last, and close the snapshot."""
+        """Write a new vector base if there were many changes since the last, and close the snapshot."""
         if self.worth_compacting:
             self.compact_vectors()
         self.holder.publish(None)
 
     def _trim_log(self, base_seq: int) -> None:
-        """Forget of the log what the files of vectors and words hold."""
+        """Remove the entries of the log that both the vector base and the keyword index contain."""
         self._catalog.trim_changes(min(base_seq, self.keywords.index.applied_seq))
 
     def _read(self) -> CatalogReader:

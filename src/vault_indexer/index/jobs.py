@@ -259,7 +259,7 @@ class NoteWorker:
         _warm_keywords()
 
     def _ready(self) -> Preparer:
-        """Return the preparer. The first call loads its data, so that the first note's budget is not charged."""
+        """Return the preparer. The first call loads its data, which is not charged to the first note."""
         if self._preparer is None:
             self._preparer = self._make()
             with suppress(VaultIndexerError):  # the same error recurs for each note and is reported there
@@ -307,7 +307,7 @@ class NoteWorker:
         return [*skipped, *preparer.embed(parsed, job.at_once)]
 
     def embed(self, job: EmbedJob) -> Embedded:
-        """Embed the texts of stored chunks. The catalog alone is enough, because it stores the text of each."""
+        """Embed the texts of stored chunks. They are read from the catalog, without the files of the vault."""
         with CatalogReader(job.generation.catalog) as catalog:
             texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
         started = time.perf_counter()

@@ -16,8 +16,8 @@ from vault_indexer.system import ProcessLimits, Usage, memory_limit, usable_core
 
 _ON_LINUX = sys.platform.startswith("linux")
 _LOOK_S = 0.25 if _ON_LINUX else 2.0
-"""The interval between two measurements. `ps` takes some milliseconds of processor time, and reading a file of
-`/proc` takes some microseconds."""
+"""The interval between two measurements. `ps` takes some milliseconds of processor time, and reading a file
+of `/proc` takes some microseconds."""
 
 _AWAY_S = 10.0
 """If no measurement was made for this long, the parent itself was stopped or indexing was paused. The time
