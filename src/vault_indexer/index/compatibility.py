@@ -188,8 +188,8 @@ def weights_for_build(
 ) -> bytes:
     """Return the token weights of the next generation.
 
-    They are taken from the active generation, so that its vectors stay valid. `fit` computes new ones if there
-    are none, if the catalog is damaged, or if `recompute_weights` is true and the size of the vault has
+    They are taken from the active generation, so that its vectors stay valid. `fit` computes new ones if
+    there are none, if the catalog is damaged, or if `recompute_weights` is true and the size of the vault has
     changed much.
     """
     current = index_dir.current()

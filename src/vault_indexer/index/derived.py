@@ -235,7 +235,8 @@ class PendingEmbeddings:
         return tuple(keys[0] for keys in islice(self._keys.values(), texts))
 
     def put_last(self, keys: Iterable[int]) -> None:
-        """Move chunks whose texts could not be embedded to the end, so that the others do not wait for them."""
+        """Move chunks whose texts could not be embedded to the end, so that the others do not wait for
+        them."""
         for key in keys:
             if key in self._digests:
                 self._keys.move_to_end(self._digests[key])

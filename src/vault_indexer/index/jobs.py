@@ -307,7 +307,8 @@ class NoteWorker:
         return [*skipped, *preparer.embed(parsed, job.at_once)]
 
     def embed(self, job: EmbedJob) -> Embedded:
-        """Embed the texts of stored chunks. They are read from the catalog, without the files of the vault."""
+        """Embed the texts of stored chunks. They are read from the catalog, without the files of the
+        vault."""
         with CatalogReader(job.generation.catalog) as catalog:
             texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
         started = time.perf_counter()

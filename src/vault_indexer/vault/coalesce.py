@@ -24,8 +24,8 @@ class Batch:
     """The paths to scan next. They are only hints: `scan(within=batch.scope)` determines the actual changes.
 
     `control` contains the rule and configuration files (see CONTROL_FILES) that may have changed. With
-    `scan_all` it contains all of them, because a missed change may have been an edit of the rules. `first` are
-    the files saved last if the batch is large, so that a user who has just saved one does not wait.
+    `scan_all` it contains all of them, because a missed change may have been an edit of the rules. `first`
+    are the files saved last if the batch is large, so that a user who has just saved one does not wait.
     """
 
     dirty: frozenset[str] = frozenset()

@@ -35,7 +35,7 @@ class VaultObservation:
 
 @dataclass(frozen=True, slots=True)
 class DeletionDecision:
-    """`ok`: the deletions may be carried out. Otherwise nothing is deleted, and `reason` is shown to the user."""
+    """`ok`: the deletions may be carried out. Otherwise nothing is deleted, and the user sees `reason`."""
 
     ok: bool
     reason: str = ""
@@ -48,9 +48,9 @@ def assess_deletions(
 
     `home` is the root with which the index was last synchronized (None: never). `earlier` is the last
     implausible observation (None: none since). A missing root is never plausible. Three cases need
-    confirmation: the vault is suddenly empty, has lost over 90% of 20 or more files at once, or has lost files
-    and is a different folder. An `earlier` observation confirms them if it is at least CONFIRM_AFTER_S old and
-    saw the same folder and at least the same number of losses.
+    confirmation: the vault is suddenly empty, has lost over 90% of 20 or more files at once, or has lost
+    files and is a different folder. An `earlier` observation confirms them if it is at least CONFIRM_AFTER_S
+    old and saw the same folder and at least the same number of losses.
     """
     if observation.root is None:
         return DeletionDecision(ok=False, reason=observation.error or "the vault cannot be read")

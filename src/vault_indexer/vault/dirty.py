@@ -116,9 +116,9 @@ Change = tuple[int, str]
 
 @dataclass(slots=True)
 class _RetryWait:
-    """The wait of a note. `seconds` is the wait that ends at `until`; the next is twice as long. `change`: the
-    time and digest of the version that was set aside. `tried`: the note was read again since. `at_fault`: it
-    stayed set aside although another note was indexed."""
+    """The wait of a note. `seconds` is the wait that ends at `until`; the next is twice as long. `change`:
+    the time and digest of the version that was set aside. `tried`: the note was read again since. `at_fault`:
+    it stayed set aside although another note was indexed."""
 
     change: Change
     until: float
@@ -191,7 +191,8 @@ class Reading:
         self.unreadable = False
         """Whether the vault could not be read."""
         self.failed_meanwhile: set[str] = set()
-        """Paths that a nested reading could not index. This reading may have seen an older version of them."""
+        """Paths that a nested reading could not index. This reading may have seen an older version of
+        them."""
 
     def found(self, work: Iterable[str], notes: int) -> None:
         """Record the paths that differ from the index. `notes` is the number of notes to read."""
@@ -326,8 +327,8 @@ class DirtySet:
 
     @contextmanager
     def reading(self, scope: frozenset[str]) -> Iterator[Reading]:
-        """A block in which this part of the vault is compared with the index and indexed. If it raises or sets
-        `unreadable`, the paths with work have failed, or all paths if the work is not known."""
+        """A block in which this part of the vault is compared with the index and indexed. If it raises or
+        sets `unreadable`, the paths with work have failed, or all paths if the work is not known."""
         one, began = Reading(scope), self._clock()
         with self.news:
             self._taken -= scope

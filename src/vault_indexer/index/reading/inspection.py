@@ -61,7 +61,7 @@ class Inspector:
         return [file.path for file in self._scan.files if file.decision is Decision.INDEX]
 
     def inspect(self, paths: Iterable[str]) -> Iterator[Inspection | SkippedFile]:
-        """Yield each note, given by path or name. A file that cannot be indexed is yielded with the reason."""
+        """Yield each note, given by path or name, or the reason why the file cannot be indexed."""
         for named in paths:
             path = self._path_of(named)
             try:
