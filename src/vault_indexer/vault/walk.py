@@ -295,7 +295,7 @@ class _Walker:
         self._walk_pending()
 
     def _is_reached_plainly(self, folder: str) -> bool:
-        """Return whether every part of the path is a folder and no symbolic link, as in a walk from the root."""
+        """Return whether every part is a folder and not a symbolic link, as in a walk from the root."""
         place = str(self._vault)
         for part in folder.split("/") if folder else ():
             place = f"{place}/{part}"

@@ -142,7 +142,8 @@ class VaultWatcher:
         self._offset = 0.0
 
     def report_unreadable(self, folders: frozenset[str]) -> None:
-        """Report the folders that the last scan could not read. Called by the thread that calls `next_batch`."""
+        """Record the folders that the last scan could not read. Only the thread of `next_batch` calls
+        this."""
         self._unreadable = folders
         self._closed |= folders
 
