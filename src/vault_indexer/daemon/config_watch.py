@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 _LOOK_EVERY_S = 0.5
-"""The interval of the checks. Each check is one system call per file."""
+"""The interval of the checks, the same as that of the checks of a vault's own state. Each check is one system
+call per file."""
 
 _MOST_LOOKS = 4
 """After this number of checks, a file is read even though it is still changing."""

@@ -118,7 +118,7 @@ class _Owner:
         self._connection = connection
 
     def report(self, progress: Progress) -> None:
-        """Send the progress, and return unless the daemon has paused the build. Raises EOFError or
+        """Send the progress, and wait while the daemon has paused the build. Raises EOFError or
         BrokenPipeError if the daemon has ended."""
         self._connection.send(progress)
         held = False
@@ -276,8 +276,7 @@ class RebuildTask:
         is_first = self._vault_sync.current is None
         recompute_weights = is_first or any(request.options.refit for request in self._started)
         better = any(request.options.better for request in self._started)
-        # No index answers searches yet, so the first build starts with the newest part of the vault. A build
-        # that was requested is complete, because the requester waits for all of it.
+        # No index answers searches yet, so the first build is limited to the newest part of the vault.
         soon = is_first and not self._started
         try:
             self._builder = BuilderProcess(

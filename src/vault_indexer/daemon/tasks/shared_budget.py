@@ -36,5 +36,5 @@ class SharedBudget:
         return start_pool(worker, size if self._slots is None else 1, self._slots)
 
     def __reduce__(self) -> tuple[type[SharedBudget], tuple[None, Path | None]]:
-        """Pickle only the folder: locks cannot be shared with another process."""
+        """Pickle only the folder of the calls."""
         return SharedBudget, (None, self._llm_calls)
