@@ -1,4 +1,5 @@
-"""For Python: a vault as an object, or several. `from vault_indexer import open_vault, open_all_vaults`."""
+"""The Python API: one or several vaults as objects. `from vault_indexer import open_vault,
+open_all_vaults`."""
 
 from __future__ import annotations
 
@@ -77,8 +78,8 @@ def open_all_vaults(config: str | Path | None = None, *, report: Report | None =
 def open_named(
     named: Sequence[NamedVault], config_file: Path | None, report: Report, opened: ExitStack
 ) -> Vaults:
-    """These vaults with their indices in this process, which `opened` closes. One that cannot be opened says
-    why when it is asked. Raises ConfigError."""
+    """Open the indices of these vaults in this process; `opened` closes them. A vault that cannot be opened
+    raises its error when it is used. Raises ConfigError."""
     settings = load_own(config_file, os.environ).settings
     holders: list[VaultRuntime] = []
     for one in named:
@@ -253,7 +254,7 @@ def _check_limit(limit: int | None) -> int | None:
 
 
 def _ignore_progress(_: Progress) -> None:
-    """Nobody wants to know."""
+    """Discard the progress of a build."""
 
 
 def _dot_keys(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, OptionValue]]:

@@ -1,4 +1,4 @@
-"""The composition root: the only place where configuration, models and strategies meet the ports."""
+"""The composition root: the only module that connects configuration, models and strategies to the ports."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def resolve_target(
         raise UsageError(which_vault(dict(listed)))
     if folder is None:
         raise UsageError('No vault here. Run "indexer init ~/Notes" once, or add --vault DIR.')
-    # The daemon reads its configuration again when a file changes, but stays with its vault.
+    # The daemon reloads its configuration when a file changes, but its vault stays the same.
     reload = partial(load, folder, config_file=config_file, environ=dict(environ), options=chosen)
     try:
         root_identity(folder)
@@ -114,9 +114,9 @@ def _index_dir_of(named: NamedVault, environ: Mapping[str, str]) -> Path:
 
 
 def open_index(target: Target, report: Report, *, build: bool = True) -> VaultService:
-    """The index in this process, for one command: built or rebuilt if need be, in step with the vault.
+    """Open the index in this process for one command: built or rebuilt if necessary, and up to date.
 
-    Where another process writes the index, it is only read.
+    If another process writes the index, it is only read.
     """
     assembly = Assembly.of(target)
     session = LocalSession(assembly)
@@ -131,7 +131,7 @@ def open_index(target: Target, report: Report, *, build: bool = True) -> VaultSe
 
 
 def open_to_rebuild(target: Target) -> VaultService:
-    """The index in this process, for a rebuild: there need not be one yet. Raises LockedError."""
+    """Open the index in this process for a rebuild. It need not exist yet. Raises LockedError."""
     session = LocalSession(Assembly.of(target))
     try:
         session.open_as_is()
@@ -142,18 +142,18 @@ def open_to_rebuild(target: Target) -> VaultService:
 
 
 def open_daemon(target: Target, budget: SharedBudget | None = None) -> VaultService:
-    """The index with the threads that keep it; `budget` is shared with other vaults of the process. Raises
-    LockedError naming the holder."""
+    """Open the index with the threads that update it. `budget` is shared with other vaults of the process.
+    Raises LockedError with the name of the lock's holder."""
     budget = budget or SharedBudget(None)
     assembly = replace(Assembly.of(target), make_pool=budget.make_pool)
     return VaultService(DaemonSession(assembly, budget=budget), assembly.chunker)
 
 
 def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
-    """What splits notes as a build would, with the token weights of the index where there is one.
+    """Return an inspector that splits notes as a build would, with the token weights of an existing index.
 
-    Nothing is written, except answers of a language model beside an index that exists. Raises UsageError
-    for a strategy that does not exist.
+    Nothing is written except answers of a language model, and those only if the index exists. Raises
+    UsageError if the strategy does not exist.
     """
     assembly = Assembly.of(target)
     chunker = make_chunker(

@@ -6,8 +6,8 @@ in pyproject.toml that names its `Extension`:
     [project.entry-points."vault_indexer.extensions"]
     evals = "vault_evals:EXTENSION"
 
-Every command loads the module of that object, so it imports nothing but this module. What it offers is named
-as "module:name" and imported at first use. A package whose folder is deleted offers nothing and is no error.
+Every command loads the module of that object, so it imports only this module. Its parts are named as
+"module:name" and imported at first use. A package whose folder was deleted adds nothing and is not an error.
 After a change of the entry points, install the checkout again (`make venv`).
 """
 
@@ -35,7 +35,7 @@ class ExtensionCommand(NamedTuple):
 
 
 class Extension(NamedTuple):
-    """What an optional package offers. Each text is "module:name"; "" is nothing.
+    """The parts that an optional package adds. Each string is "module:name"; "" means none.
 
     commands: shown and loaded by `cli.app`.
     tables: tables of the configuration, each an `ExtensionTable` of `config.fields` by its name;
@@ -58,7 +58,8 @@ class Extension(NamedTuple):
 
 
 class OptionalPackage(NamedTuple):
-    """What the core knows of a package that may be absent: commands and tables that a user may ask for."""
+    """The data in the core about a package that may be absent: the commands and tables that a user may
+    try."""
 
     commands: tuple[str, ...]
     tables: tuple[str, ...]
@@ -74,12 +75,12 @@ OPTIONAL: Mapping[str, OptionalPackage] = MappingProxyType(
 
 @functools.cache
 def extensions() -> tuple[Extension, ...]:
-    """Those of the packages that are present, in the order of the metadata."""
+    """Return the extensions of the installed packages, in the order of the metadata."""
     return present(references(_entry_points()))
 
 
 def present(named: Iterable[str]) -> tuple[Extension, ...]:
-    """The extensions whose packages exist, of those that "module:name" names."""
+    """Return the extensions, given as "module:name", whose packages exist."""
     found = []
     for reference in named:
         package = reference.partition(":")[0]
@@ -92,25 +93,25 @@ def present(named: Iterable[str]) -> tuple[Extension, ...]:
 
 
 def load(reference: str) -> Any:
-    """The object that "module:name" names."""
+    """Import and return the object that "module:name" names."""
     module, _, name = reference.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def offered(part: str) -> list[Any]:
-    """What the extensions offer as this part (`tools`, say), each imported."""
+    """Import and return this part (for example `tools`) of all extensions that have it."""
     return [load(reference) for one in extensions() if (reference := getattr(one, part))]
 
 
 def package_of(*, command: str = "", table: str = "") -> str:
-    """The optional package that has this command or table, present or not; "" if none has it."""
+    """Return the optional package, installed or not, that has this command or table; "" if none has it."""
     packages = OPTIONAL.items()
     return next((name for name, its in packages if command in its.commands or table in its.tables), "")
 
 
 def _entry_points() -> str:
-    """The entry points of this distribution. `importlib.metadata` gives the same, but every command would pay
-    for its import, which takes 20 times as long as this."""
+    """Return the entry points of this distribution. `importlib.metadata` returns the same, but every command
+    would pay for its import, which takes 20 times as long."""
     for folder in sys.path:
         with suppress(OSError), os.scandir(folder or ".") as entries:
             for entry in entries:
@@ -120,7 +121,7 @@ def _entry_points() -> str:
 
 
 def references(entry_points: str) -> list[str]:
-    """The values of the group: an INI file, as the packaging standard has it."""
+    """Return the values of the group from an INI file, as the packaging standard defines it."""
     section, found = "", []
     for line in map(str.strip, entry_points.splitlines()):
         if line.startswith("["):

@@ -1,4 +1,4 @@
-"""The use cases. Command line, HTTP, MCP and Python callers all come through here, and only here."""
+"""The use cases. The command line, HTTP, MCP and Python callers all use this module and no other entry."""
 
 from __future__ import annotations
 
@@ -114,12 +114,12 @@ if TYPE_CHECKING:
 
 _MAPS_KEPT = 8
 _GRAPH_HITS = 25
-"""The notes of the best hits of a query, around which its graph is drawn."""
+"""The number of best hits of a query around which its graph is drawn."""
 
 _COMPLETIONS = 50
 
 _FRESH_S = 10.0
-"""The longest wait for changes where a request is to be fresh, for all its vaults together."""
+"""The longest wait for changes in seconds for a fresh request, for all its vaults together."""
 
 
 def _no_chunker(_: str) -> Chunker:
@@ -130,7 +130,7 @@ _AS_USUAL = RebuildOptions()
 
 
 class IndexSession(Protocol):
-    """Keeps the index in step with the vault: a daemon's loop, or this process for one command."""
+    """Keeps the index in sync with the vault, in a daemon's loop or in this process for one command."""
 
     @property
     def vault(self) -> Path: ...
@@ -140,28 +140,28 @@ class IndexSession(Protocol):
 
     @property
     def llm_cache(self) -> Path:
-        """The folder where answers of the language model are kept."""
+        """The folder that stores the answers of the language model."""
         ...
 
     def reader(self) -> IndexReader:
-        """The active index. Raises IndexUnusableError while there is none (it says why)."""
+        """Return the active index. Raises IndexUnusableError with the reason while there is none."""
         ...
 
     def pending(self) -> int:
-        """Changes seen but not yet in the index."""
+        """Return the number of detected changes that are not in the index yet."""
         ...
 
     def missing(self) -> int:
-        """A lower bound of the notes of the vault that were never indexed; 0 only once all were."""
+        """Return a lower bound for the number of notes that were never indexed; 0 only once all were."""
         ...
 
     def notices(self) -> tuple[str, ...]:
-        """Notices for users about the state: degraded, rebuilding, healed."""
+        """Return notices for users about the state: degraded, rebuilding, repaired."""
         ...
 
     @property
     def failure(self) -> VaultIndexerError | None:
-        """Why a daemon that keeps it has to end; None while it can go on."""
+        """The error that forces the daemon to end; None while it can continue."""
         ...
 
     @property
@@ -172,26 +172,27 @@ class IndexSession(Protocol):
         ...
 
     def resume(self) -> None:
-        """Resume indexing. Raises DaemonError where no daemon runs."""
+        """Resume indexing. Raises DaemonError if no daemon runs."""
         ...
 
     def pause_upgrade(self, paused: bool) -> None:
-        """Make no vectors of a better model, or go on. Raises DaemonError where no daemon runs."""
+        """Pause or resume the embedding with a better model. Raises DaemonError if no daemon runs."""
         ...
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """Wait until all changes of the vault up to now are in; False if the deadline passed first."""
+        """Wait until all current changes of the vault are in the index. Returns False if the deadline passes
+        first."""
         ...
 
     def rebuild(self, report: Callable[[Progress], None], options: RebuildOptions) -> RebuildReport:
-        """Build the next generation and activate it. Raises VaultIndexerError; VaultError where the vault has
-        suddenly lost its notes and `options.force` is false."""
+        """Build the next generation and activate it. Raises VaultIndexerError, and VaultError if the vault
+        has suddenly lost its notes and `options.force` is false."""
         ...
 
     def status(self) -> StatusReport: ...
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
-        """Every disagreement between vault, catalog and derived indices; `repair` removes them."""
+        """Return every disagreement between vault, catalog and derived indices; `repair` removes them."""
         ...
 
     def close(self) -> None:
@@ -202,13 +203,13 @@ class IndexSession(Protocol):
 class VaultService:
     """The use cases of one vault's index.
 
-    `bootstrap` makes it around a session: that of a daemon, or that of one command. The caller that opened it
-    closes it. All methods may be called from any thread. A read leases the current snapshot, so its answer is
-    consistent whatever is indexed or rebuilt meanwhile.
+    `bootstrap` creates it for a session of a daemon or of one command. The caller that opened it closes it.
+    Any thread may call its methods. A read leases the current snapshot, so its answer is consistent even if
+    the index is updated or rebuilt meanwhile.
     """
 
     def __init__(self, session: IndexSession, chunker: Callable[[str], Chunker] = _no_chunker) -> None:
-        """`chunker` makes the chunker of a strategy; it is called when a strategy is compared."""
+        """`chunker` creates the chunker of a strategy. It is called when a strategy is compared."""
         self._session = session
         self._answerer: Answerer | None = None
         self._chunker = chunker
@@ -247,8 +248,8 @@ class VaultService:
         fresh_deadline_s: float = _FRESH_S,
         is_cancelled: Callable[[], bool] = lambda: False,
     ) -> Iterator[AskEvent]:
-        """The answer as it arises: first with its passages and without sentences, then each checked sentence,
-        at last the whole answer. Raises as `ask` does."""
+        """Yield the answer in steps: first the passages without sentences, then each checked sentence, and
+        finally the whole answer. Raises as `ask` does."""
         yield from self._asked(is_cancelled).ask_events(request, fresh_deadline_s)
 
     def _asked(self, is_cancelled: Callable[[], bool]) -> AskedVaults:
@@ -256,7 +257,7 @@ class VaultService:
         return AskedVaults({"": lambda: self}, settings, self._current_answerer, is_cancelled)
 
     def _current_answerer(self) -> Answerer:
-        """The one for the settings that hold now: a daemon reads its configuration again when it changes."""
+        """Return the answerer for the current settings: a daemon reloads a changed configuration."""
         settings, answerer = self._session.settings, self._answerer
         if answerer is None or answerer.settings != settings:
             answerer = self._answerer = Answerer(settings, self._session.llm_cache)
@@ -265,10 +266,10 @@ class VaultService:
     def explain(
         self, note: str, request: SearchRequest, *, is_cancelled: Callable[[], bool] = lambda: False
     ) -> Explanation:
-        """Where a note is in the answer to a request, or whether an attachment is in it, and why or why not.
+        """Explain the rank of a note in the answer to a request, or whether an attachment is in it.
 
-        Raises as `search` does, and UnknownNoteError if there is no such note in the index, saying why where
-        the vault has the file.
+        Raises as `search` does, and UnknownNoteError if there is no such note in the index. The error
+        contains the reason if the file exists in the vault.
         """
         check_request(request)
         opened = self._session.reader()
@@ -315,7 +316,7 @@ class VaultService:
         return self.outline(note).text
 
     def sentence(self, note: str, sentence_id: str) -> Passage:
-        """The sentence of an id that a chunk, hit or citation names, as it was indexed.
+        """Return the indexed sentence of an id that a chunk, hit or citation contains.
 
         Raises UnknownNoteError if there is no such note, UsageError if it has no such sentence.
         """
@@ -343,10 +344,10 @@ class VaultService:
         limit: int = 50,
         offset: int = 0,
     ) -> NoteList:
-        """The notes in a folder, with a tag, changed since a time; each of these may be empty.
+        """Return the notes in a folder, with a tag, changed since a time. Each of the filters may be empty.
 
-        Raises UsageError for a folder that holds no note, a tag that none has, a time that is none, and a
-        number out of bounds.
+        Raises UsageError for a folder without notes, a tag that no note has, an invalid time, and a number
+        out of bounds.
         """
         request = NotesRequest(folder, tag, since, order, limit, offset)
         check_bounds(request)
@@ -363,7 +364,7 @@ class VaultService:
             return links_of(snapshot, path_of(snapshot, self._session.vault, note))
 
     def unresolved_links(self) -> tuple[UnresolvedTarget, ...]:
-        """What links of the vault name and no file is, most wanted first."""
+        """Return the link targets without a file, the most frequent first."""
         with self._session.reader().holder.lease() as snapshot:
             return unresolved_links(snapshot)
 
@@ -402,15 +403,15 @@ class VaultService:
             return neighbourhood(snapshot, centres, depth=depth, limit=limit, with_related=related)
 
     def clusters(self, by: ClusterKind, folder: str = "") -> ClusterMap:
-        """The whole vault as clusters of notes; by folder, the folders in `folder`. It is computed once for
-        each state of the index."""
+        """Return the whole vault as clusters of notes; by folder, the folders in `folder`. The result is
+        computed once for each state of the index."""
         with self._session.reader().holder.lease() as snapshot, self._map_lock:
             key = (snapshot.generation, snapshot.seq, by, folder)
             return self._maps.get(key, lambda: cluster_map(snapshot, by, folder))
 
     def view(self, note: str, part: str = "", line: int = 0) -> NoteView:
-        """A note to be read, as it was indexed; with `part`, the text of a heading or of a `^block` alone. Of
-        a very long text, what is around the `line` (1-based) of the file; for 0, its beginning.
+        """Return an indexed note for reading; with `part`, only the text of a heading or of a `^block`. Of a
+        very long text, only the part around `line` (1-based) of the file is returned; for 0, its beginning.
 
         Raises UnknownNoteError if there is no such note or part.
         """
@@ -449,10 +450,10 @@ class VaultService:
             )
 
     def picture(self, path: str) -> Picture:
-        """A picture of the vault, as it is now, that the index knows as an attachment.
+        """Return the current content of a picture that is an attachment in the index.
 
-        A symbolic link is followed only to a file that the index knows, too. Raises UnknownNoteError if there
-        is no such picture, NoteError if it cannot be read, is too large or is no picture.
+        A symbolic link is followed only to a file that is also in the index. Raises UnknownNoteError if there
+        is no such picture, and NoteError if it cannot be read, is too large or is not a picture.
         """
         vault = self._session.vault
         with self._session.reader().holder.lease() as snapshot:
@@ -472,8 +473,8 @@ class VaultService:
         return Picture(known.path, media_type, len(data), data)
 
     def chunks(self, note: str, strategy: str = "") -> NoteChunks:
-        """The chunks of a note: those of the index, or as another strategy would make them of the same text.
-        Those of a canvas, whose cards are not in its text, are made of the file as it is now.
+        """Return the chunks of a note from the index, or those that another strategy creates from the same
+        text. For a canvas the strategy reads the current file, because its indexed text lacks the cards.
 
         Raises UnknownNoteError if there is no such note, UsageError for a strategy that cannot be compared,
         and NoteError for a canvas that cannot be read.
@@ -496,20 +497,20 @@ class VaultService:
         return NoteChunks(row.path, used, OPEN_STRATEGIES, tuple(stored))
 
     def chunk_rows(self, keys: Iterable[int]) -> list[tuple[ChunkRow, str]]:
-        """The chunks that the catalog has under these keys, each with the path of its note; in order."""
+        """Return the chunks with these keys, each with the path of its note, in order of the keys."""
         with self._session.reader().holder.lease() as snapshot:
             rows = snapshot.catalog.chunks(list(keys))
             notes = snapshot.catalog.notes({row.note_id for row in rows.values()})
         return [(rows[key], notes[rows[key].note_id].path) for key in sorted(rows)]
 
     def complete(self, query: str, limit: int = 12) -> Completions:
-        """How a query can go on; `query` is the text before the cursor."""
+        """Return completions of a query; `query` is the text before the cursor."""
         check_query(query, may_be_empty=True)
         with self._session.reader().holder.lease() as snapshot:
             return complete_query(snapshot.catalog, query, min(limit, _COMPLETIONS))
 
     def health(self) -> VaultHealth:
-        """What the index says of the vault: sizes of chunks, what notes lack, how large the index is."""
+        """Return statistics of the vault: chunk sizes, unresolved links, and the size of the index."""
         root = Path(self._session.status().index_dir)
         with self._session.reader().holder.lease() as snapshot:
             return vault_health(snapshot, root, unresolved_links(snapshot))
@@ -519,8 +520,8 @@ class VaultService:
         return self._session.reader()
 
     def ready_vault(self, name: str = "") -> ReadyVault:
-        """The vault for a search, under a name where several are searched. Raises IndexUnusableError while
-        there is no index."""
+        """Return the vault prepared for a search, with a name if several vaults are searched. Raises
+        IndexUnusableError while there is no index."""
         session = self._session
         return ReadyVault(name, session.vault, self.reader(), session.pending, session.missing)
 
@@ -536,11 +537,12 @@ class VaultService:
 
     @property
     def failure(self) -> VaultIndexerError | None:
-        """Why the daemon has to end; None while it can go on."""
+        """The error that forces the daemon to end, or None while it can continue."""
         return self._session.failure
 
     def pause(self, seconds: float | None = None) -> StatusReport:
-        """Pause indexing for a time in seconds, or until `resume`. Searches go on, and changes are kept."""
+        """Pause indexing for a time in seconds, or until `resume`. Searches continue, and changes are
+        collected."""
         if seconds is not None and not 0 < seconds <= MAX_PAUSE_S:
             raise UsageError(f"a pause of {seconds:g} s: allowed is more than 0, and at most {MAX_PAUSE_S}")
         self._session.pause(seconds)
@@ -554,15 +556,15 @@ class VaultService:
     def rebuild(
         self, report: Callable[[Progress], None], options: RebuildOptions = _AS_USUAL
     ) -> RebuildReport:
-        """Build a new index while the active one answers, then activate it. Raises VaultError where the vault
-        has suddenly lost its notes, unless `options.force` is true."""
+        """Build a new index while the active one answers searches, then activate it. Raises VaultError if the
+        vault has suddenly lost its notes, unless `options.force` is true."""
         provider = self.settings.embedding.provider
         if options.better and provider != "auto":
             raise UsageError(f'embedding.provider is "{provider}": only "auto" changes to a better model')
         return self._session.rebuild(report, options)
 
     def pause_upgrade(self, paused: bool) -> UpgradeState:
-        """Stop making vectors of a better model, or go on."""
+        """Pause or resume the embedding with a better model."""
         self._session.pause_upgrade(paused)
         return UpgradeState(self._session.status().upgrade)
 
@@ -571,14 +573,14 @@ class VaultService:
             yield from export_lines(snapshot.catalog)
 
     def verify(self, *, repair: bool = False) -> tuple[Problem, ...]:
-        """Every disagreement between vault, catalog and derived indices."""
+        """Return every disagreement between vault, catalog and derived indices."""
         return self._session.verify(repair=repair)
 
     def close(self) -> None:
         self._session.close()
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """As `IndexSession.wait_fresh`."""
+        """Wait as `IndexSession.wait_fresh` does."""
         return self._session.wait_fresh(deadline_s)
 
     @property
@@ -588,11 +590,11 @@ class VaultService:
 
 @dataclass(frozen=True, slots=True)
 class AskedVaults:
-    """The vaults that one request is for: one without a name, or several by name.
+    """The vaults of one request: one without a name, or several by name.
 
-    `vaults` open them: each raises VaultIndexerError while its vault cannot be asked. Of several, such a
-    vault is left out and a notice says why; notices of one of several begin with its name. `problem` is what
-    is wrong with the configuration of all ("": nothing).
+    `vaults` contains functions that open them; each raises VaultIndexerError while its vault is unavailable.
+    One of several vaults is then left out, and a notice gives the reason. The notices of several vaults begin
+    with the name of the vault. `problem` describes an error in the configuration of all vaults ("": none).
     """
 
     vaults: Mapping[str, Callable[[], VaultService]]
@@ -602,21 +604,22 @@ class AskedVaults:
     problem: str = ""
 
     def search(self, request: SearchRequest, fresh_deadline_s: float = _FRESH_S) -> SearchAnswer:
-        """Ranked hits. Raises as `VaultService.search`, and IndexUnusableError if no vault can be asked."""
+        """Return ranked hits. Raises as `VaultService.search` does, and IndexUnusableError if no vault is
+        available."""
         check_request(request)
         opened = self._open(fresh_deadline_s if request.fresh else None)
         answer = opened.ready.answer(request)
         return replace(answer, notices=(*opened.late, *answer.notices, *opened.notices()))
 
     def ask_events(self, request: AskRequest, fresh_deadline_s: float = _FRESH_S) -> Iterator[AskEvent]:
-        """The answer as it arises. Raises as `VaultService.ask_events`, and as `search`."""
+        """Yield the answer in steps. Raises as `VaultService.ask_events` and `search` do."""
         check_request(SearchRequest(request.question, request.limit))
         opened = self._open(fresh_deadline_s if request.fresh else None)
         events = self.answerer().answer_from(opened.ready, request, self.is_cancelled)
         yield from with_notices(events, opened.late, opened.notices)
 
     def _open(self, fresh_deadline_s: float | None) -> _Opened:
-        """The vaults that can be asked now; with a deadline, after a wait for their changes."""
+        """Open the available vaults. With a deadline, wait for their changes first."""
         until = time.monotonic() + (fresh_deadline_s or 0.0)
         services: dict[str, VaultService] = {}
         ready: list[ReadyVault] = []
@@ -645,8 +648,8 @@ class AskedVaults:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """The vaults of a request that can be asked, with their services by name. `late` says which changes are
-    not in, `wrong` what concerns all vaults."""
+    """The available vaults of a request, with their services by name. `late` are notices about changes that
+    are not indexed yet, and `wrong` are notices that concern all vaults."""
 
     ready: ReadyVaults
     services: Mapping[str, VaultService]
@@ -654,7 +657,7 @@ class _Opened:
     wrong: tuple[str, ...]
 
     def notices(self) -> tuple[str, ...]:
-        """What is wrong with all of them, then what each has to say now, unless it says the same."""
+        """Return the notices that concern all vaults, then those of each vault without duplicates."""
         own = [(name, notice) for name, service in self.services.items() for notice in service.notices()]
         return (*self.wrong, *(_prefixed(name, notice) for name, notice in own if notice not in self.wrong))
 

@@ -19,20 +19,20 @@ from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
 from vault_indexer.system import write_atomically
 
-# Changing a configuration file that a person wrote: all else in it stays as it is.
+# Changes of a hand-written configuration file. The rest of the file stays unchanged.
 
 
 KeyPath = tuple[str, ...]
-"""The names of the tables that a key is in, and its own."""
+"""The names of the tables that contain a key, followed by the name of the key."""
 
 
 def config_text(
     file: Path, part: str, *, follow_links: bool, most_bytes: int = MAX_CONFIG_BYTES
 ) -> str | None:
-    """The text of a configuration file of which `part` is to be changed; None if there is no file.
+    """Return the text of a configuration file whose `part` will be changed; None if there is no file.
 
-    Raises UsageError for what no program should change (too large, not UTF-8, or no regular file where links
-    are not followed), and VaultError where it cannot be read.
+    Raises UsageError for a file that no program should change (too large, not UTF-8, or no regular file if
+    links are not followed), and VaultError if it cannot be read.
     """
     by_hand = f"change {part} by hand"
     try:
@@ -61,7 +61,7 @@ def replace_config(file: Path, text: str) -> None:
 
 
 def parsed_config(text: str, file: Path) -> dict[str, object]:
-    """What a configuration says. Raises UsageError if it is no TOML."""
+    """Parse a configuration. Raises UsageError if it is not TOML."""
     try:
         return tomli.loads(text)
     except (tomli.TOMLDecodeError, RecursionError) as error:
@@ -69,10 +69,10 @@ def parsed_config(text: str, file: Path) -> dict[str, object]:
 
 
 def with_values(text: str, values: Mapping[KeyPath, object], file: Path) -> str:
-    """The text of a configuration with these values; a value of None takes the key out.
+    """Return the text of a configuration with these values. A value of None removes the key.
 
-    Comments, order and line breaks stay. A table that is missing is added at the end. Raises UsageError if
-    the text is no TOML, or if what comes out says anything else than what was asked for.
+    Comments, order and line breaks stay. A missing table is added at the end. Raises UsageError if the text
+    is not TOML, or if the result has other values than requested.
     """
     wanted = parsed_config(text, file)
 
@@ -148,7 +148,7 @@ def _without_empty(document: Mapping[str, object]) -> Mapping[str, object]:
     return {name: value for name, value in document.items() if value != {}}
 
 
-# Choosing the strategy in a configuration file that a person wrote: all else in it stays as it is.
+# Selection of the strategy in a hand-written configuration file. The rest of the file stays unchanged.
 
 
 _KEY = "chunking.strategy"
@@ -158,7 +158,7 @@ _KEY = "chunking.strategy"
 class StrategyInFile:
     """The key `chunking.strategy` of one configuration file, which need not exist.
 
-    `file` is the strongest of the files that count, and `reload` reads them all again. Any thread may use it.
+    `file` has the highest precedence of the files in use, and `reload` reads all of them again. Thread-safe.
     """
 
     file: Path
@@ -166,8 +166,7 @@ class StrategyInFile:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Every strategy that runs neither code of the user's nor a language model: those only a person
-        chooses."""
+        """The strategies that run neither user code nor a language model: only a person chooses those."""
         return OPEN_STRATEGIES
 
     def current(self) -> str:
@@ -175,7 +174,7 @@ class StrategyInFile:
         return self.reload().settings.chunking.strategy
 
     def choose(self, strategy: str) -> None:
-        """Write the strategy. The file stays as it was if the configuration with it cannot be used.
+        """Write the strategy. The file stays unchanged if the resulting configuration is invalid.
 
         Raises UsageError for a strategy that is not a choice, one that an environment variable or option
         decides, and a file that cannot be changed safely; ConfigError for other keys that do not go with
@@ -200,7 +199,7 @@ class StrategyInFile:
             raise
 
     def _read(self) -> str | None:
-        """No link is followed: one in a vault could lead to any file of the user's."""
+        """Read the file without following links: a link in a vault could lead to any file of the user."""
         return config_text(self.file, _KEY, follow_links=False)
 
     def _restore(self, before: str | None) -> None:
@@ -210,7 +209,7 @@ class StrategyInFile:
             replace_config(self.file, before)
 
 
-# Adding a vault to `[vaults]` of the user's configuration, and removing one; all else in it stays.
+# Addition and removal of a vault in `[vaults]` of the user's configuration. The rest stays unchanged.
 
 
 def add_vault(file: Path, vault: NamedVault) -> None:
@@ -241,7 +240,7 @@ def add_vault(file: Path, vault: NamedVault) -> None:
 
 
 def remove_vault(file: Path, name: str) -> None:
-    """Take a vault out of the table. Its notes and its index stay. Raises as `add_vault`."""
+    """Remove a vault from the table. Its notes and its index stay. Raises as `add_vault` does."""
     text = _read(file)
     entries = _entries(text, file)
     if name not in entries:

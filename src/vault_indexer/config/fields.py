@@ -1,4 +1,4 @@
-"""What a field of the settings says about itself beyond its type: unit, bounds in words, who may set it.
+"""Metadata of the fields of the settings: unit, bounds in words, and the sources that may set the field.
 
 These marks are in `Annotated[...]`, next to pydantic's own constraints. `schema` reads the unit and the
 words, `trust` reads who may set a key, and `documents` writes all of it down for people.
@@ -19,7 +19,7 @@ from vault_indexer.patterns import parse_pattern
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a number counts: "characters", "seconds". Every number of the configuration has one."""
+    """The unit of a number, such as "characters" or "seconds". Every number of the configuration has one."""
 
     name: str
 
@@ -74,7 +74,7 @@ PUBLIC = Public()
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """Marks a key that a running daemon does not follow: it says that it has to be restarted."""
+    """Marks a key that takes effect only after a restart of the daemon, which then asks for one."""
 
 
 RESTART = Restart()
@@ -110,7 +110,7 @@ class ExtensionTable(Table):
         return tables
 
     def check(self, settings: Any) -> None:
-        """Raises DisagreementError, with dotted keys, where other values of the `Settings` do not fit."""
+        """Raises DisagreementError with dotted keys if other values of the `Settings` do not fit."""
 
 
 class DisagreementError(ValueError):
@@ -126,7 +126,7 @@ class DisagreementError(ValueError):
 
 
 def _folder(value: object) -> object:
-    """A text as a path; TOML has no null, so an empty one stands for "not set"."""
+    """Convert a string to a path. TOML has no null, so an empty string means "not set"."""
     return (Path(value) if value else None) if isinstance(value, str) else value
 
 

@@ -1,4 +1,5 @@
-"""Reads the configuration: option over environment over file over default, all mistakes at once."""
+"""Reads the configuration with the precedence option, environment, file, default. Reports all errors at
+once."""
 
 from __future__ import annotations
 
@@ -29,12 +30,13 @@ from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.system import user_config_file, with_home
 
 MAX_PROBLEMS = 100
-"""Of one source; a file with more is no configuration."""
+"""The limit for one source. A file that exceeds it is not a configuration."""
 
 DEFAULT_ORIGIN = "default"
 
 _ADDED = {"files.include": "include", "files.exclude": "exclude"}
-"""The keys that the vault's own file adds to, whatever the user set: field by key of `VaultPatterns`."""
+"""The keys to which the vault's own file adds values in addition to the user's: field by key of
+`VaultPatterns`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def load(
 
 
 def load_own(config_file: Path | None, environ: Mapping[str, str]) -> LoadedConfig:
-    """The user's own configuration, or the named one, without that of any vault. Raises ConfigError."""
+    """Load the user's own configuration, or the named file, without that of a vault. Raises ConfigError."""
     return _load(None, config_file, environ, {})
 
 
@@ -160,7 +162,7 @@ def _key_variables(sources: Iterable[Iterable[Parsed]], environ: Mapping[str, st
 
 @dataclass(frozen=True, slots=True)
 class _ActiveValue:
-    """The value that won for a key, checked, and where it came from."""
+    """The validated value with the highest precedence for a key, and its origin."""
 
     value: object
     origin: str

@@ -1,4 +1,4 @@
-"""One vault, one index folder, one configuration: how its generations are opened and built."""
+"""Opens and builds the generations of one index, from one vault and one configuration."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ from vault_indexer.store.catalog import CatalogReader, is_sound
 from vault_indexer.vault.ignore import Decision, IgnoreRules, load_ignore_rules
 from vault_indexer.vault.walk import Scan, scan
 
-# The rules for an index whose vault holds exclusions that are not understood, where no process knows the
-# former ones.
+# Ignore rules for an index whose vault contains exclusions that cannot be parsed. A process that has just
+# started has no earlier rules to fall back on.
 
 
 def load_rules_for_index(vault: Path, files: FilesSettings, index_dir: IndexDir) -> IgnoreRules:
-    """The active rules. If a list in the vault is not understood, what the index knows stays in it, and
-    nothing else comes in. Raises ExclusionError if there is no index yet."""
+    """Return the active rules. If an ignore list in the vault cannot be parsed, the files already in the
+    index stay in it and no others are added. Raises ExclusionError if there is no index yet."""
     try:
         return load_ignore_rules(vault, files)
     except ExclusionError:
@@ -67,7 +67,7 @@ def load_rules_for_index(vault: Path, files: FilesSettings, index_dir: IndexDir)
 
 
 def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
-    """What the active generation does with each file that it knows; None if it cannot be read."""
+    """Return the decision of the active generation for each of its files, or None if it cannot be read."""
     try:
         with index_errors(index_dir.root):
             generation = index_dir.current()
@@ -83,20 +83,20 @@ def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
 Report = Callable[[Progress], None]
 
 LLM_CACHE = "llm-cache"
-"""The folder in the index folder where answers of the language model are kept."""
+"""The subfolder of the index folder that stores the answers of the language model."""
 
 LLM_CALLS = "llm-calls"
-"""The folder where the calls to the language model that run are counted: in the index folder, or in that of a
-daemon with several vaults."""
+"""The subfolder that counts the running calls to the language model. It is in the index folder, or in the
+folder of a daemon with several vaults."""
 
 
 _READ_BY = ("files", "index", "llm")
-"""The tables of the configuration by which workers read notes, as it is now."""
+"""The configuration tables that workers read notes by. Their current values apply, not those of the build."""
 
 
 @dataclass(frozen=True, slots=True)
 class Upgrade:
-    """The model that a generation is to change to, and one worker process that makes its vectors."""
+    """The model that a generation will change to, and one worker process that computes its vectors."""
 
     model: EmbeddingModel
     pool: Pool
@@ -106,10 +106,10 @@ class Upgrade:
 class OpenGeneration:
     """A generation open for edits and searches. `settings` are those it was built with.
 
-    `reasons` tell why it no longer fits the configuration (empty: it does). `advice` tells how to get a model
-    that suits the notes better (empty: none is needed). `spare` is one worker process for what is done
-    besides edits; `worker` says what the workers need. `upgrade` is what `auto` will change it to (None: it
-    has the best model there is).
+    `reasons` explain why it no longer fits the configuration (empty: it fits). `advice` explains how to get
+    a model that suits the notes better (empty: none is needed). `spare` is one worker process for work other
+    than edits. `worker` specifies the workers. `upgrade` is the model that `auto` will change to (None: the
+    generation already uses the best available model).
     """
 
     generation: Generation
@@ -127,7 +127,7 @@ class OpenGeneration:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which vault, which index, which configuration a command works on."""
+    """The vault, the index and the configuration that a command works on."""
 
     vault: Path
     index_dir: Path
@@ -138,12 +138,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """One vault, one index folder, one configuration. Picklable.
+    """One vault, one index folder and one configuration. Picklable.
 
-    `make_pool` starts the worker processes, and `is_slow` says whether words are worth having before vectors.
-    `shared_root` is another index folder of nearly the same notes (None: there is none): a build takes its
-    model, its token weights and the vectors it knows from there, as long as its own folder is empty.
-    `first_bytes` bounds the part of a large vault that a first build makes searchable at once.
+    `make_pool` starts the worker processes. `is_slow` returns whether a model is so slow that a build should
+    make words searchable before vectors. `shared_root` is another index folder of nearly the same notes, or
+    None. While its own folder is empty, a build reuses the model, the token weights and the vectors of
+    `shared_root`. `first_bytes` limits the part of a large vault that a first build makes searchable at once.
     """
 
     vault: Path
@@ -166,30 +166,30 @@ class Assembly:
 
     @property
     def llm_cache(self) -> Path:
-        """The folder where answers of the language model are kept."""
+        """The folder that stores the answers of the language model."""
         return self.settings.llm.cache_dir or self.root / LLM_CACHE
 
     def chunker(self, strategy: str) -> Chunker:
-        """What splits notes by one strategy, with the options of the configuration and without a language
-        model. Raises UsageError for a strategy that does not exist."""
+        """Return a chunker for one strategy, with the configured options and without a language model.
+        Raises UsageError if the strategy does not exist."""
         alone = ContextualOptions(granularity="none")
         chunking = self.settings.chunking.model_copy(update={"rules": (), "contextual": alone})
         settings = self.settings.model_copy(update={"chunking": chunking})
         return make_chunker(settings, LazyEmbedder(self.load_embedder), strategy=strategy)
 
     def with_reloaded_config(self) -> Assembly:
-        """The same with the configuration read again; the index stays where it is."""
+        """Return a copy with the configuration read again. The index folder stays the same."""
         return replace(self, settings=self.reload().settings)
 
     def open_generation(self, generation: Generation) -> OpenGeneration:
-        """Open and heal; edits go on by what the generation was built with."""
+        """Open and repair a generation. Edits continue with the settings it was built with."""
         fit = check_compatibility(generation, self.settings)
         settings = settings_of(fit.manifest, self.settings)
         try:
             weights = stored_weights(generation)
             embedder = self._embedder_of_index(settings, weights)
         except Exception:
-            # Whether every page is what was written, the writer below finds out: that takes seconds.
+            # This check is the fast one. The writer below verifies every page, which takes seconds.
             if not is_sound(generation.catalog):
                 raise DamagedError(f"{generation.catalog} is not what was written") from None
             raise
@@ -246,8 +246,8 @@ class Assembly:
         )
 
     def _reconfigure_workers(self, opened: OpenGeneration) -> WorkerSpec:
-        """Workers read by this configuration from their next job on; what decides how notes are split and
-        embedded is the manifest's."""
+        """Make the workers read notes by this configuration from their next job on. The manifest still
+        determines how notes are split and embedded."""
         read_by = {name: getattr(self.settings, name) for name in _READ_BY}
         worker = replace(opened.worker, settings=opened.worker.settings.model_copy(update=read_by))
         if worker == opened.worker:
@@ -272,8 +272,8 @@ class Assembly:
     def build_next(
         self, report: Report, *, recompute_weights: bool, newest_only: bool = False, better: bool = False
     ) -> tuple[Generation, RebuildReport]:
-        """Build in this process and its workers; known vectors come from the generations that exist. With
-        `better` it has the better model of `auto`, however long that takes."""
+        """Build in this process and its workers, and reuse the vectors of existing generations. With
+        `better`, the build uses the better model of `auto`, no matter how long that takes."""
         rules = self._rules()
         found = self._scan(rules)
         generation, done = self._with_model_for(found, better=better)._build(
@@ -300,20 +300,20 @@ class Assembly:
         return build_next(index_dir, spec, found, pool, report, newest_only=newest_only)
 
     def load_embedder(self) -> Embedder:
-        """The model as a build would use it now, loaded. Nothing is written. Raises ProviderError."""
+        """Load the model that a build would use now. Writes nothing. Raises ProviderError."""
         found = self._scan(self._rules())
         assembly = self._with_model_for(found)
         return make_embedder(assembly.settings, assembly._weights(found, recompute_weights=False))
 
     def _with_model_for(self, found: Scan, *, better: bool = False) -> Assembly:
-        """The same, with a model for the languages of the vault where the configuration says `auto`."""
+        """Return a copy with a model for the languages of the vault if the configured provider is `auto`."""
         current = self._predecessor.current()
         sound = current if current is not None and is_sound(current.catalog) else None
         return replace(self, settings=settings_for_build(self.settings, found, sound, better=better))
 
     def _embedder_of_index(self, settings: Settings, weights: bytes | None) -> Embedder:
-        """The embedder of a generation. Raises IndexUnusableError if the configuration says `auto` and the
-        model was uninstalled: then a build chooses another."""
+        """Return the embedder of a generation. Raises IndexUnusableError if the configured provider is `auto`
+        and the model was uninstalled: a rebuild then chooses another model."""
         try:
             return make_embedder(settings, weights)
         except ProviderError as error:
@@ -361,7 +361,7 @@ class Assembly:
 
 
 def _at_lowest(settings: Settings) -> Settings:
-    """The same at the lowest priority."""
+    """Return the settings with the lowest process priority."""
     return settings.model_copy(update={"index": settings.index.model_copy(update={"nice": LOWEST_PRIORITY})})
 
 

@@ -1,4 +1,4 @@
-"""Whether the files that hold the configuration have changed, and who follows them."""
+"""Detects changes of the configuration files, and reloads them in a thread."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 _LOOK_EVERY_S = 0.5
-"""As often as a vault looks at its own state. A look is one call of the system for each file."""
+"""The interval of the checks, the same as that of the checks of a vault's own state. Each check is one system
+call per file."""
 
 _MOST_LOOKS = 4
-"""After this number of checks a file is read although it still changes."""
+"""After this number of checks, a file is read even though it is still changing."""
 
 Stamp = tuple[int, ...]
 
 
 class ConfigWatch:
-    """Remembers how the configuration files looked. One thread uses it."""
+    """Remembers the last state of the configuration files. Not thread-safe."""
 
     def __init__(self, files: Iterable[Path]) -> None:
         self._files = tuple(files)
@@ -24,8 +25,8 @@ class ConfigWatch:
         self.disappeared: tuple[Path, ...] = ()
 
     def has_changed(self) -> bool:
-        """Whether a file appeared, disappeared, changed, or became readable or unreadable since the last
-        call. `disappeared` then names those that are gone."""
+        """Return whether a file appeared, disappeared, changed, or became readable or unreadable since the
+        last call. Sets `disappeared` to the files that no longer exist."""
         before, self._seen = self._seen, self._stamps()
         self.disappeared = tuple(path for path in before if path not in self._seen)
         return before != self._seen
@@ -37,8 +38,8 @@ class ConfigWatch:
 class ConfigFollower:
     """Calls `read_again`, in a thread of its own, after the files of a configuration have changed.
 
-    Files that have just changed are read at the next look, since they may still be being written. Whoever
-    uses the configuration owns it; `read_again` handles its errors itself.
+    Files that have just changed are read at the next check, because another program may still be writing
+    them. `read_again` handles its own errors.
     """
 
     def __init__(
@@ -55,11 +56,11 @@ class ConfigFollower:
         self._thread = threading.Thread(target=self._follow, name=thread_name, daemon=True)
 
     def start(self) -> None:
-        """Begin to look; returns at once."""
+        """Start the thread that checks the files."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no longer. Returns once a reading under way has ended."""
+        """Stop checking. Waits for a running `read_again`."""
         self._stopping.set()
         self._thread.join()
 
@@ -75,7 +76,8 @@ class ConfigFollower:
 
 
 def _stamp(path: Path) -> Stamp:
-    """Changes with the content, with the permissions (ctime) and with the file; empty where there is none."""
+    """Return a value that changes with the content, the permissions (ctime) and the identity of the file. It
+    is empty if there is no file."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,13 +1,16 @@
-"""`daemon.json`: how a client finds the daemon of an index, and the token that lets it in.
+"""The files by which a client finds the daemon of an index and authenticates to it.
 
-`start.json` next to it holds the command that starts the daemon, and stays when the daemon has ended: a GUI
-program has another PATH than a shell, and cannot look the command up.
+`daemon.json` contains the address of the running daemon and its access token.
 
-`address.json` holds the port and the token for the next daemon of the index, so that bookmarks and open tabs
-survive a restart.
+`start.json` contains the command that starts the daemon. It remains after the daemon has ended: a GUI program
+has a different PATH from a shell and cannot look the command up.
 
-Light on purpose: a command that only asks the daemon imports this and little else. Beside it stands the
-index pointer: a client that was told of no index folder finds it by the vault, without any configuration.
+`address.json` contains the port and the token for the next daemon of the index, so that bookmarks and open
+tabs survive a restart.
+
+The index pointer maps a vault to its index folder, for clients without a configuration.
+
+This module imports little on purpose: a command that only queries the daemon needs hardly any other module.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ ADDRESS_FILE = "address.json"
 _URL_PREFIX = "http://127.0.0.1:"
 _PROOF_BYTES = 1024
 _ANSWER_S = 10.0
-"""A daemon that is ending is silent for two seconds, one at work for less."""
+"""A daemon that is shutting down is silent for two seconds, a busy daemon for less."""
 
 _LEADS_ON = """<!doctype html>
 <meta charset="utf-8">
@@ -54,10 +57,10 @@ _LEADS_ON = """<!doctype html>
 
 @dataclass(frozen=True, slots=True)
 class DaemonInfo:
-    """A running daemon. `started` is UTC, ISO 8601; `token` goes into the Authorization header only.
+    """A running daemon. `started` is UTC in ISO 8601; `token` is sent only in the Authorization header.
 
-    `command` starts such a daemon in the background: an absolute program and its arguments. It is empty in
-    the file of a daemon of an earlier version.
+    `command` starts such a daemon in the background. It consists of the absolute path of a program and its
+    arguments. Daemons of earlier versions wrote none, and it is then empty.
     """
 
     pid: int
@@ -69,14 +72,15 @@ class DaemonInfo:
 
 
 class KeptAddress(NamedTuple):
-    """Where the last daemon of an index listened. `token` is "" where the daemon did not choose it."""
+    """The address at which the last daemon of an index listened. `token` is "" if the daemon did not choose
+    it."""
 
     port: int
     token: str
 
 
 class LocalConnection(HTTPConnection):
-    """A connection to a daemon: its host is a number, so nothing that looks up names is loaded (3 ms)."""
+    """A connection to a daemon. The host is a numeric address, so no name resolution is loaded (3 ms)."""
 
     def connect(self) -> None:
         self.sock = socket.socket()
@@ -86,8 +90,8 @@ class LocalConnection(HTTPConnection):
 
 
 def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
-    """Announce the daemon of this index, and how to start the next one; both files are readable by their
-    owner alone from the first byte."""
+    """Write `daemon.json` for the daemon of this index, and `start.json` for the next one. Only their owner
+    can read the files, from the first byte on."""
     if info.command:
         start = {"vault": info.vault, "command": info.command}
         write_atomically(index_dir / START_FILE, json.dumps(start).encode())
@@ -95,8 +99,9 @@ def write_daemon(index_dir: Path, info: DaemonInfo) -> None:
 
 
 def write_open_file(index_dir: Path, address: str) -> Path:
-    """A page that leads a browser to the address, readable by its owner alone: the command line of a browser,
-    which others may read, then holds no token. The daemon removes it at its end. Raises OSError."""
+    """Write a page that redirects a browser to the address, and return its path. Only its owner can read it.
+    Other users may read the command line of a browser, which then contains no token. The daemon removes the
+    page when it ends. Raises OSError."""
     import html  # 2 ms that a search does not need
 
     path = index_dir / OPEN_FILE
@@ -105,13 +110,13 @@ def write_open_file(index_dir: Path, address: str) -> Path:
 
 
 def write_address(index_dir: Path, address: KeptAddress) -> None:
-    """Keep the address for the next daemon, in a file that its owner alone can read. Raises OSError."""
+    """Store the address for the next daemon in a file that only its owner can read. Raises OSError."""
     if read_address(index_dir) != address:
         write_atomically(index_dir / ADDRESS_FILE, json.dumps(address._asdict()).encode())
 
 
 def read_address(index_dir: Path) -> KeptAddress | None:
-    """The address that the last daemon kept; None where no file is, or it is damaged."""
+    """Return the address that the last daemon stored, or None if the file is missing or damaged."""
     try:
         found = json.loads((index_dir / ADDRESS_FILE).read_bytes())
         port, token = found["port"], found["token"]
@@ -123,24 +128,25 @@ def read_address(index_dir: Path) -> KeptAddress | None:
 
 
 def read_daemon(index_dir: Path) -> DaemonInfo | None:
-    """The daemon of an index that runs now; None where none is announced, or what listens at its address does
-    not know its token. Raises IndexUnusableError as `refuse_foreign` does, DaemonError where nothing is said.
+    """Return the running daemon of an index. Returns None if no daemon is announced, or if the process that
+    listens at its address does not know its token. Raises IndexUnusableError as `refuse_foreign` does, and
+    DaemonError if the address does not answer.
     """
     info = announced_daemon(index_dir)
     return info if info is not None and _proves_token(info) else None
 
 
 def announced_daemon(index_dir: Path) -> DaemonInfo | None:
-    """What `daemon.json` says, which stays after a crash; None where no file is, or it is damaged. Its
-    process id says nothing: it may be another program's by now. Raises as `refuse_foreign`."""
+    """Return the contents of `daemon.json`, or None if the file is missing or damaged. The file remains after
+    a crash, so its process id may by now belong to another program. Raises as `refuse_foreign` does."""
     refuse_foreign(index_dir)
     return _parse(index_dir / DAEMON_FILE)
 
 
 def _proves_token(info: DaemonInfo) -> bool:
-    """Whether the address answers as this daemon, with a proof that it knows the token (`GET /v1/proof`). The
-    token is not sent: another program may listen there by now. Another daemon with the same token, the next
-    one, has another process id. Raises DaemonError if the address is silent."""
+    """Return whether this daemon answers at its address, with a proof that it knows the token
+    (`GET /v1/proof`). The token is not sent, because another program may listen there by now. A later daemon
+    with the same token has a different process id. Raises DaemonError if the address does not answer."""
     challenge = os.urandom(16).hex()
     address = urlsplit(info.url).netloc
     try:
@@ -160,8 +166,8 @@ def _proves_token(info: DaemonInfo) -> bool:
 
 
 def is_listening(info: DaemonInfo) -> bool:
-    """Whether anything takes connections at the address: a daemon does until it ends, whether it answers or
-    not."""
+    """Return whether any process accepts connections at the address. A daemon accepts them until it ends,
+    even if it does not answer."""
     address = urlsplit(info.url)
     try:
         socket.create_connection((address.hostname, address.port or 0), _ANSWER_S).close()
@@ -171,8 +177,8 @@ def is_listening(info: DaemonInfo) -> bool:
 
 
 def refuse_foreign(index_dir: Path) -> None:
-    """Raises IndexUnusableError for an index folder that another user owns, or whose `daemon.json` that user
-    may have written: queries would go to that user. A folder of one's own becomes private when it is used."""
+    """Raises IndexUnusableError if another user owns the index folder or may have written its `daemon.json`:
+    queries would go to that user. The user's own folder becomes private when it is used."""
     announced = os.path.lexists(index_dir / DAEMON_FILE)  # Path.exists follows links
     fault = owner_fault(index_dir) or (write_fault(index_dir) if announced else "")
     if fault:
@@ -183,7 +189,7 @@ def refuse_foreign(index_dir: Path) -> None:
 
 
 def remove_daemon(index_dir: Path, pid: int) -> None:
-    """Take back what `write_daemon` of this process announced; another one's file stays."""
+    """Remove the `daemon.json` that this process wrote. The file of another process stays."""
     path = index_dir / DAEMON_FILE
     info = _parse(path)
     if info is not None and info.pid == pid:
@@ -192,20 +198,20 @@ def remove_daemon(index_dir: Path, pid: int) -> None:
 
 
 def forget_start(index_dir: Path) -> None:
-    """No command is known any more that starts a daemon of this index."""
+    """Remove the command that starts a daemon of this index."""
     with suppress(OSError):
         (index_dir / START_FILE).unlink(missing_ok=True)
 
 
 def write_index_pointer(vault: Path, index_dir: Path) -> None:
-    """Note where the index of a vault is, for clients that only know the vault."""
+    """Record the index folder of a vault, for clients that only know the vault."""
     path = _index_pointer(vault)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomically(path, os.fsencode(index_dir.resolve()))
 
 
 def read_index_pointer(vault: Path) -> Path | None:
-    """The index folder that the last daemon of this vault named; whether one runs, `read_daemon` tells."""
+    """Return the index folder that the last daemon of this vault recorded. It may have ended since."""
     try:
         named = Path(os.fsdecode(read_own(_index_pointer(vault))))
         return named if named.is_absolute() else None
@@ -214,8 +220,9 @@ def read_index_pointer(vault: Path) -> Path | None:
 
 
 def shared_daemon_dir(config_file: Path | None) -> Path:
-    """The folder with the `daemon.json` and the log of a daemon that keeps all vaults of a configuration: for
-    clients that mean no vault, or all. `config_file` is the one that was named, None for the user's own."""
+    """Return the folder with the `daemon.json` and the log of a daemon for all vaults of a configuration.
+    Clients that name no vault, or all vaults, use it. `config_file` is the file that was given explicitly;
+    None means the user's own."""
     digest = hashlib.sha256(os.fsencode(config_file.resolve())).hexdigest()[:16] if config_file else ""
     return _daemons() / (f"all-{digest}" if digest else "all")
 
@@ -238,14 +245,14 @@ def _parse(path: Path) -> DaemonInfo | None:
     if not isinstance(pid, int) or pid <= 0 or not all(isinstance(text, str) for text in texts):
         return None
     url, token, vault, started = texts
-    # A token is sent only to this machine, whatever the file says.
+    # A token is sent only to this machine, even if the file names another host.
     return (
         DaemonInfo(pid, url, token, vault, started, _texts(command)) if url.startswith(_URL_PREFIX) else None
     )
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    """A list of texts as a tuple; empty for anything else."""
+    """Return a list of strings as a tuple, and an empty tuple for any other value."""
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return tuple(value)
     return ()

@@ -1,4 +1,4 @@
-"""The index of one command, without a daemon."""
+"""Sessions of a single command that runs without a daemon."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ WITHOUT_DAEMON = "no daemon is running; without a daemon, the index is updated o
 
 
 class _SessionWithoutLoop:
-    """What sessions have in common in whose process no loop runs: nothing can be paused. `refusal` is raised
-    where that is tried."""
+    """Base class of the sessions whose process runs no loop. Indexing cannot be paused in them: an attempt
+    raises `refusal`."""
 
     def __init__(self, assembly: Assembly, refusal: VaultIndexerError) -> None:
         self._assembly = assembly
@@ -56,25 +56,25 @@ class _SessionWithoutLoop:
 
     @property
     def llm_cache(self) -> Path:
-        """The folder where answers of the language model are kept."""
+        """The folder that stores the answers of the language model."""
         return self._assembly.llm_cache
 
     def missing(self) -> int:
-        """None: a build ends before the index is searched."""
+        """Return 0: a build ends before the index is searched."""
         return 0
 
     @property
     def failure(self) -> VaultIndexerError | None:
-        """None: what goes wrong is raised."""
+        """Always None: errors are raised."""
         return None
 
     @property
     def paused(self) -> bool:
-        """Never here."""
+        """Always False."""
         return False
 
     def _refuse(self) -> NoReturn:
-        raise self._refusal.with_traceback(None)  # else each time adds to the traces before
+        raise self._refusal.with_traceback(None)  # otherwise the traceback grows with each raise
 
     def pause(self, seconds: float | None) -> None:  # noqa: ARG002 - refused
         self._refuse()
@@ -87,11 +87,11 @@ class _SessionWithoutLoop:
 
 
 class LocalSession(_SessionWithoutLoop):
-    """One command's side of VaultService, where no daemon runs: the index in this process, and its lock.
+    """The session behind VaultService if no daemon runs. It opens the index in this process and locks it.
 
-    `open` builds what is missing, applies what has changed, and makes missing vectors. From then
-    on the index changes only when a method is called. Any thread may call its methods; those that write the
-    index take turns. A failure is raised to the caller, and leaves the index as the last commit made it.
+    `open` builds a missing index, applies the changes of the vault, and computes missing vectors. After that
+    the index changes only when a method is called. Any thread may call the methods; calls that write the
+    index run one at a time. Errors are raised to the caller and leave the index at its last commit.
     """
 
     def __init__(self, assembly: Assembly, clock: Clock = time.monotonic) -> None:
@@ -106,9 +106,9 @@ class LocalSession(_SessionWithoutLoop):
         self._busy = threading.Lock()
 
     def open(self, report: Report, *, build: bool) -> None:
-        """Raises LockedError if another process writes the index, DiskFullError if there is no room for it,
-        IndexUnusableError if there is none and `build` is false: then it is only looked at, and what may take
-        long is left alone."""
+        """Open the index and bring it up to date. Without `build`, steps that may take long are left out.
+        Raises LockedError if another process writes the index, DiskFullError if there is no room for it, and
+        IndexUnusableError if there is no index and `build` is false."""
         with self._index_errors():
             self._open_index(report, build=build)
 
@@ -136,7 +136,8 @@ class LocalSession(_SessionWithoutLoop):
             self._done.append(f"Indexed {notes} (first use).")
 
     def open_as_is(self) -> tuple[VaultSync, tuple[str, ...]]:
-        """Take the lock and open what there is, if anything; the texts say why a rebuild is needed."""
+        """Take the lock and open the existing index, if any. The returned strings are the reasons for a
+        rebuild."""
         self._assembly.index_dir.prepare()
         self._lock.acquire()
         self._vault_sync = VaultSync(self._assembly, live=False)
@@ -147,11 +148,11 @@ class LocalSession(_SessionWithoutLoop):
         return self._current().reader
 
     def pending(self) -> int:
-        """Deletions that are not yet believed."""
+        """Return the number of deletions that are held back until they are confirmed."""
         return self._open().dirty.held
 
     def notices(self) -> tuple[str, ...]:
-        """What was done a short while ago, and what is wrong with the vault."""
+        """Return notices of recent events and of problems with the vault."""
         vault_sync = self._open()
         done = self._recent.to_show(self._happened(vault_sync))
         missing = missing_vectors_notice(vault_sync.current.writer.holder) if vault_sync.current else ()
@@ -180,7 +181,7 @@ class LocalSession(_SessionWithoutLoop):
             return done
 
     def status(self) -> StatusReport:
-        """The state of the index; in `detail` what was done to it since it was opened."""
+        """Return the state of the index. `detail` lists what has been done to it since it was opened."""
         vault_sync = self._open()
         report = status_of(vault_sync, "degraded" if vault_sync.degraded else "ready", self.pending())
         return replace(report, detail="; ".join(filter(None, (report.detail, *self._happened(vault_sync)))))
@@ -191,7 +192,8 @@ class LocalSession(_SessionWithoutLoop):
             found = (*self._rebuilt, *vault_sync.verify(repair=repair))
             self._rebuilt = ()
             if repair and vault_sync.degraded:
-                time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))  # losses need a second look
+                # Only a second scan, some seconds after the first, can confirm losses.
+                time.sleep(max(0.0, vault_sync.confirm_at - time.monotonic()))
                 vault_sync.sync(EVERYTHING)
             if repair and vault_sync.damaged:
                 self._switch(lambda _progress: None, recompute_weights=False)
@@ -200,7 +202,8 @@ class LocalSession(_SessionWithoutLoop):
             return found
 
     def close(self) -> None:
-        """Close the index and release the lock. What cannot be written then is made at the next opening."""
+        """Close the index and release the lock. Data that cannot be written is recreated when the index is
+        opened again."""
         try:
             if self._vault_sync is not None:
                 with self._index_errors():
@@ -221,7 +224,8 @@ class LocalSession(_SessionWithoutLoop):
         return result
 
     def _complete(self, report: Report = lambda _progress: None) -> None:
-        """Make the vectors that are owed. Without them words and links are found: no reason to fail."""
+        """Compute the missing vectors. A failure is only recorded, because search by words and links works
+        without them."""
         current, self._fault = self._open().current, ""
         if current is None or not current.writer.missing_vectors:
             return
@@ -253,7 +257,7 @@ class LocalSession(_SessionWithoutLoop):
 
 
 class ReadOnlySession(_SessionWithoutLoop):
-    """An index that another process is writing: it is searched as it is, and never written."""
+    """A session for an index that another process is writing. It searches the index but never writes it."""
 
     def __init__(self, assembly: Assembly, busy: LockedError) -> None:
         super().__init__(assembly, busy)
@@ -270,14 +274,14 @@ class ReadOnlySession(_SessionWithoutLoop):
         return 0
 
     def notices(self) -> tuple[str, ...]:
-        """Says that changes may be missing, and vectors."""
+        """Return notices that recent changes, and possibly vectors, are missing."""
         return (
             f"{self._refusal}: the last changes may be missing",
             *missing_vectors_notice(self._opened.holder),
         )
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
-        """Freshness cannot be promised."""
+        """Return False: this process cannot bring the index up to date."""
         return False
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:  # noqa: ARG002 - refused

@@ -1,4 +1,4 @@
-"""One writer an index. The system releases the lock of a dead process, so none is ever stale."""
+"""Allows one writer per index. The system releases the lock of a dead process, so no lock is ever stale."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class IndexLock:
         self._locked: tuple[int, int] | None = None
 
     def acquire(self) -> None:
-        """Raises LockedError naming the holder, or IndexUnusableError where no lock can be taken."""
+        """Raises LockedError with the name of the holder, or IndexUnusableError if locking is impossible."""
         from filelock import FileLock, Timeout
 
         lock = FileLock(self._file, timeout=0, thread_local=False)  # one thread may lock, another release
@@ -41,15 +41,15 @@ class IndexLock:
         except (OSError, RuntimeError) as error:  # RuntimeError: no locks on this file system
             raise IndexUnusableError(f"cannot lock {self._file}: {error}") from error
         self._lock, self._locked = lock, self._identity()
-        with contextlib.suppress(OSError):  # on a full disk the lock counts all the same, without a name
+        with contextlib.suppress(OSError):  # on a full disk the lock is valid without the holder's name
             write_atomically(
                 self._holder, json.dumps({"pid": os.getpid(), "purpose": self._purpose}).encode()
             )
 
     @property
     def is_current(self) -> bool:
-        """Whether the file that is locked is still the one that others would lock. It is not where the folder
-        was deleted: another process that makes a new file would then get a second lock."""
+        """Whether the locked file is still the one that other processes would lock. If the folder was
+        deleted, it is not: another process could then create a new file and lock that."""
         return self._lock is not None and self._identity() == self._locked
 
     def _identity(self) -> tuple[int, int] | None:
@@ -60,7 +60,7 @@ class IndexLock:
         return found.st_dev, found.st_ino
 
     def holder(self) -> str:
-        """The holder of the lock, for a message."""
+        """Return a description of the lock's holder for an error message."""
         try:
             holder = json.loads(self._holder.read_text())
             return f"process {int(holder['pid'])} ({holder['purpose']})"
@@ -82,19 +82,19 @@ class IndexLock:
         self.release()
 
 
-# An index folder that is deleted while the daemon runs.
+# Detection of an index folder that is deleted while the daemon runs.
 
 
 _LOOK_EVERY_S = 1.0
 _ONCE_IN_S = 3600.0
-"""An index that is deleted twice within an hour is deleted by something that will do it again."""
+"""If an index is deleted twice within an hour, something is deleting it repeatedly."""
 
 
 class IndexFolderGuard:
     """Detects that the index folder was deleted, and recreates it once per hour at most.
 
     A deleted file stays open: without this check, edits would go into files without a name. The
-    daemon's loop owns it. `clock` gives seconds.
+    daemon's loop owns the guard. `clock` returns seconds.
     """
 
     def __init__(
@@ -108,10 +108,10 @@ class IndexFolderGuard:
         self._restored: float | None = None
 
     def loss(self, generation: Generation | None) -> str:
-        """What was deleted ("" for nothing). `generation` is the active one.
+        """Describe what was deleted ("" for nothing). `generation` is the active one.
 
-        Looks once a second, and has to see the same twice: a folder that is being deleted now would take what
-        is made in it along.
+        Checks once a second, and reports a loss only after two checks agree: a deletion that is still in
+        progress would also delete a folder that was recreated too early.
         """
         now = self._clock()
         if now - self._looked < _LOOK_EVERY_S:
@@ -129,9 +129,9 @@ class IndexFolderGuard:
         return ""
 
     def restore(self, loss: str) -> None:
-        """Make the folder and hold its lock again; the index is to be built. Raises IndexUnusableError where
-        the folder cannot be made or was restored a short time ago, LockedError where another process has it.
-        """
+        """Recreate the folder and lock it again. The caller then builds the index. Raises IndexUnusableError
+        if the folder cannot be created or was restored within the last hour, and LockedError if another
+        process has locked it."""
         now = self._clock()
         if self._restored is not None and now - self._restored < _ONCE_IN_S:
             raise IndexUnusableError(
@@ -146,7 +146,8 @@ class IndexFolderGuard:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether it exists. One that cannot be checked does: its user reports what is wrong."""
+    """Return whether the path exists. A path that cannot be checked counts as existing: the code that uses
+    it reports the error."""
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""The daemon's log: bounded in size, and a message that repeats is counted instead of written."""
+"""The daemon's log. Its size is limited, and a repeated message is counted instead of written."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from vault_indexer.text.phrases import quantity
 
 FILE_BYTES = 5_000_000
 FILES = 3
-"""The log and its older parts `.1` and `.2`: 15 MB at most."""
+"""The log and its older parts `.1` and `.2` take at most 15 MB."""
 
 WINDOW_S = 60.0
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 _DIFFERENT = 20
-"""Different messages that one line of the program may write in a window: a path or a number in a message
-must not make a flood of it."""
+"""The number of different messages that one line of the program may write in a window. Messages that differ
+only in a path or a number must not flood the log."""
 
 _END = b"\0end of output\0"
 _CHUNK = 1 << 16
@@ -36,17 +36,18 @@ _LONG_LINE = 1 << 13
 
 Clock = Callable[[], float]
 Message = tuple[str, int, str, str]
-"""Logger, level, text, and the exception that goes with it."""
+"""Logger, level, text and exception of a record."""
 
 Source = tuple[str, str, int]
-"""Logger, and file and line of the program."""
+"""Logger, source file and line number of a record."""
 
 Key = TypeVar("Key", Message, Source)
 
 
 @dataclass(slots=True)
 class _Run:
-    """Records that are alike: when the window began, how many were written, how many not, and the last."""
+    """A run of similar records: the start of the window, the number written, the number left out, and the
+    last record."""
 
     since: float
     last: logging.LogRecord
@@ -55,10 +56,11 @@ class _Run:
 
 
 class RepeatCollapser(logging.Handler):
-    """Passes records on to `target`, the same message once in `window_s` seconds; how often it came is
-    written when the window is over: "… (repeated 116,000 times in 60 s)".
+    """Passes records on to `target`, and the same message only once in `window_s` seconds. At the end of the
+    window it writes the number of repetitions: "… (repeated 116,000 times in 60 s)".
 
-    A timer writes that, so it is logged even where nothing else is. Thread-safe. `clock` gives seconds.
+    A timer writes the summary, so it appears even if nothing else is logged. Thread-safe. `clock` returns
+    seconds.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class RepeatCollapser(logging.Handler):
             self._target.handle(record)
 
     def summarise(self, *, closing: bool = False) -> None:
-        """Write how often each message came whose window is over (`closing`: of all)."""
+        """Write the number of repetitions of each message whose window is over (`closing`: of all)."""
         self.acquire()
         try:
             now = self._clock()
@@ -140,8 +142,8 @@ class RepeatCollapser(logging.Handler):
 
 
 class RotatingLog(logging.handlers.RotatingFileHandler):
-    """A file of at most `FILE_BYTES` and its older parts. One whose file was deleted is opened again as soon
-    as its folder is there. Records that cannot be written (a full disk) are dropped silently."""
+    """A log file of at most `FILE_BYTES` and its older parts. If the file was deleted, it is opened again as
+    soon as its folder exists. Records that cannot be written (disk full) are dropped silently."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, maxBytes=FILE_BYTES, backupCount=FILES - 1, encoding="utf-8", delay=True)
@@ -155,12 +157,12 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
         super().emit(record)
 
     def close(self) -> None:
-        """Close the file; what could not be written is lost."""
+        """Close the file. Records that could not be written are lost."""
         with suppress(OSError):
             super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is logging's
-        """Nothing: the report would go to standard error, and so come back here."""
+        """Do nothing: a report on standard error would come back here as a log record."""
 
     def _open(self):  # type: ignore[no-untyped-def]
         return os.fdopen(open_to_append(self._path), "a", encoding="utf-8")
@@ -175,11 +177,11 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
 
 @contextmanager
 def logging_to(path: Path | None) -> Iterator[None]:
-    """For the time of the block all that is logged goes to this file, or to standard error (None).
+    """Log to this file, or to standard error (None), until the block ends.
 
-    With a file, whatever this process and its worker processes write to standard output and standard error
-    goes through the log as well, so that it is bounded, too. Afterwards both lead where they led before, or,
-    if it has no reader any more, to nothing. A VaultIndexerError that ends the block is logged.
+    With a file, the standard output and standard error of this process and its workers also go through the
+    log, so their size is limited as well. Afterwards both streams are restored, or discarded if their reader
+    has gone. A VaultIndexerError that ends the block is logged.
     """
     target = RotatingLog(path) if path else logging.StreamHandler()
     target.setFormatter(logging.Formatter(FORMAT))
@@ -232,7 +234,7 @@ def _lead_to(output: int, errors: int) -> None:
 
 
 def _log_lines(pipe: int) -> None:
-    """Each line that comes through the pipe, as a warning. A line without an end is cut."""
+    """Log each line from the pipe as a warning. A line of more than `_LONG_LINE` bytes is cut."""
     log = logging.getLogger("vault_indexer.output")
     rest = b""
     while not rest.endswith(_END) and (data := os.read(pipe, _CHUNK)):

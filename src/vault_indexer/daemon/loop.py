@@ -1,4 +1,4 @@
-"""The daemon's loop: one thread that hears of changes, indexes them, and rebuilds when it must."""
+"""The daemon's loop: one thread that receives changes, indexes them, and rebuilds the index if needed."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ _TASKS_RETRY_LATEST_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The loop's clock in seconds, how long it waits for a change until it looks at everything else, and
-    after how long without one the workers end."""
+    """The timing of the loop. `clock` returns seconds. The loop waits at most `tick_s` for a change before it
+    checks everything else, and ends the workers after `idle_s` without a change."""
 
     clock: Callable[[], float] = time.monotonic
     tick_s: float = _TICK_S
@@ -60,13 +60,12 @@ class Pace:
 
 
 class IndexLoop:
-    """The daemon's one thread that writes the index: it waits for changes, indexes them, and rebuilds.
+    """The only thread of the daemon that writes the index. It waits for changes, indexes them, and rebuilds.
 
-    DaemonSession owns it and calls `run` in a thread of its own. Other threads call the methods that
-    say "Any thread". An edit that fails is logged and tried
-    again (see DirtySet); no error of a step ends the loop. Edits come before background tasks, and a pause
-    holds all of them between two notes. Whenever `pending` is 0 and no notice says otherwise, the index
-    equals the vault.
+    DaemonSession owns it and calls `run` in a separate thread. Other threads may call only the methods
+    marked "Any thread". An edit that fails is logged and retried (see DirtySet); no error of a step ends the
+    loop. Edits come before background tasks, and a pause stops both between two notes. If `pending` is 0 and
+    no notice reports a problem, the index equals the vault.
     """
 
     def __init__(
@@ -97,8 +96,8 @@ class IndexLoop:
         )
         self._rechunk = RechunkTask(vault_sync, clock)
         limits = upkeep_limits(assembly.settings.index)
-        # Vectors may be missing for hours: a note that is to be read again comes first. Merge and compaction
-        # take a core and much memory each.
+        # Vectors may be missing for hours, so a note that must be read again comes first. A merge and a
+        # compaction each take a core and much memory, so they run one at a time.
         self._upgrade = UpgradeTask(
             UpgradeRules.of(assembly.settings.embedding), self._build_upgraded, clock, budget.vectors
         )
@@ -129,7 +128,7 @@ class IndexLoop:
         self._note_exclusions()
 
     def request(self, request: LoopRequest) -> None:
-        """Have something done; once the loop has ended it is refused. Any thread."""
+        """Submit a request. It is refused once the loop has ended. Any thread."""
         self._requests.put(request)
 
     @property
@@ -139,18 +138,18 @@ class IndexLoop:
 
     @property
     def upgrade(self) -> VectorUpgrade | None:
-        """How far the vectors of a better model are; None where there is none to come. Any thread."""
+        """The progress of the vectors of a better model; None if no upgrade is planned. Any thread."""
         current = self._vault_sync.current
         return None if current is None or current.upgrade is None else self._upgrade.progress
 
     @property
     def watching(self) -> str:
-        """How the vault is watched, with the reason where there is one. Any thread."""
+        """How the vault is watched, with the reason if there is one. Any thread."""
         mode = self._watcher.mode
         return f"{mode.name}: {mode.reason}" if mode.reason else mode.name
 
     def pause(self, seconds: float | None) -> None:
-        """Pause indexing for so long, or (None) until `resume`. Any thread."""
+        """Pause indexing for `seconds`, or (None) until `resume`. Any thread."""
         self._pause.begin(seconds)
         self._dirty.wake()  # `wait_for_scan` would wait for a scan that does not come
 
@@ -159,8 +158,8 @@ class IndexLoop:
         self._pause.end()
 
     def wait_for_scan(self, deadline_s: float) -> bool:
-        """Have the whole vault scanned now, and wait until what was found is in the index. False if that
-        takes longer, and at once where indexing is paused or has ended. Any thread but the loop's."""
+        """Request a scan of the whole vault, and wait until its changes are in the index. Returns False after
+        `deadline_s` seconds, and at once if indexing is paused or has ended. Any thread but the loop's."""
 
         def is_given_up() -> bool:
             return self.paused or self._stopping
@@ -172,11 +171,11 @@ class IndexLoop:
 
     @property
     def is_stopping(self) -> bool:
-        """Whether `stop` was called, or the daemon has to end. Any thread."""
+        """Whether `stop` was called or the daemon must end. Any thread."""
         return self._stopping
 
     def stop(self) -> None:
-        """Let `run` return soon: an edit under way is left out, and a build ended. Any thread."""
+        """Make `run` return soon. A current edit is abandoned and a build is ended. Any thread."""
         self._stopping = True
         self._pause.end()
         self._watcher.stop()
@@ -184,7 +183,7 @@ class IndexLoop:
         self._dirty.wake()
 
     def run(self) -> None:
-        """Step after step until `stop`."""
+        """Run steps until `stop` is called."""
         self._warm_later()
         while not self._stopping:
             self.step()
@@ -194,18 +193,18 @@ class IndexLoop:
             task.end()
 
     def step(self) -> None:
-        """Wait for something to do, and do it. Never raises."""
+        """Run one step. Never raises."""
         try:
             with index_errors(self._root):
                 self._step()
-        except Exception as error:  # noqa: BLE001 - logged; the loop outlives whatever one step meets
+        except Exception as error:  # noqa: BLE001 - logged; no error of a step may end the loop
             if not self._stopping:
                 self._report(error)
                 self._dirty.fail_taken()
         self._publish()
 
     def _publish(self) -> None:
-        """Make the state known to the other threads."""
+        """Publish the state for the other threads."""
         catching_up = self._rebuild.catching_up and self._dirty.left
         self._published = DaemonState(
             building=self._index_deleted or (self._rebuild.busy and not catching_up),
@@ -222,7 +221,8 @@ class IndexLoop:
         )
 
     def pending(self) -> int:
-        """Changes heard of, being read, failed, held, or not yet published where the index is. Any thread."""
+        """Return the number of changes that are reported, being read, failed, held, or not yet published to
+        the server. Any thread."""
         return len(self._dirty) + self._unpublished()
 
     def _unpublished(self) -> int:
@@ -230,7 +230,7 @@ class IndexLoop:
 
     @property
     def state(self) -> DaemonState:
-        """What the loop has published, and what is counted now. Any thread."""
+        """The state that the loop last published, with the current counts. Any thread."""
         published, current, dirty = self._published, self._vault_sync.current, self._dirty
         paused = self._pause.active
         began = published.step_began
@@ -245,14 +245,14 @@ class IndexLoop:
             is_indexing=bool(dirty.left or dirty.failed or dirty.aside.untried),
             paused=paused,
             paused_until=self._pause.until,
-            # From the moment of a pause, even where a step hangs in which the loop learns nothing of it.
+            # 0 from the start of a pause, even if a step hangs and the loop does not notice the pause.
             stalled_s=0.0 if paused else self._stall.stalled_s(),
             step_s=0.0 if began is None else self._clock() - began,
             advice="" if current is None else current.advice,
         )
 
     def _report(self, error: Exception) -> None:
-        """Name what has failed until all that failed is indexed."""
+        """Log the error, and show it as a fault until all failed changes are indexed."""
         foreseen = isinstance(error, VaultIndexerError | OSError)
         self._faults.begin_with(Cause.INDEXING, "indexing failed", error)
         log.error("%s", self._faults.get(Cause.INDEXING), exc_info=None if foreseen else error)
@@ -260,7 +260,7 @@ class IndexLoop:
             self._rebuild.reasons = (str(error),)
 
     def _step(self) -> None:
-        """Wait for something to do, and do it."""
+        """Wait for a batch of changes, then do all work that is due."""
         self._step_began = None
         self._publish()
         self._stall.observe(self.pending())
@@ -286,15 +286,15 @@ class IndexLoop:
                 self._faults.end(Cause.INDEXING)
 
     def _step_tasks(self, batch: Batch | None) -> bool:
-        """What is done after edits. Where it fails, the next try waits; edits do not. Returns whether all of
-        it works."""
+        """Run the background tasks. After a failure, they wait for their next attempt, but edits do not.
+        Returns whether all tasks succeeded."""
         if not self._tasks_retry.is_due:
             return False
-        # A build makes the same vectors: background tasks wait for it.
+        # A build computes the same vectors, so background tasks wait for it.
         idle = batch is None and not self._rebuild.busy
         try:
             for task in self._tasks:
-                # A merge or a compaction would slow down the making of vectors.
+                # A merge or a compaction would slow down embedding.
                 waits = task is self._rewriting and self._is_embedding
                 task.step(is_idle=idle and not waits)
             self._vault_sync.purge_if_needed()
@@ -309,7 +309,8 @@ class IndexLoop:
         return self._reading.doing is self._embedding
 
     def _end_idle_workers(self, batch: Batch | None) -> None:
-        """Give the memory of the workers back where no edit has come for long; the next one starts others."""
+        """End the workers after a long time without an edit, to free their memory. The next edit starts new
+        ones."""
         if batch is not None:
             self._edited_at = self._clock()
         elif self._edited_at is not None and self._clock() - self._edited_at >= self._pace.idle_s:
@@ -324,8 +325,8 @@ class IndexLoop:
             self._publish()
 
     def _restore_if_gone(self) -> None:
-        """An index that was deleted is built again, while the old one answers from its open files. If that
-        does not help, the daemon has to end: `failure` says why."""
+        """Rebuild a deleted index, while the old one answers searches from its open files. If the folder
+        cannot be restored, set `failure` and end the daemon."""
         current = self._vault_sync.current
         loss = self._index_guard.loss(current.generation if current and not self._index_deleted else None)
         if not loss or self._stopping:
@@ -346,17 +347,17 @@ class IndexLoop:
         self._is_cold = self._vault_sync.current is not None
 
     def _warm_up(self) -> None:
-        """Load what the first search and the first edit would have to wait for. After the step at hand: that
-        takes longer than to see that nothing has changed."""
+        """Load the data that the first search and the first edit need. This runs at the end of a step,
+        because loading takes longer than the check that nothing has changed."""
         if self._is_cold and self._vault_sync.current is not None and not self._stopping:
             self._is_cold = False
             warm_in_background(self._vault_sync.current.reader)
             self._vault_sync.current.writer.warm_up()
 
     def _rest(self) -> None:
-        """Return when indexing is not paused, and have a build rest as long. The watcher collects changes
-        meanwhile. Requests are refused: they would be the work that the
-        user does not want now, or compare the vault with an index that does not follow it."""
+        """Wait until indexing is not paused, and pause a build for the same time. The watcher continues to
+        collect changes. Requests are refused: a build is work that the user does not want now, and a check
+        would compare the vault with an index that does not follow it."""
         if not self._pause.active:
             return
         self._rewriting.end()
@@ -374,7 +375,7 @@ class IndexLoop:
         self._requests.refuse(UnavailableError(PAUSED))
 
     def _confirm_losses(self) -> None:
-        """Scan again for losses that one scan does not make plausible."""
+        """Request another scan for losses that a single scan does not confirm."""
         if self._vault_sync.take_confirmation():
             self._watcher.request_scan("to confirm what is missing")
 
@@ -389,7 +390,7 @@ class IndexLoop:
             self._dirty.fail_taken()  # the build reads the whole vault
             return
         if batch.control:
-            self._rewriting.end()  # what it writes could be what the rules now exclude
+            self._rewriting.end()  # its output could contain notes that the rules now exclude
             self._use_assembly(self._vault_sync.assembly)
         if batch.first:
             self._sync(batch.first)
@@ -404,8 +405,8 @@ class IndexLoop:
         on_progress: Callable[[int], None] = lambda _left: None,
         between_parts: Callable[[], None] = lambda: None,
     ) -> Scan | None:
-        """Bring the index in step with these paths. What fails is tried again later. Returns what was found,
-        None where that is not known."""
+        """Update the index for these paths. A failure is retried later. Returns the scan, or None if it
+        failed."""
         before = self._vault_sync.current
         try:
             with index_errors(self._root):
@@ -422,14 +423,14 @@ class IndexLoop:
         return found
 
     def _sync_few(self) -> None:
-        """A few saves do not wait until all of a checkout, or of a large vault, is indexed."""
+        """Index a few saved notes between the parts of a large batch, which may take minutes."""
         few = self._watcher.pop_batch()
         if few and not self._stopping:
             self._sync(few)
 
     def _between_notes(self, _left: int) -> None:
-        """Called after each note that was read, before anything of its part is written: so a pause holds
-        also within a long batch."""
+        """Called after each note is read, before any of its part is written. It lets a pause take effect
+        within a long batch."""
         if self._stopping:
             raise UnavailableError(STOPPED)
         self._step_began = self._clock()
@@ -447,7 +448,7 @@ class IndexLoop:
         self._rebuild.answer(result)
 
     def _use_new_generation(self, result: RebuildResult) -> None:
-        """The new generation is active, with all that changed meanwhile."""
+        """Reset the state of the loop for the new generation, which already contains the latest changes."""
         self._warm_later()
         self._tasks_retry.reset()
         self._faults.end(Cause.INDEXING)
@@ -483,8 +484,8 @@ class IndexLoop:
         request.report(progress)
 
     def _use_assembly(self, assembly: Assembly) -> None:
-        """Use this configuration, and the exclusions of the vault as they are now. Raises ExclusionError for
-        patterns of the configuration, and then changes nothing."""
+        """Use this configuration and the current exclusions of the vault. Raises ExclusionError for invalid
+        patterns in the configuration, and then changes nothing."""
         if self._vault_sync.reconfigure(assembly):
             self._watcher.use_rules(self._vault_sync.rules)
         self._upgrade.rules = UpgradeRules.of(assembly.settings.embedding)
@@ -493,15 +494,15 @@ class IndexLoop:
         self._note_exclusions()
 
     def pause_upgrade(self, paused: bool) -> None:
-        """Make no vectors of a better model, or go on. Any thread."""
+        """Pause or resume the embedding with a better model. Any thread."""
         self._upgrade.paused = paused
 
     def _build_upgraded(self) -> None:
-        """Have the index built with the better model, whose vectors are all there."""
+        """Request a build with the better model. All its vectors are computed already."""
         self._rebuild.request(BuildRequest())
 
     def _note_restart(self) -> None:
-        """Say which changed keys the daemon does not follow."""
+        """Report the changed keys that take effect only after a restart."""
         keys = keys_to_restart_for(self._started_with, self._vault_sync.assembly.settings)
         if not keys:
             self._faults.end(Cause.RESTART)
@@ -511,8 +512,8 @@ class IndexLoop:
             log.warning("%s", text)
 
     def _note_exclusions(self) -> None:
-        """Say which exclusions are not understood, or that all are. Then a build that failed for them is
-        tried at once."""
+        """Report exclusions that cannot be parsed. Once all of them can, end the fault and immediately retry
+        a build that failed because of them."""
         fault, before = self._vault_sync.rules.fault, self._faults.get(Cause.EXCLUSIONS)
         if fault:
             if self._faults.begin(Cause.EXCLUSIONS, fault):
@@ -522,13 +523,13 @@ class IndexLoop:
             self._rebuild.use_reasons(self._rebuild.reasons)
 
     def _look_at_exclusions(self) -> None:
-        """While an exclusion is not understood, watch its file: permissions change without an event."""
+        """Watch the ignore files while one cannot be parsed: a change of permissions causes no event."""
         if self._vault_sync.rules.problems and self._lists.has_changed():
             self._watcher.request_scan("the exclusions changed")
 
     def _reload_if_changed(self) -> None:
-        """Use a changed configuration at once. One that cannot be used is named until it is corrected; the
-        old one stays active."""
+        """Use a changed configuration at once. If it is invalid, the old one stays active and a fault is
+        shown until it is corrected."""
         if not self._config.has_changed():
             return
         for path in self._config.disappeared:

@@ -1,4 +1,4 @@
-"""What other threads ask of the loop, and wait for."""
+"""Requests that other threads submit to the loop and wait for."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from vault_indexer.errors import UnavailableError, VaultIndexerError
 from vault_indexer.model import Problem, Progress, RebuildReport
 
 STOPPED = "the daemon was stopped"
-"""Why a request is not answered any more."""
+"""The reason given to requests that are refused after a stop."""
 
 Problems = tuple[Problem, ...]
 
 
 @dataclass(eq=False)
 class BuildRequest:
-    """Have the next generation built."""
+    """A request to build the next generation."""
 
     report: Callable[[Progress], None] = lambda _progress: None
     options: RebuildOptions = field(default_factory=lambda: RebuildOptions(refit=False))
@@ -28,7 +28,7 @@ class BuildRequest:
 
 @dataclass(eq=False)
 class CheckRequest:
-    """Have everything compared with everything."""
+    """A request to compare the vault, the catalog and the derived indices."""
 
     report: Callable[[Progress], None] = lambda _progress: None
     repair: bool = False
@@ -39,7 +39,7 @@ LoopRequest = BuildRequest | CheckRequest
 
 
 class RequestQueue:
-    """Requests that wait for the loop. Thread-safe. After `close` each is refused at once."""
+    """A queue of requests for the loop. Thread-safe. After `close`, each request is refused at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -54,17 +54,17 @@ class RequestQueue:
         request.answer.set_exception(UnavailableError(STOPPED))
 
     def take(self) -> LoopRequest | None:
-        """The one that came first; it waits no more."""
+        """Remove and return the oldest request, or None if the queue is empty."""
         with self._lock:
             return self._waiting.pop(0) if self._waiting else None
 
     def refuse(self, error: VaultIndexerError) -> None:
-        """Fail all that wait."""
+        """Fail all queued requests with `error`."""
         while request := self.take():
             request.answer.set_exception(error)
 
     def close(self) -> None:
-        """Refuse what waits and what still comes."""
+        """Refuse all queued and all later requests."""
         with self._lock:
             self._closed = True
         self.refuse(UnavailableError(STOPPED))

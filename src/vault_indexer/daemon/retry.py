@@ -1,4 +1,4 @@
-"""When work that failed is tried again."""
+"""Computes when failed work is retried."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from vault_indexer.errors import DiskFullError
 from vault_indexer.system import free_bytes
 
 _ROOM_BYTES = 1 << 20
-"""So much more room than at the failure is a reason to try again at once."""
+"""After a full disk, work is retried at once when this much more space is free than at the failure."""
 
 
 class Retry:
-    """Each failure in a row waits twice as long as the one before, between `first_s` and `latest_s` seconds.
-    After a full disk the wait ends as soon as the file system of `folder` has got room. One thread uses it.
+    """Exponential backoff. Each consecutive failure doubles the wait, between `first_s` and `latest_s`
+    seconds. After a full disk, the wait ends as soon as the file system of `folder` has space. Not
+    thread-safe.
     """
 
     def __init__(
@@ -34,13 +35,13 @@ class Retry:
         self._full_at: int | None = None
 
     def record_failure(self, error: Exception | None = None) -> None:
-        """The work failed once more."""
+        """Record another failure, and start a longer wait."""
         self.wait(min(max(self._first_s, 2 * self._wait_s), self._latest_s))
         if self._folder is not None and isinstance(error, DiskFullError):
             self._full_at = self._free(self._folder)
 
     def wait_again(self) -> None:
-        """As long as the last time."""
+        """Wait as long as the last time."""
         self.wait(max(self._first_s, self._wait_s))
 
     def wait(self, seconds: float) -> None:
@@ -49,12 +50,12 @@ class Retry:
         self._not_before = self._clock() + seconds
 
     def reset(self) -> None:
-        """The work succeeded, or is another now: no wait."""
+        """End the wait, because the work succeeded or was replaced by other work."""
         self._wait_s, self._not_before, self._full_at = 0.0, 0.0, None
 
     @property
     def remaining_s(self) -> float:
-        """For how long the work has to wait, for a thread that does nothing else."""
+        """The remaining wait in seconds, for a thread that does nothing else."""
         return max(0.0, self._not_before - self._clock())
 
     @property

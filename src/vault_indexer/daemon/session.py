@@ -1,4 +1,4 @@
-"""The daemon as the service sees it: the loop in its thread, and answers that never wait for it."""
+"""The session of the daemon: it runs the loop in a thread, and answers without waiting for it."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ Report = Callable[[Progress], None]
 
 _STOP_S = 1.5
 _SWITCH_S = 0.001
-"""A search gives the interpreter away a dozen times, at each call of SQLite or FAISS. While the loop indexes,
-it gets it back after this number of seconds; Python's default is five times as long."""
+"""The interpreter's switch interval in seconds. A search releases the GIL a dozen times, at each call of
+SQLite or FAISS, and gets it back after this time while the loop indexes. Python's default is five times as
+long."""
 
 
 class DaemonSession:
-    """The daemon's side of VaultService: it holds the index lock and runs IndexLoop in a thread of its own.
+    """The session behind VaultService in the daemon. It owns the index lock and runs IndexLoop in a thread.
 
     Any thread may call its methods. Searches and `status` never wait for the loop: they read its published
-    state and the active generation. `rebuild`, `verify` and `wait_fresh` wait until the loop has done them.
-    Raises LockedError, VaultError, IndexUnusableError or DiskFullError when it cannot begin. It sets the
-    interpreter's switch interval: the process is the daemon's. `clock` (seconds) tells how long changes
-    have been pending. `budget` is shared with the other sessions of the process (None: there are none).
+    state and the active generation. `rebuild`, `verify` and `wait_fresh` wait until the loop has finished.
+    The constructor raises LockedError, VaultError, IndexUnusableError or DiskFullError if the session cannot
+    start. It sets the interpreter's switch interval, because the process belongs to the daemon. `clock`
+    (seconds) measures how long changes have been pending. `budget` is shared with the other sessions of the
+    process (None: there are no others).
     """
 
     def __init__(
@@ -90,12 +92,12 @@ class DaemonSession:
 
     @property
     def llm_cache(self) -> Path:
-        """The folder where answers of the language model are kept."""
+        """The folder that stores the answers of the language model."""
         return self._assembly.llm_cache
 
     def reader(self) -> IndexReader:
-        """The active generation. Raises IndexUnusableError while the first one is being built,
-        UnavailableError after `close`."""
+        """Return the reader of the active generation. Raises IndexUnusableError while the first generation is
+        being built, and UnavailableError after `close`."""
         if self._loop.is_stopping:
             raise UnavailableError(STOPPED)
         current = self._vault_sync.current
@@ -107,7 +109,8 @@ class DaemonSession:
         return self._loop.pending()
 
     def missing(self) -> int:
-        """At least how many notes of the vault the index has never held. It is 0 only once it holds all."""
+        """Return a lower bound for the number of notes that have never been in the index. It is 0 only once
+        all of them are."""
         unread = self._vault_sync.unread
         return 0 if unread is None else max(1, unread.left)
 
@@ -119,7 +122,7 @@ class DaemonSession:
 
     @property
     def failure(self) -> VaultIndexerError | None:
-        """Why the daemon has to end; None while it can continue."""
+        """The error that forces the daemon to end; None while it can continue."""
         return self._loop.state.failure
 
     @property
@@ -127,23 +130,23 @@ class DaemonSession:
         return self._loop.paused
 
     def pause(self, seconds: float | None) -> None:
-        """Pause indexing for so long, or (None) until `resume`."""
+        """Pause indexing for `seconds`, or (None) until `resume`."""
         self._loop.pause(seconds)
 
     def resume(self) -> None:
         self._loop.resume()
 
     def wait_fresh(self, deadline_s: float) -> bool:
-        """Have the vault scanned now, and wait until what was found is in the index. False at once while
-        indexing is paused."""
+        """Request a scan of the vault, and wait until its changes are in the index. Returns False at once
+        while indexing is paused."""
         return self._loop.wait_for_scan(deadline_s)
 
     def pause_upgrade(self, paused: bool) -> None:
-        """Make no vectors of a better model, or go on."""
+        """Pause or resume the embedding with a better model."""
         self._loop.pause_upgrade(paused)
 
     def rebuild(self, report: Report, options: RebuildOptions) -> RebuildReport:
-        """Have the next generation built, and wait until it is active."""
+        """Request a build of the next generation, and wait until it is active."""
         request = BuildRequest(report, options)
         self._loop.request(request)
         return request.answer.result()
@@ -162,7 +165,8 @@ class DaemonSession:
         )
 
     def verify(self, *, repair: bool) -> tuple[Problem, ...]:
-        """Compare everything with everything, between two edits. `status` says how far it is."""
+        """Compare the vault, the catalog and the derived indices between two edits. `status` reports the
+        progress."""
         request = CheckRequest(self._record_check_progress, repair=repair)
         self._loop.request(request)
         try:
@@ -171,12 +175,12 @@ class DaemonSession:
             self._check_progress = None
 
     def close(self) -> None:
-        """Stop within two seconds: a build is ended, an edit under way is left out. From then on requests are
+        """Stop within two seconds. A build is ended, a current edit is abandoned, and later requests are
         refused."""
         self._loop.stop()
         self._thread.join(_STOP_S)
         if self._thread.is_alive():
-            # It may still write. The lock goes with this process, or with the loop if the process goes on.
+            # The loop may still write, so the lock is released only when the loop or this process ends.
             name = f"indexer-end {self._assembly.index_dir.root}"
             threading.Thread(target=self._close_after_loop, name=name, daemon=True).start()
             return
@@ -187,7 +191,7 @@ class DaemonSession:
         try:
             with self._closing, index_errors(self._assembly.index_dir.root):
                 self._vault_sync.close()
-        except UnavailableError as error:  # the catalog is whole: what is missing is made at the next start
+        except UnavailableError as error:  # the catalog is intact: the next start repairs the rest
             log.warning("the index could not be closed cleanly: %s", error)
         finally:
             self._lock.release()

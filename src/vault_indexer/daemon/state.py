@@ -1,4 +1,4 @@
-"""The state of a daemon: its name, what a user should know, and what it is made of."""
+"""The state of a daemon, its name and its messages for the user, and the parts that it is computed from."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from vault_indexer.model import Progress
 from vault_indexer.text.phrases import iso_moment, quantity
 
 STALLED_S = 60.0
-"""An edit takes seconds, and a batch of any size is counted down note by note; the largest merge of keyword
-segments measured took 24 s."""
+"""Pending changes that make no progress for this long are reported as stalled. An edit takes seconds, a batch
+of any size is counted down note by note, and the longest measured merge of keyword segments took 24 s."""
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonState:
-    """The state of the daemon at one moment: all that its texts are made of.
+    """The state of the daemon at one moment. All its messages derive from it.
 
-    The first group is what the loop publishes between its steps, and so belongs together. `reasons` tell why
-    the active generation does not fit (empty: it does), `vault_problem` why the vault is not followed.
-    `faults` are the failures of the loop (`indexing_fault` is one of them), `task_faults` those of background
-    tasks. `failure` is why the daemon has to end. `step_began` is the clock when the step under way began
-    (None: the loop waits).
+    The loop publishes the first group between its steps, so its values are consistent with each other.
+    `reasons` explain why the active generation does not fit (empty: it fits), and `vault_problem` explains
+    why the vault is not followed. `faults` are the failures of the loop (`indexing_fault` is one of them),
+    `task_faults` those of background tasks. `failure` is the error that ends the daemon. `step_began` is the
+    clock at the start of the current step (None: the loop is waiting).
 
-    The second group is counted when the state is read. `has_index`: a generation answers searches. `unread`
-    is what it lacks of the vault (None: nothing), `pending` counts the changes that are not in it, `held`
-    those of them that are deletions, and `unpublished` the commits that a server lacks to which the index is
-    published. `is_indexing`: notes are known among the changes. `paused_until` is None where a pause does not
-    end by itself. `stalled_s` are seconds without progress (0 while there is any); `step_s` those of
-    the step under way. `advice` is what the active configuration should better be.
+    The second group is computed when the state is read. `has_index`: a generation answers searches. `unread`
+    counts the notes that it lacks (None: it lacks none). `pending` counts the changes that are not in the
+    index, `held` the deletions among them, and `unpublished` the commits that are missing from the server to
+    which the index is published. `is_indexing`: the changes include notes. `paused_until` is None if a pause
+    does not end by itself. `stalled_s` is the time without progress in seconds (0 while there is progress),
+    and `step_s` the duration of the current step. `advice` recommends a better configuration.
     """
 
     building: bool = False
@@ -64,7 +64,7 @@ class DaemonState:
 
     @property
     def name(self) -> str:
-        """The state in one word, the worst first."""
+        """The state in one word. The worst applicable state wins."""
         if self.vault_problem or self.unwritable:
             return "degraded"
         if self.paused:
@@ -79,15 +79,16 @@ class DaemonState:
 
     @property
     def detail(self) -> str:
-        """All that is wrong, each once."""
-        # Until a first build is complete, the reason for it holds, which is no problem once it answers.
+        """All current problems, without duplicates."""
+        # The reason for a first build remains until the build is complete. It is not a problem while the part
+        # that is built answers searches.
         reasons = () if self.unread is not None else self.reasons
         problems = (self.vault_problem, *reasons, *self.faults, *self.task_faults)
         return "; ".join(dict.fromkeys(filter(None, (*problems, self.stall_text, self.advice))))
 
     @property
     def under_way(self) -> tuple[str, ...]:
-        """What answers should be read with at the moment: a pause, a vault that is not followed, a build."""
+        """Notices to show with answers: a pause, a vault that is not followed, a running build."""
         notices = [self.pause_text] if self.paused else []
         notices += [f"Warning: {self.vault_problem}"] if self.vault_problem else []
         if (progress := self.reading_progress) is not None:
@@ -98,12 +99,12 @@ class DaemonState:
 
     @property
     def wrong(self) -> tuple[str, ...]:
-        """What does not succeed."""
+        """The current failures, including a stall."""
         return tuple(filter(None, (*self.faults, *self.task_faults, self.stall_text)))
 
     @property
     def stall_text(self) -> str:
-        """That pending changes make no progress, and what they wait for; "" while they do."""
+        """A message that pending changes make no progress, with the reason; "" while they make progress."""
         if not self.stalled_s or not self.pending:
             return ""
         return (
@@ -113,7 +114,7 @@ class DaemonState:
 
     @property
     def waits_for(self) -> str:
-        """What the pending changes wait for."""
+        """The reason why the pending changes are not indexed yet."""
         if self.vault_problem:
             return f"the vault ({self.vault_problem})"
         if self.building:
@@ -130,7 +131,7 @@ class DaemonState:
 
     @property
     def pause_text(self) -> str:
-        """When a pause ends, and what waits meanwhile."""
+        """The end of the current pause and the number of pending changes."""
         until = iso_moment(self.paused_until) if self.paused_until else "`indexer resume`"
         text = f"indexing is paused until {until}"
         if not self.pending:
@@ -140,7 +141,7 @@ class DaemonState:
 
     @property
     def build_text(self) -> str:
-        """How far a build is, or why there is none."""
+        """The progress of the build, or the reason why none is running."""
         if self.paused:
             return self.pause_text
         if self.progress is None:
@@ -149,7 +150,7 @@ class DaemonState:
 
     @property
     def reading_progress(self) -> Progress | None:
-        """How far the index is that answers and lacks notes of the vault; None where it lacks none."""
+        """The progress of an index that answers searches but lacks notes. None if it lacks none."""
         if self.unread is None:
             return None
         built = self.progress or Progress("notes", 0, 0, 0, 0.0)
@@ -161,69 +162,70 @@ def _notes_done(progress: Progress) -> str:
     return f"{progress.notes:,} of {quantity(progress.total, 'note')}"
 
 
-# Notices of what happened once, such as a rebuild: shown with each answer for some minutes.
+# Notices of single events, such as a rebuild. Answers show them for some minutes.
 
 
 SHOWN_FOR_S = 600.0
-"""From the first answer that showed it. `status` shows it as long as the daemon runs."""
+"""Seconds after the first answer that showed the notice. `status` shows it as long as the daemon runs."""
 
 Clock = Callable[[], float]
 
 
 class RecentNotices:
-    """Knows when each notice was first shown. `clock` gives seconds."""
+    """Records when each notice was first shown. `clock` returns seconds."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         self._clock = clock
         self._shown_since: dict[str, float] = {}
 
     def to_show(self, happened: Iterable[str]) -> tuple[str, ...]:
-        """Of all that happened, in its order, what is still to be shown."""
+        """Return the notices that are still to be shown, in their original order."""
         now = self._clock()
         self._shown_since = {notice: self._shown_since.get(notice, now) for notice in happened}
         return tuple(notice for notice, since in self._shown_since.items() if now - since < SHOWN_FOR_S)
 
 
-# What is wrong with indexing at the moment, shown with each answer until it ends.
+# Current faults of indexing. Answers show them until they end.
 
 
 class Cause(Enum):
-    """Where a fault comes from. Each ends by itself: the end of one says nothing about the others."""
+    """The cause of a fault. Each fault ends independently of the others."""
 
     CONFIG = "config"
-    """The configuration was changed and cannot be used. Ends when it is read without a mistake."""
+    """The changed configuration is invalid. Ends when it is read without an error."""
 
     RESTART = "restart"
-    """A key was changed that counts from the start of the daemon. Ends when it is changed back."""
+    """A key was changed that takes effect only at a restart of the daemon. Ends when it is changed back."""
 
     EXCLUSIONS = "exclusions"
-    """An exclusion in the vault is not understood. Ends when all of them are."""
+    """An exclusion in the vault cannot be parsed. Ends when all of them can."""
 
     INDEX_GONE = "index gone"
-    """The index folder or a part of it was deleted. Ends when the index was built again."""
+    """The index folder or a part of it was deleted. Ends when the index has been built again."""
 
     BUILD = "build"
-    """A rebuild that is needed failed. Ends when one succeeds, or when none is needed any more."""
+    """A necessary rebuild failed. Ends when a rebuild succeeds or is no longer needed."""
 
     UNFIT = "unfit"
-    """What was built does not fit this program. Ends as BUILD does."""
+    """The generation that was built does not fit this program. Ends as BUILD does."""
 
     INDEXING = "indexing"
-    """A step failed. Ends when the whole vault was looked at, and the index follows it, without an error."""
+    """A step failed. Ends when the whole vault has been scanned and indexed without an error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One line for the user. With `degraded` the index cannot be written at all."""
+    """A one-line message for the user. `degraded`: the index cannot be written at all."""
 
     text: str
     degraded: bool = False
 
 
 class ActiveFaults:
-    """At most one fault for each cause. The daemon's loop begins and ends them; any thread reads.
+    """The current faults, at most one for each cause. The daemon's loop begins and ends them; any thread may
+    read them.
 
-    The order is that of `Cause`, whichever began first.
+    They are listed in the order of `Cause`, not in the order in which they began.
     """
 
     def __init__(self) -> None:
@@ -231,7 +233,7 @@ class ActiveFaults:
         self._active: dict[Cause, Fault] = {}
 
     def begin(self, cause: Cause, text: str, *, degraded: bool = False) -> bool:
-        """A fault begins, or takes the place of the one of its cause. Returns whether that is news."""
+        """Begin a fault, or replace the fault of the same cause. Returns whether it differs from before."""
         fault = Fault(" ".join(text.split()), degraded)
         with self._lock:
             before = self._active.get(cause)
@@ -239,7 +241,7 @@ class ActiveFaults:
         return before != fault
 
     def begin_with(self, cause: Cause, what: str, error: Exception) -> bool:
-        """The same with "`what`: the error"; an index that cannot be written is degraded."""
+        """Begin a fault with the text "`what`: the error". It is degraded if the index cannot be written."""
         lines = "; ".join(line.strip() for line in str(error).splitlines())
         unwritable = isinstance(error, DiskFullError | IndexUnusableError)
         return self.begin(cause, f"{what}: {lines or type(error).__name__}", degraded=unwritable)
@@ -250,7 +252,7 @@ class ActiveFaults:
                 self._active.pop(cause, None)
 
     def get(self, cause: Cause) -> str:
-        """The fault of a cause ("" where there is none)."""
+        """Return the text of the fault of a cause ("" if there is none)."""
         with self._lock:
             fault = self._active.get(cause)
         return fault.text if fault else ""
@@ -261,19 +263,19 @@ class ActiveFaults:
             return tuple(self._active[cause].text for cause in Cause if cause in self._active)
 
     def any_degraded(self) -> bool:
-        """Whether the index cannot be written."""
+        """Return whether any fault means that the index cannot be written."""
         with self._lock:
             return any(fault.degraded for fault in self._active.values())
 
 
-# Whether changes that are pending make progress.
+# Detection of pending changes that make no progress.
 
 
 class StallWatch:
-    """Knows since when the number of pending changes has not gone down.
+    """Measures the time since the number of pending changes last fell.
 
-    The daemon's loop tells each number it sees. A loop that hangs tells none, and so makes no progress.
-    Any thread may ask. `clock` gives seconds.
+    The daemon's loop reports each count. A loop that hangs reports none, which counts as no progress.
+    Any thread may call `stalled_s`. `clock` returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -282,13 +284,13 @@ class StallWatch:
         self._since = clock()
 
     def observe(self, pending: int) -> None:
-        """Note how many changes are pending now: 0 where indexing has rested, when none had to move."""
+        """Record the number of pending changes. Pass 0 after a pause, in which no change had to progress."""
         if not pending or pending < self._last:
             self._since = self._clock()
         self._last = pending
 
     def stalled_s(self) -> float:
-        """Seconds without progress, or 0 while they are fewer than `STALLED_S`."""
+        """Return the seconds without progress, or 0 while they are below `STALLED_S`."""
         seconds = self._clock() - self._since
         return seconds if seconds >= STALLED_S else 0.0
 
@@ -297,13 +299,13 @@ class StallWatch:
 
 
 PAUSED = "indexing is paused: run `indexer resume` first"
-"""Why something that was asked for is not done."""
+"""The reason that a refused request gives during a pause."""
 
 
 class Pause:
-    """A pause that begins and ends at a word, or ends by itself when its time is over. Thread-safe.
+    """A pause that begins and ends on request, or ends when its time is over. Thread-safe.
 
-    It ends with its process: a daemon that starts again indexes.
+    It is not stored: a daemon that starts again indexes.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -319,7 +321,7 @@ class Pause:
 
     @property
     def until(self) -> datetime | None:
-        """When it ends by itself (UTC, whole seconds); None where it does not, or where there is none."""
+        """The scheduled end (UTC, whole seconds). None if there is no pause or it has no scheduled end."""
         with self._changed:
             seconds_left = self._seconds_left()
             if self._end is None or seconds_left <= 0:
@@ -327,7 +329,7 @@ class Pause:
             return datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=round(seconds_left))
 
     def begin(self, seconds: float | None) -> None:
-        """Pause for `seconds`, or (None) until `end`. A pause under way is replaced."""
+        """Pause for `seconds`, or (None) until `end`. Replaces a current pause."""
         with self._changed:
             self._active = True
             self._end = None if seconds is None else self._clock() + seconds
@@ -339,14 +341,14 @@ class Pause:
             self._changed.notify_all()
 
     def wait(self, seconds: float) -> None:
-        """Return when `begin` or `end` is called, when the pause is over, or after `seconds`."""
+        """Wait until `begin` or `end` is called, the pause is over, or `seconds` have passed."""
         with self._changed:
             seconds_left = self._seconds_left()
             if seconds_left > 0:
                 self._changed.wait(min(seconds, seconds_left))
 
     def _seconds_left(self) -> float:
-        """Seconds, 0 where nothing is paused."""
+        """Return the seconds until the pause ends, 0 if indexing is not paused."""
         if not self._active:
             return 0.0
         return float("inf") if self._end is None else max(0.0, self._end - self._clock())

@@ -1,4 +1,4 @@
-"""Brings the index in step with the vault, without threads: open, scan, plan, apply, switch."""
+"""Synchronizes the index with the vault, without threads: open, scan, plan, apply, switch."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ log = logging.getLogger("vault_indexer.daemon")
 EVERYTHING = frozenset({""})
 _CONFIRM_EVERY_S = 5.0
 _KEPT_AS = MappingProxyType({"note": Decision.INDEX, "linked": Decision.LINK_ONLY})
-"""The decision of the rules for a file in each state of the catalog."""
+"""The decision of the ignore rules that corresponds to each file state in the catalog."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadNotes:
-    """How many of the `total` notes of the vault the index has never held."""
+    """The number of notes (`left` of `total`) that have never been in the index."""
 
     left: int
     total: int
@@ -41,10 +41,10 @@ class UnreadNotes:
 
 @dataclass(frozen=True, slots=True)
 class _Survey:
-    """What a scan of part of the vault found, and the plan that follows from it.
+    """A scan of part of the vault, and the resulting plan.
 
-    `explained` are the paths that the plan removes for a known reason: excluded by the rules, or moved. The
-    other removals are losses; `decision` says whether they may be carried out.
+    `explained` are the paths that the plan removes for a known reason: the rules exclude them, or they were
+    moved. The other removals are losses, and `decision` determines whether they may be carried out.
     """
 
     found: Scan
@@ -59,25 +59,25 @@ class _Survey:
         return tuple(path for path in self.plan.removed if path not in self.explained)
 
     def plan_with(self, losses: Iterable[str]) -> Plan:
-        """The plan with only these of its losses."""
+        """Return the plan restricted to these losses."""
         return replace(self.plan, removed=(*losses, *sorted(self.explained)))
 
 
 class VaultSync:
-    """Compares the vault with the active generation and brings the index in step with it.
+    """Compares the vault with the active generation and synchronizes the index.
 
-    A session owns one. It holds the open generation (`current`), the ignore rules, and what of the vault the
-    index may lack (`dirty`). Its methods are called by one thread at a time: the daemon's loop, or the
-    command that has the index open. Other threads may read `current`, `degraded` and `unread`.
-    `unread` is None once a scan of the whole vault has found every note in the index. It deletes
-    nothing from the index until the loss of a file is plausible: an unmounted disk leaves the index as it is,
-    and `degraded` says why. The thread that calls it handles every error; the index stays usable.
+    A session owns it. It contains the open generation (`current`), the ignore rules, and the set of vault
+    paths that may differ from the index (`dirty`). One thread at a time calls its methods: the daemon's loop,
+    or the command that has opened the index. Other threads may read `current`, `degraded` and `unread`.
+    `unread` is None once a scan of the whole vault has found every note in the index. It deletes nothing from
+    the index until the loss of a file is plausible: an unmounted disk leaves the index unchanged, and
+    `degraded` contains the reason. The calling thread handles every error; the index stays usable.
     """
 
     def __init__(
         self, assembly: Assembly, *, live: bool, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`live`: edits are followed as they come. Then deletions are held, and no edit waits for the
+        """`live`: edits are followed as they happen. Deletions are then held back, and no edit waits for the
         language model that splits a note."""
         self.assembly = assembly
         self.current: OpenGeneration | None = None
@@ -99,10 +99,11 @@ class VaultSync:
         self._unconfirmed: VaultObservation | None = None
 
     def reconfigure(self, assembly: Assembly) -> bool:
-        """Use this configuration, and read the rules again. Returns whether other files may count now.
+        """Use this configuration, and read the rules again. Returns whether the set of indexed files may have
+        changed.
 
-        A list of the vault that is not understood leaves the former one active, and `rules` says so. Raises
-        VaultIndexerError for what cannot be used, and then changes nothing.
+        If an ignore list in the vault cannot be parsed, the former rules stay active and `rules` reports the
+        problem. Raises VaultIndexerError if the configuration is invalid, and then changes nothing.
         """
         before, current, limit = self.rules, self.current, self.assembly.settings.files.max_file_bytes
         if current is not None and assembly is not self.assembly:
@@ -115,7 +116,7 @@ class VaultSync:
         return others or rules.fingerprint != before.fingerprint
 
     def open_current(self) -> tuple[str, ...]:
-        """Open the active generation. Returns why a rebuild is needed (empty: it is not)."""
+        """Open the active generation. Returns the reasons for a rebuild (empty: none is needed)."""
         generation = self.assembly.index_dir.current()
         if generation is None:
             return ("there is no index yet",)
@@ -133,8 +134,8 @@ class VaultSync:
         on_progress: Callable[[int], None] = lambda _left: None,
         between_parts: Callable[[], None] = lambda: None,
     ) -> None:
-        """Make a complete generation the active one, with the edits made while it was built already in it.
-        The first one answers searches at once; what its build left for later is indexed while it does."""
+        """Make a complete generation the active one, after applying the edits made during its build. The
+        first generation answers searches at once, and the rest of the vault is indexed meanwhile."""
         opened = self.assembly.open_generation(generation)
         if built.left_out:
             self.unread = UnreadNotes(built.left_out, built.notes + built.left_out)
@@ -147,7 +148,7 @@ class VaultSync:
         self.dirty.aside.use(self.quarantine())
         self.sync(EVERYTHING, on_progress, between_parts)
         self.damaged = ""
-        if old is None:  # it may have been a small part of the vault, in other languages than the rest
+        if old is None:  # the first part of the vault may have been in other languages than the rest
             self.current = self.assembly.reconfigure(self.current)
         else:
             self.assembly.index_dir.publish(generation)
@@ -157,7 +158,8 @@ class VaultSync:
         self.assembly.index_dir.collect()
 
     def _keep_hidden(self, old: OpenGeneration, new: OpenGeneration) -> None:
-        """What the build could not see, though it may be there and is not excluded, stays as `old` has it."""
+        """Copy from `old` the files that the build could not see, unless they are excluded: they may still
+        exist."""
         limit = self.assembly.settings.files.max_file_bytes
         try:
             found: Scan | None = scan(self.assembly.vault, self.rules, max_file_bytes=limit)
@@ -185,11 +187,11 @@ class VaultSync:
         on_progress: Callable[[int], None] = lambda _left: None,
         between_parts: Callable[[], None] = lambda: None,
     ) -> tuple[Applied, Scan | None]:
-        """Scan part of the vault ("" for all) and bring the index in step with it.
+        """Scan part of the vault ("" for all) and update the index.
 
-        A vault that cannot be read, or has suddenly lost its notes, leaves the index as it is and is
-        `degraded`. Deletions are held for `delete_hold_s`; `release_due` carries them out. Between two parts
-        of a large work `between_parts` is called, and may `sync` another part of the vault.
+        If the vault cannot be read or has suddenly lost its notes, the index stays unchanged and `degraded`
+        is set. Deletions are held back for `delete_hold_s`; `release_due` carries them out. `between_parts`
+        is called between two parts of a large plan, and may `sync` another part of the vault.
         """
         scope = frozenset(within)
         with self.dirty.reading(scope) as reading:
@@ -206,14 +208,16 @@ class VaultSync:
             if "" in scope:
                 self.unread = None
             self.purge_if_needed()
-            if applied.strategies:  # the manifest says more now: it may no longer fit the configuration
+            # The manifest now lists more strategies, so it may no longer fit the configuration.
+            if applied.strategies:
                 self.current = self.assembly.reconfigure(self.current)
-        if not (self.dirty.left or self.dirty.failed):  # what a scan could not read has been read since
+        if not (self.dirty.left or self.dirty.failed):  # all notes that a scan could not read have been read
             self.unread = None
         return applied, survey.found
 
     def _count_unread(self, survey: _Survey, on_progress: Callable[[int], None]) -> Callable[[int], None]:
-        """Set `unread` by a scan of the whole vault; what is returned keeps it, and calls `on_progress`."""
+        """Set `unread` from a scan of the whole vault. The returned callback updates it and then calls
+        `on_progress`."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             new = len(survey.plan.read) - len(snapshot.catalog.files_at(survey.plan.read))
@@ -251,29 +255,29 @@ class VaultSync:
         return applied
 
     def notes_without_model(self) -> dict[str, str]:
-        """The notes that were split without the language model that their strategy asks, in order, each with
-        the digest of its file."""
+        """Return the notes that were split without the language model that their strategy uses, in order,
+        each with the digest of its file."""
         if self.current is None or not self.current.settings.chunking.asks_model:
             return {}
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.notes_without_model()
 
     def quarantine(self) -> dict[str, tuple[int, str]]:
-        """The notes that ended the process that read them, or took more than they may, in order, with the
-        change that did: `mtime_ns` and digest."""
+        """Return the notes that crashed their worker process or exceeded their budget, in order, each with
+        the `mtime_ns` and the digest of that version."""
         if self.current is None:
             return {}
         with self.current.writer.holder.lease() as snapshot:
             return snapshot.catalog.quarantine()
 
     def reread(self, path: str) -> None:
-        """Index this note again as it is now, with what the language model is known to answer."""
+        """Index the current version of this note again, with the stored answers of the language model."""
         if self.current is not None:
             with self.dirty.reading(frozenset({path})) as reading:
                 self._apply(self.current, Plan(read=(path,)), reading)
 
     def release_due(self) -> None:
-        """Carry out the deletions whose time has come, if the files are still gone."""
+        """Carry out the deletions that are due, if the files are still missing."""
         due = self.dirty.take_held()
         if not due or self.current is None:
             return
@@ -287,8 +291,8 @@ class VaultSync:
             self._apply(self.current, survey.plan_with(losses), reading)
 
     def has_unconfirmed_losses(self) -> bool:
-        """Scan the vault without changing the index: whether it cannot be read, or has suddenly lost its
-        notes. A rebuild would then delete them from the index."""
+        """Scan the vault without changing the index. Returns whether the vault cannot be read or has suddenly
+        lost its notes: a rebuild would then delete them from the index."""
         if self.current is None:
             return False
         survey = self._survey(EVERYTHING, self._unconfirmed)
@@ -301,8 +305,8 @@ class VaultSync:
             raise VaultError(f"Not rebuilt: {self.degraded} (--force rebuilds all the same)")
 
     def take_confirmation(self) -> bool:
-        """Whether it is time for the scan that can confirm what the last one did not make plausible; then the
-        next one is due some seconds later."""
+        """Return whether the scan that can confirm implausible losses is due, and if so, schedule the next
+        one some seconds later."""
         now = self._clock()
         is_due = bool(self.degraded) and now >= self.confirm_at
         if is_due:
@@ -310,7 +314,7 @@ class VaultSync:
         return is_due
 
     def skipped(self) -> tuple[SkippedFile, ...]:
-        """The files that are not indexed, with their reasons."""
+        """Return the files that are not indexed, with the reasons."""
         if self.current is None:
             return ()
         with self.current.writer.holder.lease() as snapshot:
@@ -319,9 +323,9 @@ class VaultSync:
     def verify(
         self, *, repair: bool, report: Callable[[Progress], None] = lambda _progress: None
     ) -> tuple[Problem, ...]:
-        """Every disagreement between vault, catalog and derived indices; `repair` corrects it where the
-        catalog is whole. Otherwise `damaged` says what is wrong with it, and the caller has to rebuild.
-        `report` is told how far the comparison is."""
+        """Return every disagreement between vault, catalog and derived indices. `repair` corrects them if the
+        catalog is intact. Otherwise `damaged` describes the damage, and the caller must rebuild. `report`
+        receives the progress of the comparison."""
         if self.current is None:
             return (Problem("catalog", "missing", "there is no index: run `indexer rebuild`"),)
         limit = self.assembly.settings.files.max_file_bytes
@@ -334,7 +338,7 @@ class VaultSync:
         return tuple(problems)
 
     def stop(self) -> None:
-        """End the edit under way with UnavailableError; only `close` may follow. Any thread."""
+        """End the current edit with UnavailableError. Only `close` may be called after that. Any thread."""
         current = self.current
         if current is not None:
             current.writer.stop()
@@ -345,9 +349,9 @@ class VaultSync:
             self.current = None
 
     def _survey(self, scope: frozenset[str], earlier: VaultObservation | None) -> _Survey | None:
-        """Scan part of the vault, plan what the index needs, and assess the losses; `earlier` is the
-        observation that can confirm them. None if the vault cannot be read. Losses that are not plausible,
-        and a vault that cannot be read, are `degraded`."""
+        """Scan part of the vault, plan the changes of the index, and assess the losses. `earlier` is the
+        observation that can confirm them. Returns None if the vault cannot be read. Sets `degraded` if the
+        vault cannot be read or the losses are not plausible."""
         assert self.current is not None
         limit = self.assembly.settings.files.max_file_bytes
         try:
@@ -368,19 +372,19 @@ class VaultSync:
         return _Survey(found, work, explained, observation, decision)
 
     def _plan(self, found: Scan) -> tuple[Plan, int]:
-        """What the index needs, and, where files are gone, how many the catalog knows."""
+        """Return the plan, and the number of files in the catalog if the plan removes any (otherwise 0)."""
         assert self.current is not None
         with self.current.writer.holder.lease() as snapshot:
             within = found.within
             known = snapshot.catalog.files() if "" in within else snapshot.catalog.files_within(within)
             work = plan(known, found, self.rules)
-            # Only losses are compared with it, and it reads all rows.
+            # The count reads all rows, and only the assessment of losses needs it.
             total = snapshot.catalog.file_count() if work.removed else 0
         return work, total
 
     def _deletable(self, survey: _Survey, *, whole: bool) -> tuple[str, ...]:
-        """The losses to carry out now; the others are held, or wait for confirmation. Only a scan of the
-        `whole` vault confirms losses."""
+        """Return the losses to carry out now. The others are held back or wait for confirmation. Only a scan
+        of the `whole` vault confirms losses."""
         if not survey.decision.ok or (self._unconfirmed is not None and not whole):
             return ()
         confirmed = self._unconfirmed is not None
@@ -392,7 +396,7 @@ class VaultSync:
         return ()
 
     def _wait_for_confirmation(self, observation: VaultObservation, reason: str) -> None:
-        """A second scan has to confirm these losses: until then nothing is deleted."""
+        """Delete nothing until a second scan confirms these losses."""
         before = self._unconfirmed
         if before is None or before.root != observation.root or before.gone < observation.gone:
             self._unconfirmed = observation
@@ -400,8 +404,8 @@ class VaultSync:
         self.confirm_at = observation.at + CONFIRM_AFTER_S
 
     def _excluded_paths(self, work: Plan) -> frozenset[str]:
-        """What the plan removes because the rules exclude it, and not because it has vanished. Its text must
-        not stay on disk either: where there is any, `_to_purge` is set."""
+        """Return the paths that the plan removes because the rules exclude them, not because they vanished.
+        Their text must not stay on disk either: if there is any, `_to_purge` is set."""
         ignored = [p for p in work.removed if self.rules.decide(p, is_dir=False) is Decision.IGNORE]
         without_note = [*ignored, *(row.path for row in work.linked)]
         if without_note and self.current is not None:
@@ -410,8 +414,8 @@ class VaultSync:
         return frozenset(ignored)
 
     def _moved_paths(self, work: Plan, found: Scan) -> frozenset[str]:
-        """What has another path now, by inode, size and time: it has not vanished, so its removal is neither
-        held nor confirmed, and links lead to the new path at once."""
+        """Return the removed paths whose file has a new path, by inode, size and time. Such a file has not
+        vanished: its removal is neither held nor confirmed, and links lead to the new path at once."""
         if not work.removed or self.current is None:
             return frozenset()
         new = {*work.read, *(row.path for row in work.linked)}
@@ -424,8 +428,8 @@ class VaultSync:
             )
 
     def purge_if_needed(self) -> None:
-        """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations. Where
-        a reader prevents it, the next call tries again."""
+        """Remove every trace of excluded notes: freed pages, postings, vectors, and older generations. If a
+        reader prevents it, the next call tries again."""
         if self.current is None:
             return
         if self._to_purge:
@@ -437,7 +441,7 @@ class VaultSync:
 
 
 def _close_quietly(old: OpenGeneration) -> None:
-    """A generation that is not opened again may be damaged: that is no reason to fail."""
+    """Close a generation that is not used again. Damage in it is logged and not raised."""
     try:
         with index_errors(old.generation.folder):
             old.close()
@@ -446,7 +450,7 @@ def _close_quietly(old: OpenGeneration) -> None:
 
 
 def status_of(vault_sync: VaultSync, state: str, pending: int) -> StatusReport:
-    """The state of the index for `status`; the session adds what only it knows."""
+    """Return the state of the index for `status`. The session adds its own details."""
     assembly, current = vault_sync.assembly, vault_sync.current
     report = StatusReport(
         vault=str(assembly.vault),

@@ -1,4 +1,4 @@
-"""Building a generation: every note of the vault, in parallel, into a folder of its own."""
+"""Builds a generation: indexes every note of the vault, in parallel, into a new folder."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
 
 
-# Resolves the links of the catalog, and resolves them again when files come and go.
+# Resolution of the links in the catalog, also after files are added or removed.
 
 
 class Linker:
-    """Resolves links against the files of the vault, and knows which links a change of files affects.
+    """Resolves links against the files of the vault, and determines which links a change of files affects.
 
     IndexWriter and a build own one each, and call it from one thread. `add` and `remove` only record a
     change; `relink` then resolves the affected links of the catalog again, within the transaction that stores
-    the change. After a transaction that failed the owner makes a new one: this one knows files that were not
-    stored.
+    the change. After a failed transaction the owner creates a new Linker, because this one contains files
+    that were not stored.
     """
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -47,17 +47,17 @@ class Linker:
 
     @cached_property
     def _paths(self) -> VaultPaths:
-        """Made when the first note is written, or before by `load`: a command that only searches never needs
-        it."""
+        """The paths by name. They are loaded with the first note or by `load`: a command that only searches
+        never needs them."""
         initial, self._initial_paths = self._initial_paths, []
         return VaultPaths(initial)
 
     def load(self) -> None:
-        """Do now what the first note would have to wait for: a second for 166,000 files."""
-        self._paths  # noqa: B018 - it is made by being read
+        """Load the paths before the first note needs them. That takes a second for 166,000 files."""
+        self._paths  # noqa: B018 - reading the property creates it
 
     def __call__(self, target: str, source: str) -> ResolvedLink:
-        """Where `target`, written in the note `source`, leads now."""
+        """Resolve `target` as written in the note `source`."""
         found = resolve(target, source, self._paths)
         return ResolvedLink(link_key(target), found.path, bool(found.ambiguous))
 
@@ -68,12 +68,13 @@ class Linker:
         self._affected.update(self._paths.remove(path))
 
     def relink(self, writer: CatalogWriter) -> int:
-        """Resolve the stored links again that changes since the last call affect. Returns how many moved."""
+        """Resolve again the stored links that changes since the last call affect. Returns the number that
+        changed."""
         keys, self._affected = self._affected, set()
         return writer.relink(keys, self)
 
     def relink_all(self, writer: CatalogWriter) -> int:
-        """Resolve all stored links again. Returns how many moved."""
+        """Resolve all stored links again. Returns the number that changed."""
         return writer.relink(writer.link_keys(), self)
 
 
@@ -90,10 +91,10 @@ Report = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class BuildSpec:
-    """What a generation is built with. `manifest` says it, given the strategies that split the notes. `blobs`
-    are kept in its catalog (such as token weights). With `words_first` it is complete but for the vectors
-    that no earlier generation knows: those are made later. `first_bytes` bounds the part of a large vault
-    that is built first, where only that is wanted."""
+    """The parameters of a build. `manifest` creates the manifest from the strategies that split the notes.
+    `blobs`, such as token weights, are stored in the catalog. With `words_first`, vectors that no earlier
+    generation contains are computed later. `first_bytes` limits the part of a large vault that is built
+    first, if only that part is requested."""
 
     manifest: Callable[[Iterable[str]], Manifest]
     model: str
@@ -106,12 +107,12 @@ class BuildSpec:
 def build_next(
     index_dir: IndexDir, spec: BuildSpec, scan: Scan, pool: Pool, report: Report, *, newest_only: bool = False
 ) -> tuple[Generation, RebuildReport]:
-    """Build the next generation, complete and not yet active; the pool is closed at the end. With
-    `newest_only` it holds of a large vault what changed last (see `sample.first_part`). Progress counts the
-    notes of the whole vault all the same, and the report says how many are left out.
+    """Build the next generation, complete and not yet active, and close the pool. With `newest_only` it
+    contains only the latest changes of a large vault (see `first_part`). Progress still counts the notes of
+    the whole vault, and the report contains the number of notes left out.
 
-    Raises ProviderError if the model cannot be used, and IndexUnusableError or DiskFullError if the folder or
-    the disk cannot. What a failed build has written is removed.
+    Raises ProviderError if the model cannot be used, IndexUnusableError if the folder cannot be written, and
+    DiskFullError if there is no room. The files of a failed build are removed.
     """
     with index_errors(index_dir.root, _bytes_of_build(scan, index_dir.current())):
         generation = index_dir.begin()
@@ -121,7 +122,7 @@ def build_next(
             result = build(generation, spec, part, pool, _with_total(report, total))
             result = replace(result, left_out=total - count_notes(part))
         except BaseException:
-            pool.close()  # first, for its processes write there
+            pool.close()  # first, because its processes write into the folder
             index_dir.discard(generation)
             raise
         finally:
@@ -134,16 +135,16 @@ def _with_total(report: Report, total: int) -> Report:
 
 
 def _bytes_of_build(scan: Scan, current: Generation | None) -> int:
-    """About what a build writes: as much as the last one did, or what notes of this size usually need."""
+    """Estimate the bytes that a build writes, from the last build or from the size of the notes."""
     if current is not None:
         return EDIT_BYTES + size_of(current.folder)
     return EDIT_BYTES + _BYTES_PER_NOTE_BYTE * sum(file.stat.size for file in scan.files if is_indexed(file))
 
 
 def build(generation: Generation, spec: BuildSpec, scan: Scan, pool: Pool, report: Report) -> RebuildReport:
-    """Fill an empty generation folder from a scan, durably, but for the rename that completes it.
+    """Fill an empty generation folder from a scan, durably, except for the rename that completes it.
 
-    Raises ProviderError if the model cannot be used, OSError if the disk cannot.
+    Raises ProviderError if the model cannot be used, and OSError if the disk cannot be written.
     """
     KeywordIndex.create(generation.keywords)
     builder = _Builder(generation, spec, scan, pool, report)
@@ -170,7 +171,7 @@ class _Builder:
         self._skipped: list[SkippedFile] = []
 
     def write_catalog(self) -> None:
-        """All notes in one transaction; nothing is fsynced before its end."""
+        """Write all notes in one transaction. Nothing is fsynced before its end."""
         writer = CatalogWriter(self._generation.catalog, bulk=True)
         try:
             with writer.commit():
@@ -187,13 +188,13 @@ class _Builder:
         fsync_file(self._generation.catalog)
 
     def write_keywords(self) -> None:
-        """Join the workers' segments; what a worker that died had written is added from the catalog."""
+        """Join the workers' segments. Notes whose worker died are added from the catalog."""
         self._tell("keywords")
         segments: list[Segment] = []
         for _, result in self._pool.each(FinishJob()):
             if isinstance(result, Finished):
                 segments.extend(result.segments)
-        self._pool.close()  # what follows needs memory, and none of them
+        self._pool.close()  # the next stages need memory and no workers
         KeywordIndex.open(self._generation.keywords).adopt(segments, seq=0)
         catch_up_keywords(self._generation)
 
@@ -203,7 +204,7 @@ class _Builder:
             rebuild_vectors(self._generation, catalog, self._spec.model, self._spec.dimension)
 
     def strategies(self) -> list[str]:
-        """The strategies that split the notes: some notes choose for themselves."""
+        """Return the strategies that split the notes. A note may choose its own."""
         with CatalogReader(self._generation.catalog) as catalog:
             return [row[0] for row in catalog.rows("SELECT DISTINCT strategy FROM chunks ORDER BY strategy")]
 
@@ -256,13 +257,13 @@ class _Builder:
 def prepare_all(
     pool: Pool, jobs: Sequence[Job], on_other_result: Callable[[Outcome | Died], None] = lambda _result: None
 ) -> Iterator[PreparedNote | Skipped]:
-    """Every note of the jobs, prepared or skipped, in order of completion. Other jobs than those are done
-    too, and `on_other_result` is called with each result.
+    """Yield every note of the jobs, prepared or skipped, in order of completion. Jobs of other kinds run as
+    well, and `on_other_result` is called with each of their results.
 
-    A job whose worker died is done again, a note at a time. A note is set aside once it took more processor
-    time than it may, alone took more memory than it may, or alone ended two fresh workers. Raises
-    ProviderError if a worker reports that the model or the disk failed, DiskFullError if the disk is full,
-    ProcessError if no worker can be started, or even naming a note ends them.
+    A job whose worker died is repeated, one note at a time. A note is set aside if it exceeds the limit of
+    processor time, exceeds the limit of memory in a job of its own, or ends two fresh workers in jobs of its
+    own. Raises ProviderError if a worker reports that the model or the disk failed, DiskFullError if the disk
+    is full, and ProcessError if no worker can be started or workers end even when they only name a note.
     """
     retries = _Retries()
     queue: Sequence[Job] = jobs
@@ -280,8 +281,8 @@ def prepare_all(
 
 
 class _Retries:
-    """The jobs that are done again because a worker died over them. `fresh`: those taken last are for workers
-    that have done nothing else, for what came before may have ended the worker."""
+    """Jobs that are repeated because their worker died. `fresh`: the jobs taken last need workers that have
+    done nothing else, because an earlier job may have ended the worker."""
 
     def __init__(self) -> None:
         self.fresh = False
@@ -314,7 +315,7 @@ class _Retries:
         self._jobs.append(PrepareJob((path,), quarantine=f"{QUARANTINED}{died.excess}"))
 
     def take(self) -> list[PrepareJob]:
-        """The next ones; none if nothing is left to be done again."""
+        """Return the next jobs to repeat; an empty list if there are none."""
         self.fresh = not self._jobs
         if self.fresh:
             taken, self._alone = self._alone, []

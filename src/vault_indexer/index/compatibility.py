@@ -1,4 +1,4 @@
-"""What an index was built with, and whether the settings and the vault still fit it."""
+"""Records the settings of a build, and checks whether an index still fits the settings and the vault."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from vault_indexer.vault.walk import Scan
 def settings_for_build(
     settings: Settings, found: Scan, current: Generation | None, *, better: bool = False
 ) -> Settings:
-    """The settings with the model for a build of these notes, where they say `auto`: with `better` the best
-    that there is. `current` is the generation that the next one replaces (None: there is none, or it cannot
-    be read)."""
+    """Return the settings with the model for a build of these notes if the provider is `auto`; with `better`,
+    the best available model. `current` is the generation to be replaced (None: there is none, or it cannot be
+    read)."""
     if settings.embedding.provider != "auto":
         return settings
     if better and (best := better_model()) is not None:
@@ -57,8 +57,8 @@ def _indexed_texts(generation: Generation) -> IndexedTexts | None:
 
 
 def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | None:
-    """The settings for the vectors that an index is to change to when all are there; None where it has the
-    best that `auto` stands for, or the configuration names a model or wants no change."""
+    """Return the settings of the model that an index will change to once all its vectors exist. Returns None
+    if the index has the best model of `auto`, or the configuration names a model or disables upgrades."""
     embedding, better = settings.embedding, better_model()
     if embedding.provider != "auto" or not embedding.max_upgrade_hours or better is None:
         return None
@@ -68,8 +68,8 @@ def upgraded_settings(settings: Settings, built: EmbeddingModel) -> Settings | N
 
 
 def settings_for_index(settings: Settings, built: EmbeddingModel) -> Settings:
-    """The settings with the model of an index, where they say `auto` and `auto` may have chosen it: only a
-    build chooses another."""
+    """Return the settings with the model of an index if the provider is `auto` and `auto` may have chosen
+    that model: only a build chooses another."""
     if settings.embedding.provider != "auto" or built.provider not in AUTO_PROVIDERS:
         return settings
     return _with_provider(settings, built.provider)
@@ -85,10 +85,10 @@ def _with_provider(settings: Settings, provider: str) -> Settings:
 
 @dataclass(frozen=True, slots=True)
 class Compatibility:
-    """How a generation fits the configuration.
+    """The result of the comparison of a generation with the configuration.
 
-    `manifest` is what it was built with, as far as it tells; `reasons` say why it no longer fits (empty: it
-    does).
+    `manifest` is that of the build, if it can be read. `reasons` explain why the generation no longer fits
+    (empty: it fits).
     """
 
     manifest: Manifest
@@ -116,9 +116,9 @@ def manifest_for(
 
 
 def check_compatibility(generation: Generation, settings: Settings) -> Compatibility:
-    """How the generation fits the settings.
+    """Compare the generation with the settings.
 
-    A manifest that cannot be read never fits, and is taken for the one that is wanted.
+    A manifest that cannot be read never fits. The result then contains the manifest of the settings.
     """
     try:
         built = Manifest.from_toml(generation.read_manifest())
@@ -144,7 +144,7 @@ def _wanted(settings: Settings) -> Manifest:
 
 
 class StrategiesInUse:
-    """Keeps the options of every strategy that split a note, as `settings` have them, in the manifest."""
+    """Records in the manifest the options, from `settings`, of every strategy that split a note."""
 
     def __init__(self, generation: Generation, settings: Settings) -> None:
         self._generation = generation
@@ -152,8 +152,8 @@ class StrategiesInUse:
         self._known: frozenset[str] = frozenset()
 
     def put(self, notes: Iterable[PreparedNote]) -> frozenset[str]:
-        """Before the notes are in the catalog, so that from then on another option of their strategies starts
-        a rebuild. Returns the strategies that are new. Raises OSError."""
+        """Record the strategies of these notes. This is called before the notes are in the catalog, so that a
+        later change of their options starts a rebuild. Returns the new strategies. Raises OSError."""
         used = frozenset(name for note in notes for name in note.rows.strategies)
         if used <= self._known:
             return frozenset()
@@ -174,11 +174,11 @@ class StrategiesInUse:
 
 
 WEIGHTS_BLOB = "token_weights"
-"""Under this name a generation keeps the token weights it was built with."""
+"""The name of the blob that stores the token weights of a generation."""
 
 
 def stored_weights(generation: Generation) -> bytes | None:
-    """The token weights of a generation; None if it was built without."""
+    """Return the token weights of a generation; None if it was built without them."""
     with CatalogReader(generation.catalog) as catalog:
         return catalog.blob(WEIGHTS_BLOB)
 
@@ -186,11 +186,11 @@ def stored_weights(generation: Generation) -> bytes | None:
 def weights_for_build(
     found: Scan, index_dir: IndexDir, fit: Callable[[], bytes], *, recompute_weights: bool
 ) -> bytes:
-    """The token weights of the next generation.
+    """Return the token weights of the next generation.
 
-    They are those of the active generation, so that known vectors stay good. `fit` makes new ones where there
-    are none, where the catalog is damaged, or where `recompute_weights` asks for them and the vault has
-    changed much in size.
+    They are taken from the active generation, so that its vectors stay valid. `fit` computes new ones if
+    there are none, if the catalog is damaged, or if `recompute_weights` is true and the size of the vault has
+    changed much.
     """
     current = index_dir.current()
     if current is None or not is_sound(current.catalog):

@@ -1,4 +1,4 @@
-"""The derived indices of a generation: words, vectors, and the vectors that are still missing."""
+"""The derived indices of a generation: keywords, vectors, and the list of missing vectors."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from vault_indexer.store.vectors import VectorSnapshot
 from vault_indexer.store.vectors import index as vectors
 from vault_indexer.system import fsync_dir, replace_file, temporary_prefix, trim_heap
 
-# What a process of its own rewrites while edits go on: the base of the vectors, segments of the keywords.
+# Jobs that a separate process runs while edits continue: writing a vector base, merging keyword segments.
 #
 # For a new base it reads one state of the catalog and writes `vectors.faiss.next`. The owner of the
-# generation then loads that file, adds what has changed since, and renames it to `vectors.faiss`. The
+# generation then loads that file, applies the changes since, and renames it to `vectors.faiss`. The
 # list of changes reaches back to the older of both bases until that is done, so a crash at any moment
 # leaves a base that can be used.
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionJob:
-    """Write all vectors that a catalog has now as the next base of its generation."""
+    """A job that writes all current vectors of a catalog as the next base of its generation."""
 
     generation: Generation
     model: str
@@ -59,7 +59,7 @@ class CompactionJob:
 
 @dataclass(frozen=True, slots=True)
 class MergeJob:
-    """Merge the segments of the keyword index that its merge policy chooses, once."""
+    """A job that runs one merge of the segments that the merge policy of the keyword index chooses."""
 
     generation: Generation
 
@@ -68,40 +68,40 @@ class MergeJob:
 
 
 def use_next_base(generation: Generation) -> None:
-    """Put the next base, which is whole and on disk, in the place of the base. Raises OSError."""
+    """Replace the base by the next base, which is complete and on disk. Raises OSError."""
     replace_file(generation.next_vectors, generation.vectors)
     fsync_dir(generation.folder)
 
 
 def discard_next_base(generation: Generation) -> None:
-    """Remove a next base, and what was written of one. Raises OSError."""
+    """Remove a next base, complete or partly written. Raises OSError."""
     generation.next_vectors.unlink(missing_ok=True)
     for path in generation.folder.glob(f"{temporary_prefix(generation.next_vectors)}*.tmp"):
         path.unlink(missing_ok=True)
 
 
-# What follows the catalog's log of changes: vectors, the chunks that still wait for one, and words.
+# Followers of the catalog's change log: vectors, the chunks without a vector, and keywords.
 #
-# An index that is published has a fourth, `vault_gateway.publication`. It waits for a server, so it has a
-# thread and a reader of its own.
+# A published index has a fourth follower, `vault_gateway.publication`. It waits for a server, so it has its
+# own thread and reader.
 
 
 _TRIES = 3
 
 
 class Follower(Protocol):
-    """A derived index of one generation, or what is known of one. DerivedIndices calls it from its thread."""
+    """A derived index of one generation, or data about one. DerivedIndices calls it from its thread."""
 
     def follow(self, catalog: CatalogReader, changes: Changes) -> None:
-        """Apply the changes since the last call, which lead to this state of the catalog. Where that fails,
-        the next call makes up for it."""
+        """Apply the changes since the last call, which lead to this state of the catalog. After a failure,
+        the next call applies them as well."""
         ...
 
     def rebuild(self, catalog: CatalogReader) -> None: ...
 
 
 class VectorFollower:
-    """Implements Follower: `snapshot` holds the vectors as searches see them."""
+    """Implements Follower. `snapshot` contains the vectors that searches use."""
 
     def __init__(self, generation: Generation, model: str, dimension: int, snapshot: VectorSnapshot) -> None:
         self.snapshot = snapshot
@@ -110,7 +110,7 @@ class VectorFollower:
         self._dimension = dimension
 
     def follow(self, catalog: CatalogReader, changes: Changes) -> None:
-        """In memory; no file changes."""
+        """Apply the changes in memory only. No file changes."""
         self.snapshot = apply_vector_changes(self.snapshot, catalog, changes, self._model)
 
     def rebuild(self, catalog: CatalogReader) -> None:
@@ -118,11 +118,11 @@ class VectorFollower:
 
 
 class KeywordFollower:
-    """Implements Follower: has a worker process bring the keyword index to the catalog's state.
+    """Implements Follower: a worker process brings the keyword index to the catalog's state.
 
-    Analysing text in this process would hold the interpreter that answers searches. Opening repairs: an
-    index that is behind catches up, a damaged one is rebuilt, and `healed` gets a line. Raises
-    IndexUnusableError if the index cannot be written, DiskFullError if there is no room.
+    Analysing text in this process would block the interpreter that answers searches. Opening repairs the
+    index: an index that is behind catches up, a damaged one is rebuilt, and `healed` gets a line. Raises
+    IndexUnusableError if the index cannot be written, and DiskFullError if there is no room.
     """
 
     def __init__(self, generation: Generation, pool: Pool, files: IndexPrefetch, healed: list[str]) -> None:
@@ -131,19 +131,19 @@ class KeywordFollower:
         self._healed = healed
         try:
             self._applied_seq = self._wanted_seq = catch_up(files.keywords(), generation)
-            self.index = KeywordIndex.open(generation.keywords, check=False)  # that has just been done
+            self.index = KeywordIndex.open(generation.keywords, check=False)  # it has just been checked
         except IndexUnusableError as error:
             self._heal(str(error))
 
     def follow(self, catalog: CatalogReader, changes: Changes) -> None:
-        """Nothing is done for vectors alone, nor where a job that went ahead has done it."""
+        """Run a KeywordsJob, unless only vectors have changed or an earlier job has done it already."""
         if changes.touches_text:
             self._wanted_seq = catalog.seq
         if self._applied_seq < self._wanted_seq:
             self._run(KeywordsJob(self._generation))
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """In this process: a repair waits for it."""
+        """Rebuild the index in this process, because a repair waits for it."""
         rebuild_keywords(self._generation)
         self._applied_seq = self._wanted_seq = catalog.seq
         self.index = KeywordIndex.open(self._generation.keywords)
@@ -166,7 +166,7 @@ class KeywordFollower:
         self.note_result(result)
         if isinstance(result, Failed):
             if result.disk_full:
-                raise DiskFullError(result.reason)  # the index is whole, and only behind
+                raise DiskFullError(result.reason)  # the index is intact and only behind
             self._heal(result.reason)
         elif isinstance(result, Died):
             raise IndexUnusableError(
@@ -175,14 +175,14 @@ class KeywordFollower:
             )
 
 
-# The chunks that are in the index by word and by link, and still wait for their vector.
+# Chunks that are searchable by word and by link but still have no vector.
 
 
 class PendingEmbeddings:
-    """Chunk keys by the digest of their text, in the order in which they get their vectors.
+    """Chunk keys by the digest of their text, in the order in which they will be embedded.
 
-    Implements Follower. The catalog is the authority: this is what it says at opening, kept true by every
-    commit. One thread changes it; any may ask for its length.
+    Implements Follower. The catalog is the authority: the list is read from it at opening and updated with
+    every commit. One thread changes it; any thread may read its length.
     """
 
     def __init__(self, model: str, chunks: Mapping[int, bytes]) -> None:
@@ -196,31 +196,31 @@ class PendingEmbeddings:
             self._add(key, digest)
 
     def __len__(self) -> int:
-        """How many chunks wait."""
+        """Return the number of chunks without a vector."""
         return len(self._digests)
 
     def __contains__(self, key: int) -> bool:
-        """Whether this chunk waits."""
+        """Return whether this chunk has no vector."""
         return key in self._digests
 
     def follow(self, catalog: CatalogReader, changes: Changes) -> None:
-        """The chunks that came without a vector are the first."""
+        """Put chunks that were added without a vector first."""
         self.drop(changes.removed | changes.embedded)
         self.put_first(catalog.missing_vectors(self._model, changes.added))
 
     def rebuild(self, catalog: CatalogReader) -> None:
-        """In the order of the keys."""
+        """Read all missing vectors again, in the order of the keys."""
         self._use(catalog.missing_vectors(self._model))
 
     def put_first(self, chunks: Mapping[int, bytes]) -> None:
-        """Chunks that were edited just now: they are what the user works on."""
+        """Put these chunks first: they have just been edited, and the user works on them."""
         for key, digest in chunks.items():
             self._add(key, digest)
         for digest in reversed(list(chunks.values())):
             self._keys.move_to_end(digest, last=False)
 
     def drop(self, keys: Iterable[int]) -> None:
-        """Chunks that are gone, or have their vector; others are left alone."""
+        """Remove chunks that were deleted or have their vector. Unknown keys are ignored."""
         for key in keys:
             digest = self._digests.pop(key, None)
             if digest is None:
@@ -235,13 +235,14 @@ class PendingEmbeddings:
         return tuple(keys[0] for keys in islice(self._keys.values(), texts))
 
     def put_last(self, keys: Iterable[int]) -> None:
-        """Chunks whose texts got no vector: the others are not to wait for them."""
+        """Move chunks whose texts could not be embedded to the end, so that the others do not wait for
+        them."""
         for key in keys:
             if key in self._digests:
                 self._keys.move_to_end(self._digests[key])
 
     def waiting_for(self, digests: Iterable[bytes]) -> list[int]:
-        """All waiting chunks with one of these texts."""
+        """Return all chunks without a vector that have one of these texts."""
         return [key for digest in digests for key in self._keys.get(digest, ())]
 
     def _add(self, key: int, digest: bytes) -> None:
@@ -251,10 +252,10 @@ class PendingEmbeddings:
 
 
 class DerivedIndices:
-    """Keeps the keyword index and the vectors of one generation in step with its catalog.
+    """Keeps the keyword index and the vectors of one generation in sync with its catalog.
 
     IndexWriter owns it and calls it from its thread; any thread may lease snapshots from `holder` and read
-    the length of `pending_embeddings`. The catalog is the authority: whatever is lost or damaged here is
+    the length of `pending_embeddings`. The catalog is the authority: lost or damaged data of the indices is
     rebuilt from it. Opening repairs: indices that are behind catch up, damaged ones are rebuilt, and `healed`
     says so. Each snapshot shows catalog, words and vectors of the same commit. Raises IndexUnusableError if
     the catalog itself cannot be read.
@@ -294,7 +295,7 @@ class DerivedIndices:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there is a commit that has not been followed to the end."""
+        """Whether there is a commit that has not been applied completely."""
         return self._followed_seq != self._catalog.seq
 
     @property
@@ -303,8 +304,8 @@ class DerivedIndices:
         return self.keywords.index.needs_merge
 
     def follow(self) -> None:
-        """Apply the commits since the last call, then publish the state they made. A new vector base is made
-        here only if none was made in the background for a long time."""
+        """Apply the commits since the last call, then publish the resulting state. A new vector base is
+        written here only if none was written in the background for a long time."""
         if not self.is_behind:
             return
         catalog = self._read()
@@ -320,7 +321,7 @@ class DerivedIndices:
         self._followed_seq = catalog.seq
 
     def publish(self, catalog: CatalogReader | None = None) -> None:
-        """Make the state of catalog and indices the one that new readers get."""
+        """Publish the current state of catalog and indices for new readers."""
         catalog = catalog or self._read()
         keywords = self.keywords.index.refresh()
         held = self._vectors.snapshot
@@ -329,13 +330,13 @@ class DerivedIndices:
         )
 
     def take_healed(self) -> list[str]:
-        """What was repaired since the last call."""
+        """Return the repairs since the last call."""
         repaired = [*self.healed]
         self.healed.clear()
         return repaired
 
     def rebuild(self, stores: Collection[str]) -> None:
-        """Rebuild "keywords" and "vectors" from the catalog, where `stores` names them."""
+        """Rebuild "keywords" and "vectors" from the catalog if they are in `stores`."""
         self.follow()
         with self._read() as catalog:
             if "keywords" in stores:
@@ -345,8 +346,8 @@ class DerivedIndices:
                 self.compact_vectors()
 
     def compact(self) -> None:
-        """Remove from disk what the catalog no longer holds: postings of deleted chunks, rows of the vector
-        base, cached texts."""
+        """Remove from disk the data that the catalog no longer contains: postings of deleted chunks and rows
+        of the vector base. Also clears cached texts."""
         self.keywords.compact()
         self.compact_vectors()
         self._cache.clear()
@@ -354,27 +355,27 @@ class DerivedIndices:
 
     @property
     def worth_compacting(self) -> bool:
-        """Whether a new base of the vectors should be made while edits go on."""
+        """Whether a new vector base should be written in the background."""
         return self._vectors.snapshot.worth_compacting
 
     def begin_compaction(self) -> CompactionJob:
-        """What a process has to do for a new base; it is the only one that counts from now on."""
+        """Return the job that writes a new base. It replaces any earlier compaction job."""
         self._compacted = self._vectors.snapshot.base
         return CompactionJob(self._generation, self._model, self._dimension)
 
     def load_next_base(self) -> VectorSnapshot:
-        """The base that such a process has written, as ready to be searched as the one in use: seconds of
-        work. Any thread. Raises IndexUnusableError if the file is not what was written."""
+        """Load the base that the process has written, and prepare it for searches like the current one. Takes
+        seconds. Any thread. Raises IndexUnusableError if the file is damaged."""
         made = vectors.load_snapshot(self._generation.next_vectors)
         if self._vectors.snapshot.look.coarse is not None:
             made.look.make()
         return made
 
     def adopt_base(self, made: VectorSnapshot) -> bool:
-        """Search this base from now on, with what has changed since it was begun. False, with nothing
-        changed, if the base that it was to replace is no longer in use (what was purged since may be in it),
-        or if the log does not tell what has changed.
-        Raises IndexUnusableError or OSError; then either file holds a whole base of this catalog."""
+        """Switch searches to this base, with the changes since its start. Returns False without a change if
+        the base that it was to replace is no longer in use (it may contain data that was purged since), or if
+        the log does not reach back far enough. Raises IndexUnusableError or OSError; each of the two files
+        then still contains a complete base of this catalog."""
         self.follow()
         with self._read() as catalog:
             changes = catalog.changes(made.seq)
@@ -390,8 +391,8 @@ class DerivedIndices:
         return True
 
     def compact_vectors(self) -> None:
-        """Write all vectors as a new base here and now, and shorten the catalog's list of changes. A base
-        that is being made in the background is dropped."""
+        """Write all vectors as a new base now, and shorten the catalog's list of changes. A base that is
+        being written in the background is discarded."""
         self._compacted = None
         discard_next_base(self._generation)
         with self._read() as catalog:
@@ -400,13 +401,13 @@ class DerivedIndices:
         trim_heap()
 
     def close(self) -> None:
-        """Write a new vector base if many changes came since the last, and close the snapshot."""
+        """Write a new vector base if there were many changes since the last, and close the snapshot."""
         if self.worth_compacting:
             self.compact_vectors()
         self.holder.publish(None)
 
     def _trim_log(self, base_seq: int) -> None:
-        """Forget of the log what the files of vectors and words hold."""
+        """Remove the entries of the log that both the vector base and the keyword index contain."""
         self._catalog.trim_changes(min(base_seq, self.keywords.index.applied_seq))
 
     def _read(self) -> CatalogReader:

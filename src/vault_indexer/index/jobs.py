@@ -1,4 +1,4 @@
-"""The work of one worker process: prepare notes, and write their part of the keyword index."""
+"""The jobs of a worker process: preparing notes, embedding, and updating the keyword index."""
 
 from __future__ import annotations
 
@@ -31,23 +31,24 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords import Segment
 
 
-# From chunks to documents of the keyword index: the same for a build, an edit and a repair.
+# Conversion of chunks to documents of the keyword index, the same for a build, an edit and a repair.
 
 
 SHARED_TERMS = 250
-"""Terms of a note's title, aliases, tags or path that each of its chunks is found by; by the others its first
-chunk is. The product of words and chunks of one note would else be unbounded."""
+"""The number of terms of a note's title, aliases, tags or path that are indexed with each of its chunks. The
+other terms are indexed only with the first chunk. Otherwise the product of words and chunks of one note would
+be unbounded."""
 
 _BATCH = 512
 _DIVIDED = re.compile(
     r"\w(?:[*~=`]+\w|[*~=`]*(?:!?\[|\\|</?[A-Za-z!])|&[#\w])|(?:[\])]|[A-Za-z\"'/]>|-->|%%)[*~=`]*\w"
 )
-"""Where markup may divide a word."""
+"""Matches markup that may divide a word."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoteWords:
-    """What all chunks of a note share in the keyword index."""
+    """The fields that all chunks of a note share in the keyword index."""
 
     path: str
     title: str
@@ -58,13 +59,13 @@ class NoteWords:
 
 
 def note_words(note: Note | NoteRow) -> NoteWords:
-    """The shared words of a note, as parsed or as the catalog has it."""
+    """Return the shared fields of a note, parsed or from the catalog."""
     return NoteWords(note.path, note.title, note.aliases, note.tags, note.language, note.frontmatter)
 
 
 def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> Iterator[KeywordDocument]:
-    """One document a chunk, given with its key; none of a parent that is context. The note's properties
-    belong to its first chunk."""
+    """Yield one document per chunk, given with its key; none for a parent that is only context. The note's
+    properties belong to its first chunk."""
     title = analyze(words.title, words.language)
     aliases = analyze("\n".join(words.aliases), words.language)
     tags = analyze("\n".join(words.tags), words.language)
@@ -92,8 +93,9 @@ def keyword_documents(words: NoteWords, chunks: Iterable[tuple[int, Chunk]]) -> 
 
 
 def _properties(words: NoteWords, chunk: Chunk, content: Sequence[str]) -> list[str]:
-    """The names and values of the properties, for the first chunk. Where they are its text as written, only
-    what that writes in another way (an escaped letter, a repeated value)."""
+    """Return the terms of the property names and values for the first chunk. If the chunk contains the
+    properties as text, only terms that differ from that text are returned (an escaped letter, a repeated
+    value)."""
     if not _is_first(chunk) or not words.properties:
         return []
     terms = analyze("\n".join(property_lines(words.properties)), words.language)
@@ -104,7 +106,7 @@ def _properties(words: NoteWords, chunk: Chunk, content: Sequence[str]) -> list[
 
 
 def _divided_words(markdown: str, language: str, written: Sequence[str]) -> list[str]:
-    """The terms of what only a reader sees: words that markup divides, as in `[[cat]]s`."""
+    """Return the terms of words that markup divides, as in `[[cat]]s`."""
     if not _DIVIDED.search(markdown):
         return []
     known = frozenset(written)
@@ -112,13 +114,13 @@ def _divided_words(markdown: str, language: str, written: Sequence[str]) -> list
 
 
 def _is_first(chunk: Chunk) -> bool:
-    """Whether a note's own words count for the chunk: its first, and the first child of that one, which may
-    be context."""
+    """Return whether the chunk gets all words of its note: the first chunk does, and so does the first child
+    of that chunk, which may be context."""
     return chunk.chunk_index == 0 or (chunk.chunk_index == 1 and chunk.extra.get("child_index") == 0)
 
 
 def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[KeywordDocument]:
-    """The documents of chunks by key, from the catalog alone; unknown keys are left out."""
+    """Yield the documents of these chunks from the catalog alone. Unknown keys are skipped."""
     wanted = set(keys)
     notes = catalog.notes({note_id_of(key) for key in wanted})
     for note_id in sorted(notes):
@@ -127,7 +129,7 @@ def documents_of(catalog: CatalogReader, keys: Iterable[int]) -> Iterator[Keywor
 
 
 def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
-    """The documents of all chunks, from the catalog alone, a note at a time."""
+    """Yield the documents of all chunks from the catalog alone, one note at a time."""
     for note_ids in batches(catalog.note_ids(), _BATCH):
         notes = catalog.notes(note_ids)
         for note_id in sorted(notes):
@@ -137,10 +139,11 @@ def all_documents(catalog: CatalogReader) -> Iterator[KeywordDocument]:
 
 @dataclass(frozen=True, slots=True)
 class PrepareJob:
-    """Prepare these notes. With `note_ids` (one each) their keyword documents go into the worker's own
-    segment in `segments`, under the keys that the catalog will give them. With `quarantine` they are not
-    parsed, only named with that reason. At most `at_once` texts unknown so far are embedded (None: all). The
-    language model that splits notes is only asked with `ask`; else its kept answers serve."""
+    """A job that prepares notes. With `note_ids` (one per note), their keyword documents are written to the
+    worker's own segment in `segments`, under the keys that the catalog will assign. With `quarantine`, the
+    notes are not parsed but reported with that reason. At most `at_once` texts without a known vector are
+    embedded (None: all). Without `ask`, only stored answers of the language model that splits notes are used.
+    """
 
     paths: tuple[str, ...]
     note_ids: tuple[int, ...] = ()
@@ -155,7 +158,7 @@ class PrepareJob:
 
 @dataclass(frozen=True, slots=True)
 class WarmJob:
-    """Load all that the first note would have to wait for; the `model` only where it would need it."""
+    """A job that loads everything the first note needs, including the model if `model` is true."""
 
     model: bool = True
 
@@ -166,7 +169,7 @@ class WarmJob:
 
 @dataclass(frozen=True, slots=True)
 class EmbedJob:
-    """Make the vectors of stored chunks that have none yet."""
+    """A job that computes the vectors of stored chunks without one."""
 
     generation: Generation
     keys: tuple[int, ...]
@@ -177,7 +180,7 @@ class EmbedJob:
 
 @dataclass(frozen=True, slots=True)
 class FinishJob:
-    """Write out the worker's segments."""
+    """A job that writes the worker's segments to disk."""
 
     def run(self, worker: NoteWorker) -> Finished:
         return worker.finish()
@@ -185,7 +188,7 @@ class FinishJob:
 
 @dataclass(frozen=True, slots=True)
 class KeywordsJob:
-    """Bring the keyword index of a generation to the state of its catalog."""
+    """A job that brings the keyword index of a generation to the state of its catalog."""
 
     generation: Generation
 
@@ -195,7 +198,7 @@ class KeywordsJob:
 
 @dataclass(frozen=True, slots=True)
 class KeywordCompactionJob:
-    """Bring the keyword index up to date and rewrite it without what was deleted."""
+    """A job that brings the keyword index up to date and rewrites it without deleted documents."""
 
     generation: Generation
 
@@ -207,7 +210,7 @@ class KeywordCompactionJob:
 
 @dataclass(frozen=True, slots=True)
 class KeywordsApplied:
-    """The keyword index is at this seq of its catalog."""
+    """The result of a job that updated the keyword index: the seq of the catalog that it now reflects."""
 
     seq: int
 
@@ -221,7 +224,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Vectors (float16 bytes) by the digest of their text, and how long the model took for them."""
+    """Vectors (float16 bytes) by the digest of their text, and the seconds that the model took."""
 
     vectors: Mapping[bytes, bytes]
     seconds: float
@@ -233,8 +236,8 @@ Outcome = Prepared | Embedded | Finished | KeywordsApplied | Failed
 
 
 class NoteWorker:
-    """Handles jobs one after the other, in the thread of a worker process; owns the segments it writes.
-    `meter` hears of each note's reading."""
+    """Handles jobs one after the other in the thread of a worker process, and owns the segments that it
+    writes. `meter` measures the reading of each note."""
 
     def __init__(self, preparer: Callable[[], Preparer], meter: NoteMeter | None = None) -> None:
         self._make = preparer
@@ -244,30 +247,31 @@ class NoteWorker:
         self._keywords: tuple[Generation, KeywordIndex] | None = None
 
     def handle(self, job: Job) -> Outcome:
-        """The result of a job: prepared notes, vectors, finished segments, or the seq of the keywords."""
+        """Return the result of a job: prepared notes, vectors, finished segments, or the keywords' seq."""
         return run_job(job, self)
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:
         self._meter.report = report
 
     def warm(self, *, model: bool) -> None:
-        """Load what the first note would have to wait for."""
+        """Load the data that the first note needs."""
         self._ready().warm(model=model)
         _warm_keywords()
 
     def _ready(self) -> Preparer:
-        """What the first note would have to load is loaded before: it is no part of that note's budget."""
+        """Return the preparer. The first call loads its data, which is not charged to the first note."""
         if self._preparer is None:
             self._preparer = self._make()
-            with suppress(VaultIndexerError):  # what fails here fails for each note, and is named there
+            with suppress(VaultIndexerError):  # the same error recurs for each note and is reported there
                 self._preparer.warm(model=False)
         return self._preparer
 
     def catch_up(self, generation: Generation) -> tuple[int, KeywordIndex]:
-        """Bring the keyword index to its catalog. Returns the seq, and the index, which is kept open.
+        """Bring the keyword index up to date with its catalog. Returns the seq, and the index, which stays
+        open.
 
-        Whoever opened the generation has checked its files in full: a worker that comes later, while somebody
-        waits for an edit, does not read 600 MB of a large vault again.
+        The process that opened the generation has checked its files in full. A worker that starts later,
+        while a user waits for an edit, does not read 600 MB of a large vault again.
         """
         if self._keywords is None or self._keywords[0] != generation:
             self._keywords = (generation, KeywordIndex.open(generation.keywords, check=False))
@@ -303,7 +307,8 @@ class NoteWorker:
         return [*skipped, *preparer.embed(parsed, job.at_once)]
 
     def embed(self, job: EmbedJob) -> Embedded:
-        """From the catalog alone: what is stored of a chunk gives the text that its digest names."""
+        """Embed the texts of stored chunks. They are read from the catalog, without the files of the
+        vault."""
         with CatalogReader(job.generation.catalog) as catalog:
             texts = [row.chunk.embedding_text for row in catalog.chunks(job.keys).values()]
         started = time.perf_counter()
@@ -318,13 +323,13 @@ class NoteWorker:
             builder.add(document)
 
     def finish(self) -> Finished:
-        """The segments that the worker has written since the last call."""
+        """Return the segments that the worker has written since the last call."""
         builder, self._builder = self._builder, None
         return Finished(tuple(builder.finish()) if builder else ())
 
 
 def _warm_keywords() -> None:
-    """Load what writing and committing keywords takes, in an index that is not kept."""
+    """Load the code that writes and commits keywords, with a temporary index."""
     chunk = Chunk("warm", 0, "", 0, 10, 1, 1, "warming up", "none")
     words = NoteWords("Warm.md", "Warm", (), (), "en")
     with TemporaryDirectory(prefix="vault-indexer-") as folder:
@@ -339,7 +344,7 @@ def catch_up_keywords(generation: Generation) -> int:
 
 
 def catch_up(index: KeywordIndex, generation: Generation) -> int:
-    """Apply to the keyword index what the catalog has and it lacks, and the reverse. Returns the seq.
+    """Bring the chunks of the keyword index in line with the catalog. Returns the seq.
 
     Chunk keys are never reused, so comparing the sets of keys is exact, whatever happened in between.
     Raises IndexUnusableError if the keyword index is damaged.
@@ -348,13 +353,13 @@ def catch_up(index: KeywordIndex, generation: Generation) -> int:
     with CatalogReader(generation.catalog) as catalog:
         if index.applied_seq == catalog.seq:
             return catalog.seq
-        if index.applied_seq > catalog.seq:  # then ids it knows may be given again
+        if index.applied_seq > catalog.seq:  # the ids in it may be assigned again
             raise IndexUnusableError("it contains changes that the index has lost")
         changes = catalog.changes(index.applied_seq)
         if changes is None:
             changes = _compare_keys(index, catalog)
         elif not changes.touches_text:
-            return catalog.seq  # the words are those of this state: nothing is written for it
+            return catalog.seq  # the words have not changed, so nothing is written
         index.apply(documents_of(catalog, changes.added), sorted(changes.removed), catalog.seq)
         return catalog.seq
 

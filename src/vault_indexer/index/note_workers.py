@@ -1,4 +1,4 @@
-"""Worker processes that prepare notes: what they need, and what they are made of."""
+"""Creates the worker processes that prepare notes, with their chunkers and models."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.system import own_usage
 
 _WITH_TOKENIZER = frozenset({"auto", *AUTO_PROVIDERS})
-"""Providers for which sizes in tokens are measured by the tokens of wordllama: what `auto` chooses must not
-decide how notes are split."""
+"""Providers for which token sizes are measured with the tokenizer of wordllama. The model that `auto` chooses
+must not affect how notes are split."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """What a worker process needs to prepare notes; picklable. `caches` are catalogs with known vectors.
-    Workers with the same folder `llm_calls` share the limit of calls to the language model."""
+    """The parameters of a worker process that prepares notes. Picklable. `caches` are catalogs with reusable
+    vectors. Workers with the same folder `llm_calls` share the limit of calls to the language model."""
 
     vault: Path
     settings: Settings
@@ -47,7 +47,7 @@ class WorkerSpec:
 
 
 def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
-    """In the worker: parser, chunker, model and caches of a worker."""
+    """Create the parser, chunker, model and caches of a worker. Runs in the worker process."""
     embedder = LazyEmbedder(partial(make_embedder, worker.settings, worker.weights), worker.model)
     unmetered = UnmeteredEmbedder(embedder, meter)
     llm = LlmSwitch(_limited_llm(worker)) if worker.settings.chunking.asks_model else None
@@ -68,7 +68,7 @@ def _limited_llm(worker: WorkerSpec) -> Llm:
 
 
 def start_worker(worker: WorkerSpec) -> NoteWorker:
-    """In the worker: it starts; models load with the first note."""
+    """Create the worker. Runs in the worker process. Models are loaded with the first note."""
     meter = NoteMeter(own_usage)
     return NoteWorker(partial(make_preparer, worker, meter), meter)
 
@@ -81,12 +81,12 @@ def make_chunker(
     llm_cache: Path | None = None,
     llm: Llm | None = None,
 ) -> Chunker:
-    """The chunker that the settings choose, with every model that a strategy may need.
+    """Return the chunker that the settings choose, with every model that a strategy may need.
 
     It follows the rules of the settings and the frontmatter of each note. With `strategy`, it splits every
-    note by that one. Models are loaded when a note first needs them. `llm_cache` is the folder where answers
-    of the language model are kept (None: nowhere), and `llm` that model (None: the one of the settings).
-    Raises UsageError for a strategy that does not exist.
+    note by that strategy. Models are loaded when a note first needs them. `llm_cache` is the folder that
+    stores the answers of the language model (None: they are not stored), and `llm` is that model (None: the
+    one of the settings). Raises UsageError if the strategy does not exist.
     """
     if strategy is not None and strategy not in STRATEGIES:
         raise UsageError(f"no strategy {strategy!r}: choose one of {', '.join(STRATEGIES)}")
@@ -103,15 +103,15 @@ def make_chunker(
 
 
 def make_embedder(settings: Settings, weights: bytes | None) -> Embedder:
-    """The model that the settings choose, with the token weights of a build. Raises ProviderError."""
+    """Return the model that the settings choose, with the token weights of a build. Raises ProviderError."""
     return embedder_for(
         settings.embedding, weights=TokenWeights.from_bytes(weights) if weights is not None else None
     )
 
 
 def start_pool(worker: WorkerSpec, size: int, slots: Slots | None = None) -> Pool:
-    """A pool of up to `size` worker processes, limited as the worker's settings say; each starts with its
-    first job. It works only while it has one of the `slots` (None: they are not shared)."""
+    """Return a pool of up to `size` worker processes, with the limits of the worker's settings. Each process
+    starts with its first job. The pool works only while it has one of the `slots` (None: not shared)."""
     index = worker.settings.index
     start = partial(start_worker, worker)
     limits = PoolPlan.of(index, is_slow_model=is_slow_model(worker.settings.embedding)).limits

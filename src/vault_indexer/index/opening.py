@@ -1,4 +1,4 @@
-"""From the files of a generation to a state that can be searched: what is behind or damaged is made good."""
+"""Opens the files of a generation for searches, and repairs indices that are behind or damaged."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def snapshot_of(
 
 @dataclass(frozen=True, slots=True)
 class OpenVectors:
-    """The vectors of a generation at its catalog's seq; what of them was `healed` ("" for nothing); and the
-    chunks without one, by key, with the digest of their text."""
+    """The vectors of a generation at its catalog's seq. `healed` describes a repair ("" if there was none).
+    `missing_vectors` maps the keys of chunks without a vector to the digest of their text."""
 
     vectors: VectorSnapshot
     healed: str
@@ -43,8 +43,8 @@ class OpenVectors:
 
 
 def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot:
-    """The state of a generation that another process may be writing. Nothing is written or healed: what a
-    derived index lacks is not found until its owner has caught up. Raises IndexUnusableError."""
+    """Open a generation that another process may be writing. Nothing is written or repaired: a search does
+    not find entries that a derived index lacks until its owner has caught up. Raises IndexUnusableError."""
     catalog = CatalogReader(generation.catalog)
     opened = open_vectors(generation, catalog, model, dimension, repair=False)
     keywords = KeywordIndex.open(generation.keywords, check=False).snapshot()
@@ -52,9 +52,9 @@ def open_to_read(generation: Generation, model: str, dimension: int) -> Snapshot
 
 
 class IndexPrefetch:
-    """The files of the derived indices, read and checked by threads while the owner checks the catalog: on
-    two cores that saves two of ten seconds for 845,000 chunks. What is wrong with a file is raised when its
-    result is asked for."""
+    """Reads and checks the files of the derived indices in threads while the owner checks the catalog. On two
+    cores that saves two of ten seconds for 845,000 chunks. An error in a file is raised when its result is
+    requested."""
 
     def __init__(self, generation: Generation) -> None:
         with_two = ThreadPoolExecutor(2, "indexer-open")
@@ -63,11 +63,11 @@ class IndexPrefetch:
         with_two.shutdown(wait=False)
 
     def base(self) -> VectorSnapshot:
-        """The base of the vectors, as its file says. Raises IndexUnusableError."""
+        """Return the vector base from its file. Raises IndexUnusableError."""
         return self._base.result()
 
     def keywords(self) -> KeywordIndex:
-        """The keyword index, as it was committed. Raises IndexUnusableError."""
+        """Return the keyword index at its last commit. Raises IndexUnusableError."""
         return self._keywords.result()
 
 
@@ -80,8 +80,8 @@ def open_vectors(
     *,
     repair: bool = True,
 ) -> OpenVectors:
-    """Base file (or what `load` gives) and what changed since; all from the catalog where the file is damaged
-    or does not fit."""
+    """Return the vectors of the base file (or of `load`) with the changes since. If the file is damaged or
+    does not fit, all vectors are read from the catalog."""
     reading = ThreadPoolExecutor(1, "indexer-owed")
     owed = reading.submit(_owed, generation, model)  # seconds within SQLite for 845,000 chunks
     reading.shutdown(wait=False)
@@ -109,7 +109,7 @@ def _owed(generation: Generation, model: str) -> Mapping[int, bytes]:
 
 
 def _are_among(keys: Keys, known: Keys) -> bool:
-    """Whether all of the keys are known; the known ones ascend."""
+    """Return whether all keys are among the known keys, which must be in ascending order."""
     if not len(known):
         return not len(keys)
     at = known.searchsorted(keys)
@@ -120,8 +120,8 @@ def _are_among(keys: Keys, known: Keys) -> bool:
 def apply_vector_changes(
     held: VectorSnapshot, catalog: CatalogReader, changes: Changes, model: str
 ) -> VectorSnapshot:
-    """The vectors of this state of the catalog, from those before the `changes`. A vector that was missing
-    and came counts as gone and come, so that none can be there twice."""
+    """Return the vectors of this state of the catalog, from those before the `changes`. A chunk that has just
+    been embedded is removed and added again, so that no vector can occur twice."""
     rows = catalog.chunk_vectors(model, changes.added | changes.embedded)
     return held.with_changes(catalog.seq, changes.removed | changes.embedded, rows)
 
@@ -129,7 +129,7 @@ def apply_vector_changes(
 def rebuild_vectors(
     generation: Generation, catalog: CatalogReader, model: str, dimension: int, *, repair: bool = True
 ) -> VectorSnapshot:
-    """All vectors of the catalog as one base; written to the generation's file, unless `repair` is false."""
+    """Return all vectors of the catalog as one base. Writes it to the generation's file if `repair`."""
     made = base_of(catalog, model, dimension)
     if repair:
         vectors.save_snapshot(made, generation.vectors)

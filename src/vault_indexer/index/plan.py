@@ -1,4 +1,4 @@
-"""What has to be done so that the catalog tells the vault as it is: a pure function of both."""
+"""Computes the changes that bring the catalog in line with the vault, as a pure function of both."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RACY_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Notes to read (their content hash decides), files that are only link targets, and what is gone."""
+    """Notes to read (their content hash decides), files that are only link targets, and removed paths."""
 
     read: tuple[str, ...] = ()
     linked: tuple[FileRow, ...] = ()
@@ -29,9 +29,10 @@ class Plan:
         return bool(self.read or self.linked or self.removed)
 
     def parts(self, clock: Callable[[], float] = time.monotonic) -> Iterator[Plan]:
-        """The plan in pieces that are committed one by one, so that a checkout of thousands of notes shows
-        as it goes and is never in memory whole. A save waits for a piece: the next is twice as large, up
-        to `PART_NOTES`, where one took less than a second, and half as large where it took more than two."""
+        """Yield the plan in parts that are committed one by one, so that a checkout of thousands of notes
+        becomes searchable gradually and is never in memory as a whole. A save waits for the current part, so
+        the size adapts: it doubles, up to `PART_NOTES`, after a part of less than a second, and halves after
+        one of more than two seconds."""
         size, start = _FIRST_PART_NOTES, 0
         part = Plan(self.read[:size], self.linked, self.removed)
         while True:
@@ -49,8 +50,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What an edit did: notes indexed again and removed, links that lead elsewhere now, and
-    strategies that split a note for the first time."""
+    """The result of an edit: indexed, removed and skipped notes, the number of links that changed their
+    target, and strategies that split a note for the first time."""
 
     indexed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -69,8 +70,8 @@ class Applied:
 
 
 def plan(known: Sequence[FileRow], scan: Scan, rules: PathRules | None = None) -> Plan:
-    """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan. What the
-    scan could not see stays, as far as the `rules` let it."""
+    """Compare the catalog's files (all, or those in the scan's scope, ordered by path) with a scan. Files
+    that the scan could not see stay unless the `rules` exclude them."""
     found = {file.path: file for file in scan.files}
     reasons = dict(scan.skipped)
     hidden = _decided(known, found, scan, rules or IgnoreRules())
@@ -104,8 +105,8 @@ def plan(known: Sequence[FileRow], scan: Scan, rules: PathRules | None = None) -
 def _decided(
     known: Sequence[FileRow], found: Collection[str], scan: Scan, rules: PathRules
 ) -> dict[str, Decision]:
-    """What the rules say of the files that the scan could not see, which have not gone for that: below a
-    folder that cannot be read, or in the cloud only."""
+    """Return the decision of the rules for files that the scan could not see. They may still exist, in a
+    folder that cannot be read or only in the cloud."""
     hidden = (row.path for row in known if row.path not in found and not scan.covers(row.path))
     return {path: rules.decide(path, is_dir=False) for path in hidden}
 
@@ -113,9 +114,10 @@ def _decided(
 def _rows_to_name(
     known: Sequence[FileRow], found: Collection[str], scan: Scan, hidden: Mapping[str, Decision]
 ) -> list[FileRow]:
-    """Rows for what is there but cannot even be listed as a file, where the catalog does not say so yet.
+    """Return rows for entries that exist but cannot be listed as files, unless the catalog has such a row.
 
-    What the scan does not vouch for (a file in the cloud) stays as it is indexed, if it still may be.
+    A file that the scan does not cover (for example one in the cloud) keeps its row if the rules still
+    include it.
     """
     rows = {row.path: row for row in known}
     return [
@@ -140,18 +142,19 @@ def count_notes(scan: Scan) -> int:
 
 
 def is_linkable(row: FileRow) -> bool:
-    """Whether links can lead to the file: it was listed as one, whether or not it could be read."""
+    """Return whether links can lead to the file. It must have been listed as a file, but need not be
+    readable."""
     return row.state != "skipped" or row.inode != 0
 
 
 def linked_row(stat: KnownFile, reason: str = "") -> FileRow:
-    """The row of a file that is only a target of links; a reason tells why it is not more than that."""
+    """Return the row of a file that is only a link target. `reason` explains why it is not indexed."""
     return FileRow(stat.path, stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode, "", "linked", reason)
 
 
 def _stale(row: FileRow, file: ScannedFile, reason: str) -> bool:
-    """Equal stats, yet worth a look: the rules changed, or the reason for which the file is only a target of
-    links, or it was too young to be sure of it."""
+    """Return whether a file must be read again although its stat is equal: the rules changed, the reason why
+    it is only a link target changed, or it was written too shortly before the last scan."""
     if is_indexed(file) == (row.state == "linked"):
         return True
     if not is_indexed(file):

@@ -1,4 +1,4 @@
-"""What an index says of its vault: sizes of chunks, what notes lack, how large the index is."""
+"""Statistics of an index: chunk sizes, unresolved links, and the size on disk."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from vault_indexer.store import Snapshot
 from vault_indexer.system import size_of
 
 _BOUNDS = (100, 250, 500, 1000, 1500, 2000, 3000, 5000)
-"""Upper bounds of the sizes that are counted together, in characters."""
+"""Upper bounds of the buckets of the chunk size histogram, in characters."""
 
 
 _WANTED = 20
 
 
 def vault_health(snapshot: Snapshot, root: Path, unresolved: tuple[UnresolvedTarget, ...]) -> VaultHealth:
-    """The figures of one state of the index in the folder `root`. `unresolved` are the targets without a
-    file, the most wanted first."""
+    """Return the statistics of one state of the index in the folder `root`. `unresolved` are the link targets
+    without a file, the most frequent first."""
     catalog = snapshot.catalog
     sizes = sorted(row[0] for row in catalog.rows("SELECT end_pos - start_pos FROM chunks"))
     counts = [0] * (len(_BOUNDS) + 1)

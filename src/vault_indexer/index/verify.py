@@ -1,4 +1,4 @@
-"""Vault against catalog against each derived index: every disagreement, named."""
+"""Compares the vault, the catalog and each derived index, and reports every disagreement."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Report = Callable[[Progress], None]
 
 
 def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, report: Report) -> list[Problem]:
-    """Everything is read: all notes, the whole catalog, all checksums. Takes about as long as a build.
+    """Compare everything: all notes, the whole catalog, all checksums. Takes about as long as a build.
 
-    `report` is told how far it is, at most ten times a second: first the notes of the catalog are compared
-    (stage "verify catalog"), then the files of the vault ("verify vault"), at last links and derived indices.
+    `report` receives the progress at most ten times a second: first for the notes of the catalog (stage
+    "verify catalog"), then for the files of the vault ("verify vault"). Links and derived indices come last.
     """
     with live.holder.lease() as snapshot:
         catalog = snapshot.catalog
         problems = list(_catalog(live, catalog, report))
         if problems:
-            return problems  # what follows would compare with a damaged authority
+            return problems  # further comparisons with a damaged catalog are pointless
         files = _Steps("verify vault", len(found.files), report)
         problems.extend(_vault(catalog.files(), vault, found, max_file_bytes, files))
         files.end("verify indices")
@@ -50,7 +50,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
 
 
 class _Steps:
-    """Counts what one stage has compared, and reports it now and then."""
+    """Counts the comparisons of one stage, and reports the progress at intervals."""
 
     def __init__(self, stage: str, total: int, report: Report) -> None:
         self._stage = stage
@@ -132,7 +132,7 @@ def _same_text(row: FileRow, vault: Path, max_file_bytes: int) -> Iterator[Probl
 
 
 def _links(catalog: CatalogReader, linker: Linker) -> Iterator[Problem]:
-    """The links that lead elsewhere than the files of the catalog say, by note."""
+    """Yield, by note, the stored links whose target differs from what the files of the catalog give."""
     sql = "SELECT target, resolved, ambiguous FROM links WHERE note_id = ? ORDER BY ord"
     for note in catalog.all_notes():
         wrong = []
@@ -154,7 +154,7 @@ def _keys(store: str, held: Iterable[int], wanted: Iterable[int]) -> Iterator[Pr
 
 
 def _files(live: IndexWriter) -> Iterator[Problem]:
-    """The files as they are on disk; what is in memory may be sound where they are not."""
+    """Check the files on disk. They may be damaged although the data in memory is intact."""
     try:
         vectors.load_snapshot(live.generation.vectors)
     except IndexUnusableError as error:

@@ -24,13 +24,14 @@ _BATCH_NOTES = 32
 _BATCH_TEXTS = 256
 KEPT = "kept as it was: it could not be read when the index was rebuilt"
 AT_ONCE = 64
-"""An edit gets this number of vectors with it where the model is slow: enough for a note being written, not
-for a checkout. At the 100 texts/s of a small model on one core that is the time a debounced save may take."""
+"""With a slow model, an edit waits for at most this number of vectors: enough for a note that is being
+written, not for a checkout. At the 100 texts/s of a small model on one core, that is the time that a
+debounced save may take."""
 
 
 @dataclass(slots=True)
 class _Edit:
-    """What a plan came to once its notes were read; `touched` are those whose text is as before."""
+    """A plan whose notes have been read. `touched` are the notes with unchanged text."""
 
     notes: list[PreparedNote] = field(default_factory=list)
     touched: list[FileRow] = field(default_factory=list)
@@ -39,15 +40,15 @@ class _Edit:
 
 
 class IndexWriter:
-    """Writes one generation: carries out plans as transactions on the catalog, and has DerivedIndices follow.
+    """Writes one generation: carries out plans as transactions on the catalog, and updates DerivedIndices.
 
-    An OpenGeneration owns one. One thread calls it and `derived`; any thread may lease snapshots from
-    `holder`, and read `missing_vectors`. `pool` reads and splits notes in worker processes. After each commit
-    a snapshot of the same state is published; a crash between the two is repaired at the next opening, and
-    `derived.healed` says so. Raises IndexUnusableError if the catalog itself cannot be used.
+    An OpenGeneration owns it. One thread calls it and `derived`; any thread may lease snapshots from `holder`
+    and read `missing_vectors`. `pool` reads and splits notes in worker processes. After each commit a
+    snapshot of the same state is published. A crash between the two is repaired at the next opening, and
+    `derived.healed` reports it. Raises IndexUnusableError if the catalog itself cannot be used.
 
-    With a `slow` model words do not wait for vectors: of what a large edit needs, or any while others wait,
-    the vectors are made later. The caller gets `next_embed_job`, has it done, and stores the result with
+    With a slow model, words do not wait for vectors. The vectors of a large edit, and of any edit while
+    others are missing, are computed later. The caller runs `next_embed_job` and stores the result with
     `put_vectors`.
     """
 
@@ -82,9 +83,9 @@ class IndexWriter:
             raise
 
     def warm_up(self) -> None:
-        """Load here and in the worker what the first edit would have to wait for, until `stop`."""
+        """Load the data that the first edit needs, here and in the worker. `stop` ends it."""
         self._linker.load()
-        with suppress(UnavailableError):  # an edit will say what is wrong
+        with suppress(UnavailableError):  # the next edit reports the error
             for job in (WarmJob(model=not self.missing_vectors), KeywordsJob(self.generation)):
                 list(self.pool.run([job]))
 
@@ -96,11 +97,11 @@ class IndexWriter:
         *,
         ask: bool = True,
     ) -> Applied:
-        """Carry out a plan, one commit a part; the state after each is published before the next commit.
-        `on_progress` is told how many notes are still to be read. Raises VaultIndexerError or OSError: then
-        nothing of the part has changed, or the derived indices are behind and catch up in the next call,
-        whatever its plan. `between_parts` is called between two parts, and may apply another plan. Without
-        `ask` the language model that splits notes is not waited for: only its kept answers count."""
+        """Carry out a plan with one commit per part. The state after each commit is published before the
+        next. `on_progress` receives the number of notes still to be read. `between_parts` is called between
+        two parts, and may apply another plan. Without `ask`, only stored answers of the language model that
+        splits notes are used. Raises VaultIndexerError or OSError. The part is then unchanged, or the derived
+        indices are behind and catch up in the next call with any plan."""
         done, left = Applied(), len(plan.read)
         at_once = self._at_once(left)
         for part in plan.parts():
@@ -131,8 +132,8 @@ class IndexWriter:
         )
 
     def keep(self, catalog: CatalogReader, rows: Sequence[FileRow]) -> None:
-        """Store these files as the catalog of a former generation has them: they are there, and cannot be
-        read. Each note is read as soon as it can be."""
+        """Copy the rows of these files from the catalog of a former generation, because the files exist but
+        cannot be read. Each note is read as soon as possible."""
         unread = [replace(row, digest="", ctime_ns=0, reason=KEPT) for row in rows if row.state == "note"]
         edit = _Edit(files=[row for row in rows if row.state == "linked"])
         edit.notes = list(copied_notes(catalog, unread, self.model))
@@ -142,16 +143,16 @@ class IndexWriter:
 
     @property
     def missing_vectors(self) -> int:
-        """How many chunks have no vector yet. Any thread."""
+        """The number of chunks without a vector. Any thread."""
         return len(self.derived.pending_embeddings)
 
     def next_embed_job(self, texts: int) -> EmbedJob:
-        """The work on the next `texts` texts, those edited last first."""
+        """Return a job for the next `texts` texts, the last edited first."""
         return EmbedJob(self.generation, self.derived.pending_embeddings.next(texts))
 
     def put_vectors(self, made: Mapping[bytes, bytes]) -> int:
-        """Commit vectors that were missing, by the digest of their text. Returns how many chunks got theirs.
-        A text that no chunk has any more leaves no trace: it may have been excluded."""
+        """Commit missing vectors by the digest of their text. Returns the number of chunks that got a vector.
+        A vector whose text no chunk contains any more is not stored: the text may have been excluded."""
         self._follow()
         wanted = {
             digest: vector
@@ -167,8 +168,8 @@ class IndexWriter:
         return len(keys)
 
     def keep_vectors(self, made: Mapping[bytes, bytes], model: str, keys: Sequence[int]) -> None:
-        """Commit vectors of another model, for the chunks with these keys as far as they are still there: a
-        build with that model will find them. Searches do not change."""
+        """Commit vectors of another model for those of these chunks that still exist. A later build with that
+        model reuses them. Searches do not change."""
         with self.holder.lease() as snapshot:
             wanted = set(snapshot.catalog.missing_vectors(model, keys).values())
         with self._writer.commit() as writer:
@@ -176,15 +177,15 @@ class IndexWriter:
         self._follow()
 
     def is_waiting_for(self, job: EmbedJob) -> bool:
-        """Whether any chunk that the job was for still has no vector."""
+        """Return whether any chunk of the job still has no vector."""
         return any(key in self.derived.pending_embeddings for key in job.keys)
 
     def postpone(self, job: EmbedJob) -> None:
         self.derived.pending_embeddings.put_last(job.keys)
 
     def complete(self, on_progress: Callable[[int], None] = lambda _left: None) -> None:
-        """Make all missing vectors, here and now, on all cores. `on_progress` is told how many chunks
-        are left. Raises ProviderError: what was made until then is kept."""
+        """Compute all missing vectors now, on all cores. `on_progress` receives the number of chunks left.
+        Raises ProviderError; vectors computed before the error are kept."""
         self._follow()
         missing = self.derived.pending_embeddings.next(self.missing_vectors)
         jobs: list[Job] = [EmbedJob(self.generation, keys) for keys in batches(missing, _BATCH_TEXTS)]
@@ -202,7 +203,7 @@ class IndexWriter:
             jobs = again
 
     def _commit(self, edit: _Edit) -> int:
-        """Everything in one transaction. Returns how many links lead elsewhere now."""
+        """Commit the edit in one transaction. Returns the number of links that changed their target."""
         try:
             with self._writer.commit() as writer:
                 for path in edit.removed:
@@ -219,7 +220,7 @@ class IndexWriter:
                     writer.log_embedded(self.derived.pending_embeddings.waiting_for(prepared.vectors))
                 return self._linker.relink(writer)
         except BaseException:
-            self._linker = self._fresh_linker()  # it knows of what was not committed
+            self._linker = self._fresh_linker()  # the old one contains files that were not committed
             raise
 
     def _fresh_linker(self) -> Linker:
@@ -227,27 +228,28 @@ class IndexWriter:
             return Linker(snapshot.graph.linkable())
 
     def purge(self) -> None:
-        """Remove from disk what the catalog no longer holds: cached vectors, postings of deleted chunks, rows
-        of the vector base. Freed pages are overwritten as they are freed; `empty_log` does the rest."""
+        """Remove from disk all data that the catalog no longer contains: cached vectors, postings of deleted
+        chunks, rows of the vector base. Pages are overwritten when they are freed; `empty_log` removes the
+        rest."""
         with self._writer.commit() as writer:
             writer.purge_vectors()
         self._follow()
         self.derived.compact()
 
     def empty_log(self) -> bool:
-        """Leave nothing in the catalog's log. False if a reader still needs it: then ask again."""
+        """Empty the catalog's log. Returns False if a reader still needs it; the caller then tries again."""
         return self._shorten_log(self._writer.empty_log)
 
     def _shorten_log(self, shorten: Callable[[], bool]) -> bool:
-        """Move what the readers no longer need of the log into the catalog. A reader opened after that does
-        not use the log at all, and so does not keep it from being shortened."""
+        """Move the part of the log that no reader needs into the catalog. A reader opened after that does not
+        use the log, and so does not prevent it from being shortened."""
         if not self._writer.checkpoint():
             return False
         self.derived.publish()
         return shorten()
 
     def corruption(self) -> str:
-        """What is wrong with the bytes of the catalog ("" for nothing)."""
+        """Return a description of corrupt bytes in the catalog ("" if there are none)."""
         return self._writer.corruption()
 
     def repair(self, problems: Sequence[Problem]) -> None:
@@ -268,12 +270,12 @@ class IndexWriter:
         self.pool.close()
 
     def stop(self) -> None:
-        """Raise UnavailableError soon where the writer waits for a worker; only `close` may follow. Any
-        thread."""
+        """Make a call that waits for a worker raise UnavailableError soon. Only `close` may be called after
+        that. Any thread."""
         self.pool.stop()
 
     def close(self) -> None:
-        """Write a new vector base if the delta has grown, move the log into the catalog, close."""
+        """Write a new vector base if the delta has grown, move the log into the catalog, and close both."""
         self.derived.close()
         self._writer.close()
 
@@ -286,7 +288,7 @@ class IndexWriter:
             PrepareJob(tuple(paths), at_once=at_once, ask=ask) for paths in batches(plan.read, _BATCH_NOTES)
         ]
         if self.derived.is_behind and jobs:
-            # One worker writes the words of the part before, while others read this part.
+            # One worker writes the words of the previous part while others read this one.
             jobs.insert(0, KeywordsJob(self.generation))
         for result in prepare_all(self.pool, jobs, self.derived.keywords.note_result):
             left -= 1
@@ -295,17 +297,18 @@ class IndexWriter:
                 edit.notes.append(result)
             elif result.file.reason:
                 edit.files.append(result.file)
-            # else it vanished since it was seen; whether that is a deletion, the next look decides
+            # Otherwise it vanished after the scan. The next scan decides whether that is a deletion.
         return edit
 
     def _at_once(self, notes: int) -> int | None:
-        """The number of texts that an edit of `notes` notes embeds before it is found (None: all)."""
+        """Return the number of texts that an edit of `notes` notes embeds before it becomes searchable (None:
+        all)."""
         if not self._slow:
             return None
         return 0 if notes > _BATCH_NOTES or self.missing_vectors else AT_ONCE
 
     def _put_file(self, row: FileRow, writer: CatalogWriter) -> None:
-        """A file without a note (any more). It stays a link target as long as it is there."""
+        """Store a file that has no note. It stays a link target as long as it exists."""
         writer.remove_note(row.path)
         writer.put_file(row)
         if is_linkable(row):
@@ -320,8 +323,8 @@ class IndexWriter:
 
 
 def _same(prepared: PreparedNote, known: FileRow | None) -> bool:
-    """Whether the note is indexed as it is: only its times have changed."""
+    """Return whether the note is already indexed with this text, so that only its times have changed."""
     if known is None or known.state != "note" or known.digest != prepared.file.digest:
         return False
     waited = SPLIT_WITHOUT_MODEL in known.reason
-    return not waited or SPLIT_WITHOUT_MODEL in prepared.file.reason  # else the model has answered now
+    return not waited or SPLIT_WITHOUT_MODEL in prepared.file.reason  # otherwise the model has answered since

@@ -1,4 +1,4 @@
-"""What talks to the operating system: durable writes, memory, processes, paths. Knows nothing of notes."""
+"""Access to the operating system: durable writes, memory, processes, paths. Independent of notes."""
 
 from __future__ import annotations
 

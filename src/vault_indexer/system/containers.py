@@ -1,4 +1,4 @@
-"""A bounded cache that many threads share."""
+"""A bounded cache that threads can share."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """The least recently used values go when the sum of `size_of` exceeds `limit`, which may be changed; one
-    value always stays. Thread-safe."""
+    """A cache that evicts the least recently used values when the sum of `size_of` exceeds `limit`, which may
+    be changed. It always keeps one value. Thread-safe."""
 
     def __init__(self, limit: int, size_of: Callable[[Value], int] = lambda _: 1) -> None:
         self.limit = limit
@@ -23,7 +23,7 @@ class LruCache(Generic[Key, Value]):
         self._lock = Lock()
 
     def peek(self, key: Key) -> Value | None:
-        """The value, None if there is none. It counts as used."""
+        """Return the value, or None if there is none. It counts as used."""
         with self._lock:
             value = self._values.get(key)
             if value is not None:
@@ -31,7 +31,7 @@ class LruCache(Generic[Key, Value]):
             return value
 
     def get(self, key: Key, load: Callable[[], Value]) -> Value:
-        """The value, else what `load` returns (two threads may load the same value at once)."""
+        """Return the value, or load and store it. Two threads may load the same value at once."""
         value = self.peek(key)
         return self.put(key, load()) if value is None else value
 
@@ -42,9 +42,9 @@ class LruCache(Generic[Key, Value]):
         *,
         evict: bool = True,
     ) -> dict[Key, Value]:
-        """The values of the keys. What is not here comes from `read` and is kept; what that does not have is
-        left out. Without `evict` it is kept only where there is room: who looks through everything would
-        otherwise read all of it again the next time."""
+        """Return the values of the keys. Missing values come from `read` and are stored; keys that it does
+        not return are left out. Without `evict`, values are stored only if there is room. A pass through all
+        values would otherwise evict those that the next pass needs first."""
         found: dict[Key, Value] = {}
         missing: dict[Key, None] = {}
         with self._lock:
@@ -69,7 +69,7 @@ class LruCache(Generic[Key, Value]):
             return value
 
     def add(self, fresh: Mapping[Key, Value]) -> bool:
-        """Keep values in advance, as far as there is room. Whether there was for all of them."""
+        """Store values in advance if there is room. Returns whether all of them were stored."""
         self._keep(fresh, evict=False)
         with self._lock:
             return all(key in self._values for key in fresh)
@@ -105,7 +105,7 @@ class LruCache(Generic[Key, Value]):
             self.used -= self._size_of(dropped)
 
 
-# Long lists in parts.
+# Iteration over long lists in parts.
 
 
 class _Sliceable(Protocol):
@@ -118,5 +118,5 @@ _Values = TypeVar("_Values", bound=_Sliceable)
 
 
 def batches(values: _Values, size: int) -> Iterator[_Values]:
-    """The values in order, at most `size` at a time; none if there are none."""
+    """Return the values in order, in parts of at most `size`; no part if there are no values."""
     return (values[start : start + size] for start in range(0, len(values), size))

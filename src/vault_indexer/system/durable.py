@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves the old content or the new, never a part of either."""
+"""Writes files so that a crash leaves either the old or the new content, never a part of them."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from pathlib import Path
 from typing import BinaryIO
 
 PAUSES_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
-"""Between tries of a rename on Windows. Who reads the small files that are replaced has them open for a
-moment; a scanner for viruses reads a new file for about as long."""
+"""The pauses between tries of a rename on Windows. Readers of the small files that are replaced have them
+open for a moment, and a virus scanner reads a new file for about as long."""
 
 _LEFTOVER_S = 3600.0
 _STEM_BYTES = 200
-"""Of a name in that of its temporary file, so that it is no longer than file systems allow."""
+"""The number of bytes of a name that its temporary file repeats, to stay within the limits of file
+systems."""
 
 _BINARY, _NOFOLLOW, _NONBLOCK = (getattr(os, name, 0) for name in ("O_BINARY", "O_NOFOLLOW", "O_NONBLOCK"))
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW | _BINARY
 _APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NOFOLLOW | _NONBLOCK | _BINARY
-"""A named pipe is not waited for."""
+"""The flags to open a file for appending. O_NONBLOCK: opening a named pipe does not wait."""
 
 if sys.platform == "win32":
 
     def fsync_dir(folder: Path) -> None:
-        """Nothing: Windows syncs names with their files, and opens no folder."""
+        """Do nothing: Windows syncs names with their files, and cannot open a folder."""
 
     def fsync_file(path: Path) -> None:
-        """Make the content of an existing file durable. Windows flushes only what is open for writing."""
+        """Make the content of an existing file durable. Windows flushes only files open for writing."""
         _fsync(path, os.O_RDWR | os.O_BINARY)
 
     @contextmanager
@@ -43,13 +44,13 @@ if sys.platform == "win32":
             yield
 
     def replace_file(source: Path, target: Path) -> None:
-        """Rename a file or folder, over a file of that name if there is one. Windows refuses while somebody
-        has either open: it is tried again for a second and a half. Raises OSError."""
+        """Rename a file or folder, and replace an existing file. Windows refuses while a process has either
+        open, so it is retried for a second and a half. Raises OSError."""
         retrying(lambda: source.replace(target))
 
     @contextmanager
     def _opened_folder(_path: Path) -> Iterator[int | None]:
-        """None: Windows opens no folder."""
+        """Yield None: Windows cannot open a folder."""
         yield None
 
     def _rename(source: str, target: str, _folder: int | None) -> None:
@@ -58,7 +59,7 @@ if sys.platform == "win32":
 else:
 
     def fsync_dir(folder: Path) -> None:
-        """Make the names in `folder` durable: a rename is only on disk when its folder is."""
+        """Make the names in `folder` durable: a rename is on disk only after its folder is synced."""
         _fsync(folder, os.O_RDONLY | os.O_DIRECTORY)
 
     def fsync_file(path: Path) -> None:
@@ -78,12 +79,12 @@ else:
             os.close(handle)
 
     def replace_file(source: Path, target: Path) -> None:
-        """Rename a file or folder, over a file of that name if there is one. Raises OSError."""
+        """Rename a file or folder, and replace an existing file. Raises OSError."""
         source.replace(target)
 
     @contextmanager
     def _opened_folder(path: Path) -> Iterator[int | None]:
-        """The descriptor of a folder."""
+        """Yield the descriptor of a folder."""
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             yield handle
@@ -103,8 +104,8 @@ def _fsync(path: Path, flags: int) -> None:
 
 
 def retrying(action: Callable[[], object], sleep: Callable[[float], object] = time.sleep) -> None:
-    """Try again what the system refuses for the moment, with a pause from `PAUSES_S` before each new try.
-    Raises the PermissionError of the last try, any other error at once."""
+    """Retry an action that the system refuses temporarily, with a pause from `PAUSES_S` before each new try.
+    Raises the PermissionError of the last try, and any other error at once."""
     for pause in PAUSES_S:
         try:
             action()
@@ -123,8 +124,8 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 @contextmanager
 def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
-    """A new file, to be written piece by piece: it is at `path`, durably, once the block has ended. If the
-    block raises, what stood there still does.
+    """Open a new file that can be written in pieces. It is durably at `path` once the block has ended. If the
+    block raises, the old file stays.
 
     The folder may be a stranger's vault: the temporary file has a random name and is new, so no link is
     followed, and all happens in the folder that was opened first. A link at `path` is replaced, not what it
@@ -150,12 +151,12 @@ def atomic_file(path: Path, mode: int = 0o600) -> Iterator[BinaryIO]:
 
 
 def temporary_prefix(path: Path) -> str:
-    """How the names of temporary files begin that `atomic_file` makes next to `path`."""
+    """Return the prefix of the names of temporary files that `atomic_file` creates next to `path`."""
     return f".{os.fsencode(path.name)[:_STEM_BYTES].decode(errors='ignore')}."
 
 
 def _remove_leftovers(path: Path, folder: int | None, stem: str) -> None:
-    """Remove the temporary files of a process that was killed. Younger ones may belong to another writer."""
+    """Remove the temporary files of a process that was killed. Newer files may belong to another writer."""
     until = time.time() - _LEFTOVER_S
     with os.scandir(path if folder is None else folder) as entries:
         for entry in entries:
@@ -166,13 +167,13 @@ def _remove_leftovers(path: Path, folder: int | None, stem: str) -> None:
 
 
 def _named(path: Path, folder: int | None, name: str) -> str:
-    """A file as the system takes it: by its name in an open folder, else by its path."""
+    """Return the argument for a system call: the name in an open folder, otherwise the path."""
     return str(path / name) if folder is None else name
 
 
 def open_to_append(path: Path, mode: int = 0o600) -> int:
-    """A descriptor that appends to a regular file, which is made if need be. Raises OSError for a link and
-    for anything else that is no file: it may stand in a stranger's vault."""
+    """Return a descriptor that appends to a regular file, which is created if necessary. Raises OSError for a
+    link and for anything else that is not a regular file: it may be in an untrusted vault."""
     handle = os.open(path, _APPENDING, mode)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

@@ -1,4 +1,4 @@
-"""Memory that this process may still take: of the machine, and of the control group (a container) it is in.
+"""The memory that is available to this process, from the machine and from its control group (a container).
 
 The files are those of Linux: proc(5), and cgroup-v1/memory.rst and cgroup-v2.rst of the kernel's
 documentation.
@@ -20,12 +20,12 @@ _PROC = Path("/proc")
 _GROUPS = Path("/sys/fs/cgroup")
 
 _NO_LIMIT = 1 << 60
-"""The first version says that there is none by a number above this."""
+"""In cgroup v1, a number above this means that there is no limit."""
 
 
 class GroupMemory(NamedTuple):
-    """The limit of a control group, and what its processes take, without the files that the system may drop;
-    both in bytes."""
+    """The limit of a control group and the usage of its processes in bytes, without cached files that the
+    system may drop."""
 
     limit: int
     used: int
@@ -42,13 +42,13 @@ _V2 = _Names("memory.max", "memory.current", "inactive_file")
 
 
 def memory_limit(proc: Path = _PROC, groups: Path = _GROUPS) -> int | None:
-    """The least limit of the control groups of this process, in bytes; None where there is none."""
+    """Return the lowest limit of the control groups of this process in bytes; None if there is none."""
     return min((group.limit for group in _groups(proc, groups)), default=None)
 
 
 def free_memory(proc: Path = _PROC, groups: Path = _GROUPS) -> int | None:
-    """What this process can take before the system ends processes, in bytes, without swap; None where the
-    system does not tell."""
+    """Return the bytes that this process can allocate before the system kills processes, without swap; None
+    if the system does not report them."""
     free = [max(0, group.limit - group.used) for group in _groups(proc, groups)]
     of_machine = _number_behind("MemAvailable:", proc / "meminfo")
     if of_machine is not None:
@@ -93,13 +93,13 @@ def _text(file: Path) -> str:
         return ""
 
 
-# Functions of the C library that Python has no name for. Only Linux is asked: what they do is a courtesy.
+# Functions of the C library that Python does not provide. They are optional, and only used on Linux.
 
 
 if sys.platform == "linux":
 
     def c_function(name: str) -> ctypes._NamedFuncPointer | None:
-        """The function, or None where the C library has none of that name."""
+        """Return the function, or None if the C library does not have it."""
         import ctypes  # 3 ms that a search through the daemon does not need
 
         return getattr(ctypes.CDLL(None), name, None)
@@ -107,11 +107,11 @@ if sys.platform == "linux":
 else:
 
     def c_function(name: str) -> ctypes._NamedFuncPointer | None:  # noqa: ARG001 - Linux looks it up
-        """None: other systems are not asked."""
+        """Return None: the functions are not used on other systems."""
         return None
 
 
-# What the C library does with memory that was freed. Only glibc is told anything; others need not be.
+# The treatment of freed memory by the C library. Only glibc needs other settings.
 
 
 _M_TRIM_THRESHOLD = -1
@@ -139,7 +139,7 @@ def limit_malloc_arenas() -> None:
 
 
 def trim_heap() -> None:
-    """Return free pages to the system, after something large was freed."""
+    """Return free pages to the system after a large object was freed."""
     trim = c_function("malloc_trim")
     if trim is not None:
         trim(0)
@@ -158,7 +158,7 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-# Asking the system to back a large array by large pages.
+# A request to the system to back a large array by large pages.
 #
 # A search by meaning passes over all vectors. On Linux' small pages that is bound by address translation:
 # with 84,460 vectors out of the processor's cache it took 7.6 ms, on pages of 2 MiB 4.3 ms.

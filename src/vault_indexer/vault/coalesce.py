@@ -1,4 +1,4 @@
-"""Many hints become few batches: a state machine without threads and without a clock of its own."""
+"""Combines many hints into few batches. A state machine without threads and without its own clock."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault.ignore import CONTROL_FILES
 
 _FEW = 64
-"""What is saved while thousands of files are indexed: people's saves, and some of what else goes on."""
+"""The number of newest files that are indexed before a large batch. It covers the saves of a user, and some
+other changes."""
 
 _LONG_S = 2.0
 _EARLY_EVERY_S = 1.0
-"""Hints that have gone on for `_LONG_S` are a storm: from then on the last few files are taken before it
-ends, once in `_EARLY_EVERY_S`."""
+"""Hints that continue for `_LONG_S` are a storm. From then on the newest files are taken before it ends, once
+every `_EARLY_EVERY_S`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What to look at now. Everything in it is a hint: `scan(within=batch.scope)` finds out what is true.
+    """The paths to scan next. They are only hints: `scan(within=batch.scope)` determines the actual changes.
 
-    `control` names the rule and configuration files (see CONTROL_FILES) that may have changed: all of them
-    with `scan_all`, for whatever was missed may have been an edit of the rules. `first` are the files saved
-    last, where there is much more: a user who has just saved one does not wait for the rest.
+    `control` contains the rule and configuration files (see CONTROL_FILES) that may have changed. With
+    `scan_all` it contains all of them, because a missed change may have been an edit of the rules. `first`
+    are the files saved last if the batch is large, so that a user who has just saved one does not wait.
     """
 
     dirty: frozenset[str] = frozenset()
@@ -43,8 +44,8 @@ class Batch:
 class Coalescer:
     """Collects hints until the vault has been quiet for `debounce_s`, at most for `max_wait_s`.
 
-    `now` is monotonic seconds, and never goes back. More than `full_scan_threshold` paths become a scan of
-    all, more than `folder_scan_threshold` in one folder a scan of that folder, so that memory stays bounded.
+    `now` is monotonic time in seconds. More than `full_scan_threshold` paths become a scan of the vault, and
+    more than `folder_scan_threshold` paths in one folder a scan of that folder, so that memory stays bounded.
     """
 
     def __init__(self, settings: WatchSettings) -> None:
@@ -63,7 +64,7 @@ class Coalescer:
         self._newest: dict[str, float] = {}
 
     def add(self, path: str, now: float) -> None:
-        """A file may have changed, appeared or gone."""
+        """Record that a file may have changed, appeared or vanished."""
         self._touch(now)
         self._newest.pop(path, None)
         self._newest[path] = now
@@ -75,12 +76,12 @@ class Coalescer:
                 self.scan_all(f"more than {self._settings.full_scan_threshold} files changed", now)
 
     def add_control(self, path: str, now: float) -> None:
-        """A file that holds rules or configuration may have changed."""
+        """Record that a file with rules or configuration may have changed."""
         self._touch(now)
         self._control.add(path)
 
     def scan_folder(self, folder: str, now: float) -> None:
-        """Anything at or below the folder may have changed."""
+        """Record that anything at or below the folder may have changed."""
         self._touch(now)
         if not self._reasons:
             self._folders.add(folder)
@@ -88,14 +89,14 @@ class Coalescer:
                 self.scan_all(f"more than {self._settings.full_scan_threshold} folders changed", now)
 
     def scan_all(self, reason: str, now: float) -> None:
-        """Anything may have changed."""
+        """Record that anything in the vault may have changed."""
         self._touch(now)
         self._reasons[reason] = None
         self._dirty.clear()
         self._folders.clear()
 
     def flush(self) -> None:
-        """Somebody waits for what is pending: it is due now."""
+        """Make the pending hints due now, because a caller waits for them."""
         self._urgent = True
 
     def _touch(self, now: float) -> None:
@@ -105,11 +106,11 @@ class Coalescer:
 
     @property
     def pending(self) -> int:
-        """Paths and folders that wait; a scan of all counts as one."""
+        """The number of waiting paths and folders. A scan of the vault counts as one."""
         return len(self._dirty) + len(self._folders) + len(self._control) + bool(self._reasons)
 
     def due(self) -> float | None:
-        """When the next batch may be taken; None if nothing waits."""
+        """Return the time at which the next batch is due; None if nothing waits."""
         if self._first is None:
             return None
         if self._urgent:
@@ -118,7 +119,7 @@ class Coalescer:
         return min(quiet, self._first + self._settings.max_wait_s)
 
     def take(self, now: float) -> Batch | None:
-        """The batch, if it is due."""
+        """Remove and return the batch if it is due, otherwise return None."""
         due = self.due()
         if due is None or due > now:
             self._urgent = False  # nothing is waiting
@@ -142,8 +143,8 @@ class Coalescer:
         return batch
 
     def pop_batch(self, now: float) -> frozenset[str]:
-        """The files that were saved last and have been quiet since, before all else; none where rules have
-        changed, which may exclude them. What else waits goes on waiting."""
+        """Remove and return the files that were saved last and have not changed since. Returns none if rules
+        have changed, because they may exclude the files. All other hints continue to wait."""
         if self._control:
             return frozenset()
         quiet = now - self._settings.debounce_s
@@ -155,7 +156,8 @@ class Coalescer:
         return few
 
     def take_early(self, now: float) -> Batch | None:
-        """The same as a batch, where hints have not paused for long: else a save would wait for them."""
+        """Return the files of `pop_batch` as a batch during a storm of hints. Otherwise a save would wait for
+        its end."""
         if self._first is None or now < max(self._first + _LONG_S, self._early_after):
             return None
         few = self.pop_batch(now)
@@ -166,6 +168,6 @@ class Coalescer:
 
 
 def _crowded_folders(paths: Iterable[str], threshold: int) -> set[str]:
-    """The folders that directly hold more than `threshold` of the paths."""
+    """Return the folders that directly contain more than `threshold` of the paths."""
     counts = Counter(path.rpartition("/")[0] for path in paths)
     return {folder for folder, count in counts.items() if count > threshold}

@@ -1,6 +1,6 @@
-"""Deletions are believed late: first held, and in numbers only when a second look agrees.
+"""Delays deletions: each is held back at first, and mass deletions need the confirmation of a second scan.
 
-A save by rename makes a note vanish for a moment; an unmounted disk makes all of them vanish at once.
+A save by rename makes a note vanish for a moment, and an unmounted disk makes all of them vanish at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from vault_indexer.vault.files import RootIdentity
 
 CONFIRM_AFTER_S = 2.0
-"""Seconds that must lie between two looks for the second to confirm the first."""
+"""The minimum interval in seconds between a scan and the scan that confirms it."""
 
 _MANY = 20
 _SHARE = 0.9
@@ -20,10 +20,10 @@ _SHARE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class VaultObservation:
-    """What one look at the vault says of the files the index holds.
+    """The result of one scan with respect to the files in the index.
 
     `root` is None if the root is missing or unreadable, with the reason in `error`. `known` counts the files
-    in the catalog, `gone` those of them that the scan did not find and vouches for. `at` is monotonic time.
+    in the catalog, and `gone` those that the scan covers but did not find. `at` is monotonic time.
     """
 
     root: RootIdentity | None
@@ -35,7 +35,7 @@ class VaultObservation:
 
 @dataclass(frozen=True, slots=True)
 class DeletionDecision:
-    """`ok`: the deletions may be carried out. Else delete nothing, keep serving, and show `reason`."""
+    """`ok`: the deletions may be carried out. Otherwise nothing is deleted, and the user sees `reason`."""
 
     ok: bool
     reason: str = ""
@@ -44,12 +44,13 @@ class DeletionDecision:
 def assess_deletions(
     observation: VaultObservation, home: RootIdentity | None, earlier: VaultObservation | None
 ) -> DeletionDecision:
-    """Whether the deletions of an observation can be believed.
+    """Decide whether the deletions of an observation are plausible.
 
-    `home` is the root that the index was last in step with (None: never), `earlier` the last one that was
-    not believed (None: none since). A missing root is never believed. A vault that is suddenly empty, has
-    lost over 90% of 20 or more files at once, or has lost files and become another folder, is believed when
-    an `earlier` one, at least CONFIRM_AFTER_S before, saw the same folder and the same losses or more.
+    `home` is the root with which the index was last synchronized (None: never). `earlier` is the last
+    implausible observation (None: none since). A missing root is never plausible. Three cases need
+    confirmation: the vault is suddenly empty, has lost over 90% of 20 or more files at once, or has lost
+    files and is a different folder. An `earlier` observation confirms them if it is at least CONFIRM_AFTER_S
+    old and saw the same folder and at least the same number of losses.
     """
     if observation.root is None:
         return DeletionDecision(ok=False, reason=observation.error or "the vault cannot be read")
@@ -99,18 +100,18 @@ class DeleteHold:
         return frozenset(self._due)
 
     def hold(self, path: str) -> None:
-        """Record that the path is gone; of several calls the first counts."""
+        """Record that the path has vanished. Later calls for the same path do not change its due time."""
         self._due.setdefault(path, self._clock() + self._hold_s)
 
     def drop(self, path: str) -> None:
         self._due.pop(path, None)
 
     def next_due(self) -> float | None:
-        """When (on the clock) the earliest becomes due; None if nothing is held."""
+        """Return the time (on the clock) at which the earliest deletion is due; None if none is held."""
         return min(self._due.values(), default=None)
 
     def take_due(self) -> tuple[str, ...]:
-        """The paths whose time has come, sorted; they are held no longer."""
+        """Remove and return the paths that are due, sorted."""
         now = self._clock()
         due = sorted(path for path, at in self._due.items() if at <= now)
         for path in due:

@@ -1,4 +1,4 @@
-"""Change detection as a pure function of the known files and those found."""
+"""Change detection as a pure function of the known and the scanned files."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from vault_indexer.vault.files import FileStat
 
 
 class KnownFile(Protocol):
-    """What the catalog remembers of a file."""
+    """The stat of a file as stored in the catalog."""
 
     @property
     def path(self) -> str: ...
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         ...
 
     @property
@@ -39,7 +39,7 @@ File = TypeVar("File", bound=KnownFile)
 
 @dataclass(frozen=True, slots=True)
 class FileChanges:
-    """`modified` means "look at it": any part of the stat differs, and the content hash decides."""
+    """The differences. For a `modified` file any part of the stat differs; its content hash then decides."""
 
     added: tuple[FileStat, ...] = ()
     modified: tuple[FileStat, ...] = ()
@@ -51,10 +51,11 @@ def diff(
     found: Iterable[FileStat],
     covers: Callable[[str], bool] = lambda _path: True,
 ) -> FileChanges:
-    """Merges two streams that ascend strictly by path (code points, as SQLite's BINARY order of UTF-8).
+    """Compare two streams in strictly ascending order of path (code points, as SQLite's BINARY order of
+    UTF-8).
 
-    A known path that is not found counts as removed only if `covers(path)` (see Scan.covers).
-    Raises ValueError if a stream does not ascend: a wrong order would invent deletions.
+    A known path that was not found counts as removed only if `covers(path)` (see Scan.covers).
+    Raises ValueError if a stream is not in order, because that would cause false deletions.
     """
     added: list[FileStat] = []
     modified: list[FileStat] = []
@@ -78,7 +79,7 @@ def diff(
 
 
 def _is_same(old: KnownFile, new: FileStat) -> bool:
-    """Whether nothing of the stat differs. Most files of a large vault pass here, so no object is made."""
+    """Return whether the stats are equal. Most files of a large vault are, so no object is created here."""
     return (
         old.mtime_ns == new.mtime_ns
         and old.size == new.size

@@ -1,4 +1,4 @@
-"""What of the vault may differ from the index: one set, from the first hint until the index shows it."""
+"""The set of vault paths that may differ from the index, from the first hint until they are indexed."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from vault_indexer.config.settings import WatchSettings
 from vault_indexer.vault.coalesce import Batch, Coalescer
 from vault_indexer.vault.deletion import DeleteHold
 
-# Edits that failed, and when each is tried again.
+# Failed edits and their retries.
 
 
 _FIRST_S = 3.0
 _LATEST_S = 60.0
 _SHARE = 10.0
-"""A try that fails is followed by a wait ten times as long as it took: what keeps failing takes a tenth of
-the time."""
+"""After a failed try, the wait is ten times the duration of the try, so that persistent failures take at most
+about a tenth of the time."""
 
 
 @dataclass(slots=True)
 class _Wait:
-    """The next try is at `due`. `at_fault`: something else was indexed since these paths failed, so that the
-    failure is their own."""
+    """The wait of a group until its next try at `due`. `at_fault`: other paths were indexed since these paths
+    failed, so the failure is specific to them."""
 
     due: float
     at_fault: bool = False
 
 
 class FailedEdits:
-    """The vault paths that could not be indexed, in the groups in which they are tried again.
+    """The vault paths that could not be indexed, in groups that are retried together.
 
-    The dirty set owns it. A group waits `first_s` seconds, or ten times as long as its try took, up to a
+    The dirty set owns it. A group waits `first_s` seconds, or ten times the duration of its try, up to a
     minute; the wait does not grow with the number of tries. While nothing succeeds, one group is tried at a
-    time. The first success makes one group of all paths, due at once. A group that fails then contains paths
-    that fail by themselves: it is halved until they are alone, so that no other note waits for them.
+    time. The first success combines all paths into one group that is due at once. If that group fails, some
+    of its paths fail by themselves: it is halved until they are alone, so that no other note waits for them.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, first_s: float = _FIRST_S) -> None:
@@ -47,7 +47,7 @@ class FailedEdits:
         self._not_before = 0.0
 
     def __len__(self) -> int:
-        """How many paths; the whole vault ("") counts as one."""
+        """Return the number of paths. The whole vault ("") counts as one."""
         return sum(map(len, self._groups))
 
     @property
@@ -55,7 +55,7 @@ class FailedEdits:
         return frozenset[str]().union(*self._groups)
 
     def fail(self, scope: Collection[str], seconds: float = 0.0) -> None:
-        """Record that these paths failed, after a try of `seconds`: new ones, or a group that was due."""
+        """Record that these paths failed after a try of `seconds`. They are new or a group that was due."""
         paths, now = frozenset(scope), self._clock()
         wait = min(max(self._first_s, _SHARE * seconds), _LATEST_S)
         before = self._groups.pop(paths, None)
@@ -70,14 +70,14 @@ class FailedEdits:
             self._groups[half] = _Wait(due, before.at_fault)
 
     def drop(self, scope: Collection[str], kept: Collection[str] = ()) -> None:
-        """Record that these paths ("": all) are as they are indexed, but for those that are `kept`."""
+        """Remove these paths ("": all), because they equal their indexed state, except those in `kept`."""
         paths = (self.paths if "" in scope else frozenset(scope)).difference(kept)
         left = {group - paths: wait for group, wait in self._groups.items()}
         left.pop(frozenset(), None)
         self._groups = left
 
     def retry_all(self) -> None:
-        """Record that something was indexed: all that failed before that is due now, once."""
+        """Record that something was indexed: every path that failed before is due now, once."""
         shared = frozenset[str]().union(*(group for group, wait in self._groups.items() if not wait.at_fault))
         self._groups = {group: wait for group, wait in self._groups.items() if wait.at_fault}
         self._not_before = 0.0
@@ -85,7 +85,7 @@ class FailedEdits:
             self._groups[shared - self._isolated] = _Wait(self._clock(), at_fault=True)
 
     def next_due(self) -> frozenset[str] | None:
-        """The group to try now; None while each has to wait. `fail` or `drop` records what became of it."""
+        """Return the group to try now; None while each must wait. `fail` or `drop` records the result."""
         now = self._clock()
         for group, wait in self._groups.items():
             if wait.due <= now and (wait.at_fault or self._not_before <= now):
@@ -104,21 +104,21 @@ def _halves(paths: frozenset[str]) -> list[frozenset[str]]:
     return [frozenset(half) for half in (ordered[:middle], ordered[middle:]) if half]
 
 
-# Notes that ended their worker, and when each is read again: another fault may have done it.
+# Notes that ended their worker, and their retries: another fault may have caused it.
 
 
 _FIRST_RETRY_S = 2.0
 _LATEST_RETRY_S = 3600.0
 
 Change = tuple[int, str]
-"""`mtime_ns` and digest: two saves may have the same time."""
+"""`mtime_ns` and digest. The time alone is not enough, because two saves may have the same time."""
 
 
 @dataclass(slots=True)
 class _RetryWait:
-    """`seconds` is the wait that ends at `until`; the next is twice as long. `change`: time and digest of
-    what was set aside. `tried`: the note was read again since. `at_fault`: it was set aside though
-    another note was indexed."""
+    """The wait of a note. `seconds` is the wait that ends at `until`; the next is twice as long. `change`:
+    the time and digest of the version that was set aside. `tried`: the note was read again since. `at_fault`:
+    it stayed set aside although another note was indexed."""
 
     change: Change
     until: float
@@ -128,19 +128,20 @@ class _RetryWait:
 
 
 class Quarantine:
-    """The dirty set has one. The wait for a note begins with `first_s` seconds and doubles up to an hour; the
-    first time that another note is indexed meanwhile ends it. One thread uses it; any may read `untried`."""
+    """The notes that were set aside. The dirty set owns it. The wait for a note begins with `first_s` seconds
+    and doubles up to an hour. It ends the first time that another note is indexed. One thread uses it; any
+    thread may read `untried`."""
 
     def __init__(self, clock: Callable[[], float], first_s: float = _FIRST_RETRY_S) -> None:
         self.untried = 0
-        """How many notes were set aside and not read again since."""
+        """The number of notes that were set aside and not read again since."""
         self._clock = clock
         self._first_s = first_s
         self._waits: dict[str, _RetryWait] = {}
 
     def use(self, changes: Mapping[str, Change], *, tried: bool = False) -> None:
-        """These are set aside now that something was indexed, each with the change that was. If
-        none of them is new, it was another note. `tried`: the new ones are known from an earlier run."""
+        """Set the notes that are set aside after an edit, each with its change. If none of them is new, the
+        edit indexed another note. `tried`: the new ones come from an earlier run of the program."""
         now = self._clock()
         known = {path: wait for path, wait in self._waits.items() if changes.get(path) == wait.change}
         if len(known) == len(changes):
@@ -153,7 +154,7 @@ class Quarantine:
         self._count()
 
     def next_due(self) -> str | None:
-        """The note to read now; None while each has to wait."""
+        """Return the note to read now; None while each must wait."""
         path = min(self._waits, key=lambda name: self._waits[name].until, default=None)
         if path is None or self._clock() < self._waits[path].until:
             return None
@@ -175,25 +176,26 @@ _EVERYTHING = frozenset({""})
 
 
 class Reading:
-    """Part of the vault that is compared with the index and indexed. The thread that reads owns it."""
+    """A part of the vault that is being compared with the index and indexed. The reading thread owns it."""
 
     def __init__(self, scope: frozenset[str]) -> None:
         self.scope = scope
         self.work: frozenset[str] = frozenset()
-        """The paths that differ from the index, once that is known."""
+        """The paths that differ from the index, once they are known."""
         self.left: int | None = None
-        """How many notes are still to be read; None before that is known."""
+        """The number of notes still to be read; None before it is known."""
         self.retried = 0
-        """How many of its paths have failed before."""
+        """The number of its paths that have failed before."""
         self.changed = False
         """Whether anything was indexed."""
         self.unreadable = False
         """Whether the vault could not be read."""
         self.failed_meanwhile: set[str] = set()
-        """What another reading, within this one, could not index: perhaps this one saw it before."""
+        """Paths that a nested reading could not index. This reading may have seen an older version of
+        them."""
 
     def found(self, work: Iterable[str], notes: int) -> None:
-        """Record the paths that are not as they are indexed; `notes` of them are notes to be read."""
+        """Record the paths that differ from the index. `notes` is the number of notes to read."""
         self.work, self.left = frozenset(work), notes
 
     @property
@@ -202,20 +204,20 @@ class Reading:
 
 
 class DirtySet:
-    """Every path of the vault ("": all of it) of which it is not known that the index shows it as it is.
+    """Every path of the vault ("": all of it) whose current state may not be in the index.
 
-    An entry *waits* since a hint came, is *read*, has *failed*, is *held* because it vanished, or is *set
-    aside* because it ended its worker. It can wait again in each of these: what is heard of while it is read
-    is read once more. Nothing leaves the set until it was read without an error and is published, or the
-    index was found to show it: `len` is 0 only where the index equals the vault.
+    An entry *waits* after a hint, is being *read*, has *failed*, is *held* because it vanished, or is *set
+    aside* because it ended its worker. In each of these states it can wait again: a path that is hinted at
+    while it is read is read once more. An entry leaves the set only when it was read without an error and
+    published, or was found to equal the index. So `len` is 0 only if the index equals the vault.
 
-    A session owns one. Hints come from any thread, and any thread may ask; the thread that writes the index
-    calls the rest. `now` is the clock of hints, in seconds; failures and deletions go by `clock`.
+    A session owns it. Any thread may add hints and read the counts; the thread that writes the index calls
+    the other methods. `now` is the clock of hints, in seconds; failures and deletions use `clock`.
     """
 
     def __init__(self, settings: WatchSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self.news = threading.Condition()
-        """Notified when a hint comes and when a reading ends. Its lock guards everything here."""
+        """Notified after a hint and at the end of a reading. Its lock guards all state of the set."""
         self.aside = Quarantine(clock)
         self._clock = clock
         self._waiting = Coalescer(settings)
@@ -229,7 +231,7 @@ class DirtySet:
         self._scans_done = 0
 
     def __len__(self) -> int:
-        """How many changes the index may lack."""
+        """Return the number of changes that may be missing from the index."""
         with self.news:
             failed = max(0, len(self._failed) - sum(one.retried for one in self._readings))
             reading = len(self._taken) + sum(one.size for one in self._readings)
@@ -237,53 +239,53 @@ class DirtySet:
 
     @property
     def waiting(self) -> int:
-        """Hints that were not taken yet. Any thread."""
+        """The number of hints that have not been taken. Any thread."""
         with self.news:
             return self._waiting.pending
 
     @property
     def left(self) -> int:
-        """Notes that are known to be still to be read, of what is being read. Any thread."""
+        """The known number of notes still to be read in the current readings. Any thread."""
         with self.news:
             return sum(one.left or 0 for one in self._readings)
 
     @property
     def failed(self) -> int:
-        """Paths that could not be indexed, and are tried again. Any thread."""
+        """The number of paths that could not be indexed and will be retried. Any thread."""
         with self.news:
             return len(self._failed)
 
     @property
     def held(self) -> int:
-        """Deletions that are not believed yet. Any thread."""
+        """The number of deletions that are held back. Any thread."""
         with self.news:
             return len(self._held)
 
     # Hints
 
     def hear(self, path: str, now: float) -> None:
-        """A file may have changed, appeared or gone."""
+        """Record that a file may have changed, appeared or vanished."""
         with self.news:
             was_idle = not self._waiting.pending
             self._waiting.add(path, now)
-            if was_idle:  # else the waiting thread wakes by itself, and looks again
+            if was_idle:  # otherwise the waiting thread wakes up by itself at the due time
                 self.news.notify_all()
 
     def hear_control(self, path: str, now: float) -> None:
-        """A file that holds rules or configuration may have changed."""
+        """Record that a file with rules or configuration may have changed."""
         with self.news:
             self._waiting.add_control(path, now)
             self.news.notify_all()
 
     def hear_folder(self, folder: str, now: float) -> None:
-        """Anything at or below the folder may have changed."""
+        """Record that anything at or below the folder may have changed."""
         with self.news:
             self._waiting.scan_folder(folder, now)
             self.news.notify_all()
 
     def hear_all(self, reason: str, now: float) -> int:
-        """Anything may have changed. Returns the number of the scan that will show it, for `wait_for_scan`:
-        one that is under way may have passed a file before it changed."""
+        """Record that anything may have changed. Returns the number of the scan that will cover it, for
+        `wait_for_scan`. A running scan may have passed a file before it changed, so it does not count."""
         with self.news:
             self._waiting.scan_all(reason, now)
             self._scans_wanted += 1
@@ -291,15 +293,15 @@ class DirtySet:
             return self._scans_wanted
 
     def flush(self) -> None:
-        """Make what waits due now."""
+        """Make all waiting hints due now."""
         with self.news:
             self._waiting.flush()
             self.news.notify_all()
 
-    # What is next. What is taken counts until it is read, or has failed.
+    # Taking work. Paths that are taken count as changes until they are read or have failed.
 
     def due(self) -> float | None:
-        """When the next batch may be taken; None if nothing waits."""
+        """Return the time at which the next batch is due; None if nothing waits."""
         with self.news:
             return self._waiting.due()
 
@@ -312,21 +314,21 @@ class DirtySet:
             return batch
 
     def pop_batch(self, now: float) -> frozenset[str]:
-        """The files saved last, while others are read."""
+        """Take the files saved last, while others are being read."""
         with self.news:
             return self._take(self._waiting.pop_batch(now))
 
     def take_failed(self) -> frozenset[str] | None:
-        """What has failed and is to be tried now; None while each has to wait."""
+        """Return the failed paths to retry now; None while each must wait."""
         with self.news:
             return self._failed.next_due()
 
-    # What becomes of it
+    # Results
 
     @contextmanager
     def reading(self, scope: frozenset[str]) -> Iterator[Reading]:
-        """Within it this part of the vault is compared with the index and indexed. Where that raises, or says
-        that the vault is `unreadable`, the paths with work have failed, or all where these are not known."""
+        """A block in which this part of the vault is compared with the index and indexed. If it raises or
+        sets `unreadable`, the paths with work have failed, or all paths if the work is not known."""
         one, began = Reading(scope), self._clock()
         with self.news:
             self._taken -= scope
@@ -342,7 +344,7 @@ class DirtySet:
     def _end(self, one: Reading, began: float, *, failed: bool) -> None:
         with self.news:
             self._readings.remove(one)
-            if one.work or not failed:  # else it is not known which paths are as they are indexed
+            if one.work or not failed:  # otherwise it is unknown which paths equal the index
                 self._failed.drop(one.scope, one.failed_meanwhile | (one.work if failed else set()))
             if failed:
                 self._fail(one.work or one.scope, self._clock() - began)
@@ -355,8 +357,8 @@ class DirtySet:
             self.news.notify_all()
 
     def fail_taken(self) -> None:
-        """What was taken is not read now: it is tried again. Where nothing is, and nothing has failed, it is
-        not known what is wrong, and everything is read."""
+        """Record that the taken paths were not read and must be retried. If no path was taken and none has
+        failed, the cause is unknown, and the whole vault is read."""
         with self.news:
             taken, self._taken = self._taken, frozenset()
             if taken or not self._failed:
@@ -368,9 +370,9 @@ class DirtySet:
             one.failed_meanwhile |= scope
 
     def wait_for_scan(self, number: int, seconds: float, is_given_up: Callable[[], bool]) -> bool:
-        """Wait until what this scan found is in the index, with the deletions that are held by then, or the
-        vault cannot be read. False if that takes longer, or once `is_given_up`: a caller that gives up calls
-        `wake`."""
+        """Wait until the changes of this scan are in the index, including the deletions held by then, or the
+        vault cannot be read. Returns False after `seconds`, or once `is_given_up` returns True. A caller that
+        gives up calls `wake`."""
         until = time.monotonic() + seconds
         with self.news:
             self.news.wait_for(lambda: self._scans_done >= number or is_given_up(), seconds)
@@ -387,12 +389,12 @@ class DirtySet:
         return self._held.paths | self._deleting
 
     def wake(self) -> None:
-        """Let those who wait here look again."""
+        """Make waiting threads check their condition again."""
         with self.news:
             self.news.notify_all()
 
     def hold(self, paths: Iterable[str]) -> None:
-        """These have vanished: they may come back."""
+        """Hold back the deletion of these vanished paths, because they may come back."""
         with self.news:
             for path in paths:
                 self._held.hold(path)
@@ -403,7 +405,7 @@ class DirtySet:
                 self._held.drop(path)
 
     def next_held(self) -> float | None:
-        """When the next deletion is due, on the clock; None if none is held."""
+        """Return the time (on the clock) at which the next deletion is due; None if none is held."""
         with self.news:
             return self._held.next_due()
 

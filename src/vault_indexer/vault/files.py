@@ -1,4 +1,4 @@
-"""What the index knows of a file without reading it."""
+"""Properties of a file that are available without reading it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WINDOWS_NOT_LOCAL = 0x0000_1000 | 0x0040_0000
 
 @dataclass(frozen=True, slots=True)
 class FileStat:
-    """A file at one moment. If none of these differ, its text is taken to be the same.
+    """The stat of a file at one moment. If all fields are equal, its text is assumed to be unchanged.
 
     `path` is relative to the vault, with `/`, exactly as the file system spells it (not NFC).
     """
@@ -26,13 +26,13 @@ class FileStat:
 
     @classmethod
     def of(cls, path: str, status: os.stat_result) -> FileStat:
-        """The stat of `path` from what the system call answered."""
+        """Create the stat of `path` from the result of the system call."""
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
 @dataclass(frozen=True, slots=True)
 class RootIdentity:
-    """Which folder the vault's path leads to: another pair is another folder or another disk."""
+    """The identity of the vault's folder. A different pair means a different folder or disk."""
 
     device: int
     inode: int
@@ -43,12 +43,14 @@ class RootIdentity:
 
 
 def is_sync_conflict(path: str) -> bool:
-    """Whether Syncthing made this copy of a note that was changed in two places; it is indexed, flagged."""
+    """Return whether Syncthing created this copy of a note that was changed in two places. Such a copy is
+    indexed and flagged."""
     return ".sync-conflict-" in path.rpartition("/")[2]
 
 
 def is_utf8_name(name: str) -> bool:
-    """Whether the name can be stored and shown: a lone surrogate represents a byte that is not UTF-8."""
+    """Return whether the name can be stored and shown. A lone surrogate represents a byte that is not
+    UTF-8."""
     try:
         name.encode("utf-8")
     except UnicodeEncodeError:
@@ -57,34 +59,37 @@ def is_utf8_name(name: str) -> bool:
 
 
 def is_evicted(status: os.stat_result) -> bool:
-    """Whether only a placeholder is on this disk, so that reading would download (iCloud, OneDrive)."""
+    """Return whether the disk contains only a placeholder, so that reading would start a download (iCloud,
+    OneDrive)."""
     return evicted_by_flags(
         flags=getattr(status, "st_flags", 0), attributes=getattr(status, "st_file_attributes", 0)
     )
 
 
 def evicted_by_flags(*, flags: int, attributes: int) -> bool:
-    """`is_evicted` from macOS' `st_flags` and Windows' `st_file_attributes`."""
+    """Evaluate macOS' `st_flags` and Windows' `st_file_attributes` for `is_evicted`."""
     return bool(flags & _MACOS_DATALESS or attributes & _WINDOWS_NOT_LOCAL)
 
 
 def icloud_placeholder_of(name: str) -> str | None:
-    """The file that iCloud's older placeholder `.Name.md.icloud` stands for, or None."""
+    """Return the name of the file that iCloud's older placeholder `.Name.md.icloud` represents, or None."""
     if name.startswith(".") and name.endswith(".icloud") and len(name) > len("..icloud"):
         return name[1 : -len(".icloud")]
     return None
 
 
 def is_regular(status: os.stat_result) -> bool:
-    """Whether it is a plain file: opening a pipe or device may block for ever."""
+    """Return whether it is a regular file. Opening a pipe or a device may block for ever."""
     return stat.S_ISREG(status.st_mode)
 
 
-# Which files of the vault are pictures that a page may show, decided by name and content.
+# Recognition of pictures that a page may show, by name and content.
 
 
 MAX_PICTURE_BYTES = 8 << 20
-"""A larger picture is not sent: it travels as text, and a page holds all that it shows."""
+"""A larger picture is not sent, because pictures are sent as text and a page keeps all its pictures in
+memory.
+"""
 
 _AVIF_BRANDS = (b"avif", b"avis", b"mif1")
 
@@ -100,12 +105,12 @@ _TYPES = {
 
 
 def is_picture_name(path: str) -> bool:
-    """Whether the name says that it is a picture."""
+    """Return whether the name has the suffix of a picture."""
     return _suffix(path) in _TYPES
 
 
 def picture_type(path: str, data: bytes) -> str | None:
-    """The media type of a picture; None if the content is not what the name says."""
+    """Return the media type of a picture; None if the content does not match the name."""
     media_type = _TYPES.get(_suffix(path))
     return media_type if media_type and _is_of_type(media_type, data) else None
 
@@ -116,7 +121,7 @@ def _suffix(path: str) -> str:
 
 
 def _is_of_type(media_type: str, data: bytes) -> bool:
-    """By the first bytes, as browsers look at them; an SVG has its element somewhere near the start."""
+    """Check the first bytes, as browsers do. An SVG has its element somewhere near the start."""
     match media_type:
         case "image/png":
             return data.startswith(b"\x89PNG\r\n\x1a\n")

@@ -1,20 +1,21 @@
-"""Which files are indexed, which are only link targets, and which do not exist for the index.
+"""Decides which files are indexed, which are only link targets, and which are ignored.
 
-One predicate for the walker and the watcher. A path is judged by the first of these that applies:
+The walker and the watcher use the same rules. The first of these rules that applies to a path decides:
 
 1. a folder above it is ignored: IGNORE, and it is never entered;
 2. its name begins with a dot (so `.git`, `.obsidian`, `.trash`, `.stfolder`, `.stversions`, `.indexer.toml`,
    `.*.swp`, `.syncthing.*.tmp`), as Obsidian itself has it, or ends in `~`, or begins with `~$` or
    `~syncthing~` (lock and temporary files): IGNORE. No pattern brings these back;
 3. `files.exclude`, that of the vault's own configuration, or `<vault>/.indexerignore` (gitignore syntax)
-   matches: IGNORE. Each stands for itself: a `!pattern` in the vault never undoes an exclusion of the user's;
+   matches: IGNORE. Each list is independent: a `!pattern` in the vault never undoes an exclusion of the user;
 4. it is an attachment, and no source file with a suffix of `files.sources`: LINK_ONLY;
 5. `files.include`, or that of the vault's own configuration, is set and does not match, or one of Obsidian's
-   own exclusions (`userIgnoreFilters` in `.obsidian/app.json`) does: LINK_ONLY, for Obsidian too keeps such
-   notes linkable;
-6. else INDEX.
+   own exclusions (`userIgnoreFilters` in `.obsidian/app.json`) does: LINK_ONLY, because Obsidian also keeps
+   such notes linkable;
+6. otherwise: INDEX.
 
-`node_modules` and the like are not built in: a vault may well keep notes there, and one line excludes it.
+`node_modules` and similar folders are not ignored by default: they may contain notes, and one line excludes
+them.
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ from vault_indexer.patterns import (
 )
 from vault_indexer.vault.read import NoteVanished, read_note, resolve_in_vault
 
-# The exclusions that stand in a vault: `.indexerignore`, and Obsidian's in `.obsidian/app.json`.
+# The exclusions in a vault: `.indexerignore`, and Obsidian's in `.obsidian/app.json`.
 #
-# Anyone who shares the vault can write them, and what they exclude may be private. So they are matched in
-# linear time, and a list of which a part is not understood is an error: the rest would index what its
-# owner excluded.
+# Anyone with access to the vault can write them, and the excluded notes may be private. So they are matched
+# in linear time, and a list with a part that cannot be parsed is an error: the rest alone would index notes
+# that their owner excluded.
 
 
 IGNORE_FILE = ".indexerignore"
@@ -61,22 +62,22 @@ _SHOWN_CHARS = 80
 
 Compiled = TypeVar("Compiled")
 Compiler = Callable[[Sequence[str]], Compiled]
-"""From the lines of a list to what matches them. Raises ExclusionError."""
+"""Compiles the lines of a list to a matcher. Raises ExclusionError."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExclusionLists:
-    """The texts of both lists, in order: lines of `.indexerignore`, and Obsidian's filters."""
+    """The texts of both lists in order: the lines of `.indexerignore`, and Obsidian's filters."""
 
     ignored: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
 
 
 class ObsidianFilters:
-    """Obsidian's "Excluded files": beginnings of paths, and regular expressions between slashes."""
+    """Obsidian's "Excluded files": path prefixes, and regular expressions between slashes."""
 
     def __init__(self, filters: Sequence[str] = (), source: str = "") -> None:
-        """Raises ExclusionError; `source` is the text in which the filters stand."""
+        """`source` is the text that contains the filters. Raises ExclusionError."""
         _check_filter_bounds(filters)
         expressions, problems = [], []
         for item in filters:
@@ -98,7 +99,7 @@ class ObsidianFilters:
         return bool(self.matching_filter(path))
 
     def matching_filter(self, path: str) -> str:
-        """The filter that excludes this file; "" if none does."""
+        """Return the filter that excludes this file; "" if none does."""
         if path.startswith(self._prefixes):
             return next(prefix for prefix in self._prefixes if path.startswith(prefix))
         last = self._expressions.last_match(path)
@@ -106,7 +107,7 @@ class ObsidianFilters:
 
 
 def read_ignore_list(vault: Path) -> tuple[tuple[str, ...], GitignorePatterns]:
-    """The lines of `.indexerignore` as git divides them, and what they match. Raises ExclusionError."""
+    """Return the lines of `.indexerignore`, split as git does, and their matcher. Raises ExclusionError."""
     try:
         data = read_note(vault, IGNORE_FILE, _MAX_IGNORE_BYTES).data
     except NoteVanished:
@@ -125,7 +126,7 @@ def read_ignore_list(vault: Path) -> tuple[tuple[str, ...], GitignorePatterns]:
 
 
 def compile_ignore_list(lines: Sequence[str], source: str = IGNORE_FILE) -> GitignorePatterns:
-    """Patterns of `.gitignore`. Raises ExclusionError, which names each line that is not understood."""
+    """Compile patterns in `.gitignore` syntax. Raises ExclusionError with each line that cannot be parsed."""
     problems = []
     for number, line in enumerate(lines, start=1):
         try:
@@ -141,7 +142,7 @@ def compile_ignore_list(lines: Sequence[str], source: str = IGNORE_FILE) -> Giti
 
 
 def read_obsidian_filters(vault: Path) -> tuple[tuple[str, ...], ObsidianFilters]:
-    """Obsidian's filters, and what they match. Raises ExclusionError."""
+    """Return Obsidian's filters and their matcher. Raises ExclusionError."""
     try:
         text = read_note(vault, OBSIDIAN_APP_FILE, _MAX_APP_BYTES).data.decode("utf-8-sig")
         app = json.loads(text)
@@ -173,7 +174,7 @@ def _is_expression(item: str) -> bool:
 
 
 def _line_of(item: str, source: str) -> str:
-    """The place of the filter in the file: its line, if it is written as JSON.stringify writes it."""
+    """Return the location of the filter in the file: its line, if it is formatted as by JSON.stringify."""
     at = source.find(json.dumps(item, ensure_ascii=False))
     return f"line {source.count(chr(10), 0, at) + 1}" if at >= 0 else _FILTERS_KEY
 
@@ -196,18 +197,18 @@ _MAX_CACHED_FOLDERS = 100_000
 
 
 class Decision(StrEnum):
-    """What the index does with a file."""
+    """The treatment of a file by the index."""
 
     INDEX = "index"
     """Its text is read and searched."""
     LINK_ONLY = "link_only"
-    """Its path is known, so that links resolve; it is never read."""
+    """Its path is stored so that links resolve; it is never read."""
     IGNORE = "ignore"
-    """It does not exist for the index; an ignored folder is not entered."""
+    """It is not in the index at all; an ignored folder is not entered."""
 
 
 class PathRules(Protocol):
-    """What walker and watcher ask; from several threads at once."""
+    """The rules as the walker and the watcher use them. Thread-safe."""
 
     def decide(self, path: str, is_dir: bool) -> Decision:
         """What to do with a vault path; of a folder only whether it is entered (INDEX) or not (IGNORE)."""
@@ -216,8 +217,7 @@ class PathRules(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """Decides whether a path is indexed, linkable or ignored, for walker and watcher alike. Any thread may
-    ask.
+    """Decides whether a path is indexed, linkable or ignored, for walker and watcher alike. Thread-safe.
 
     `fingerprint` changes with the rules, and `lists` are those of the vault that count. `problems`
     names what in the vault is not understood; then the former list of that file counts. Where the former
@@ -236,7 +236,7 @@ class IgnoreRules:
 
     @property
     def fault(self) -> str:
-        """What is not understood, in one line; "" if there is nothing."""
+        """One line about the exclusions that cannot be parsed; "" if there are none."""
         if not self.problems:
             return ""
         until = "the former ones stay active" if self.known is None else "no other file comes into the index"
@@ -258,7 +258,7 @@ class IgnoreRules:
         return Decision.INDEX
 
     def reason(self, path: str) -> str:
-        """The list and the pattern that keep the text of a file out of the index; "" if none does."""
+        """Return the list and the pattern that keep a file out of the index; "" if none does."""
         ends = [at for at, char in enumerate(path) if char == "/"]
         for end in (*ends, len(path)):
             part, is_dir = path[:end], end < len(path)
@@ -274,7 +274,8 @@ class IgnoreRules:
         return f"Obsidian's excluded files ({OBSIDIAN_APP_FILE}) have {item!r}" if item else ""
 
     def _is_ignored_folder(self, path: str) -> bool:
-        # Upwards to the nearest folder that is known, then down again; a loop, for paths can be very deep.
+        # Go up to the nearest folder with a known decision, then down again. This is a loop and not a
+        # recursion, because paths can be very deep.
         unknown: list[str] = []
         known: bool | None = None
         while path and (known := self._folders.get(path)) is None:
@@ -301,11 +302,11 @@ def _is_hidden(name: str) -> bool:
 
 
 def load_ignore_rules(vault: Path, files: FilesSettings, former: IgnoreRules | None = None) -> IgnoreRules:
-    """The active rules for the vault as it is now.
+    """Load the active rules of the vault.
 
-    If a list of the vault is not understood, what `former` says counts instead, and `problems` names it.
-    Without `former`, and for patterns of the settings, it raises ExclusionError: to go on would index what
-    its owner excluded.
+    If a list of the vault cannot be parsed, that of `former` is used instead, and `problems` reports it.
+    Raises ExclusionError without `former`, and for patterns of the settings: the index would otherwise
+    contain notes that their owner excluded.
     """
     problems: list[ConfigProblem] = []
 
@@ -351,7 +352,7 @@ def _fingerprint(*parts: Sequence[str]) -> str:
     return hashlib.sha256(described.encode()).hexdigest()[:16]
 
 
-# Why a file of the vault is not in the index: the list and the pattern that keep it out.
+# The reason why a file of the vault is not in the index: the list and the pattern that exclude it.
 
 
 def why_excluded(vault: Path, files: FilesSettings, name: str) -> str:

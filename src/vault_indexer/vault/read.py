@@ -1,4 +1,4 @@
-"""Reading one file of the vault, whole and unmixed, and only if it lies in the vault."""
+"""Reads one file of the vault, consistently and only if it is inside the vault."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OPEN_FLAGS = (
 
 
 class NoteVanished(NoteError):  # noqa: N818 - it says what happened; nothing is wrong with it
-    """The file is not there (any more)."""
+    """The file does not exist (any more)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class ReadResult:
 
 
 def resolve_in_vault(vault: Path, path: str) -> Path:
-    """The real place of an untrusted vault path; symbolic links are followed only within the vault.
+    """Return the real location of an untrusted vault path. Symbolic links are followed only within the vault.
 
-    Raises NoteError for a path that is empty, absolute, holds NUL, a backslash drive or `..`, leads out of
-    the vault, or names no file on this system (a device of Windows, a part of a file). The caller that opens
-    the file raises NoteVanished.
+    Raises NoteError for a path that is empty or absolute, contains NUL, a drive or `..`, leads out of the
+    vault, or names no file on this system (a device of Windows, a part of a file). NoteVanished is left to
+    the caller that opens the file.
     """
     parts = path.split("/")
     if not path or "\0" in path or path.startswith("/") or ".." in parts or Path(path).drive:
@@ -56,16 +56,16 @@ def resolve_in_vault(vault: Path, path: str) -> Path:
 
 
 def resolved_path(vault: Path, path: str) -> str:
-    """The vault path of what an untrusted vault path leads to. Raises NoteError as `resolve_in_vault`."""
+    """Return the vault path of the target of an untrusted vault path. Raises as `resolve_in_vault` does."""
     return resolve_in_vault(vault, path).relative_to(os.path.realpath(vault)).as_posix()
 
 
 def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
-    """The content of a vault file as it was at one moment.
+    """Read a consistent state of a vault file.
 
-    The stat before and after the read must agree, else it is read again, a few times. Raises NoteVanished
-    if it is not there, NoteError if it is too large, unreadable, not a plain file, not downloaded, out of
-    the vault, or does not stop changing (it will be dirty again once it does).
+    The stats before and after the read must agree; otherwise the file is read again, a few times. Raises
+    NoteVanished if it does not exist, and NoteError if it is too large, unreadable, not a regular file, not
+    downloaded, outside the vault, or keeps changing (its next change makes it dirty again).
     """
     real = resolve_in_vault(vault, path)
     try:
@@ -81,7 +81,7 @@ def read_note(vault: Path, path: str, max_file_bytes: int) -> ReadResult:
 
 
 def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:
-    """One try; None if the file changed meanwhile."""
+    """Read the file once. Returns None if it changed during the read."""
     place = long_path(str(real))
     checked = os.lstat(place)
     if not is_regular(checked):
@@ -103,8 +103,8 @@ def _read_once(real: Path, path: str, max_file_bytes: int) -> ReadResult | None:
 
 
 def _read_all(descriptor: int, size: int) -> bytes:
-    """Up to one byte more than `size`, enough to see that it has grown; asking for the limit instead would
-    allocate megabytes for every note."""
+    """Read up to one byte more than `size`, which is enough to detect that the file has grown. A read with
+    the limit as size would allocate megabytes for every note."""
     pieces: list[bytes] = []
     missing = size + 1
     while missing > 0 and (piece := os.read(descriptor, missing)):
@@ -114,12 +114,12 @@ def _read_all(descriptor: int, size: int) -> bytes:
 
 
 def too_large(size: int, limit: int) -> str:
-    """The reason shown for a file over the limit (bytes)."""
+    """Return the reason that is shown for a file over the limit (bytes)."""
     return f"too large: {size:,} bytes, the limit (files.max_file_bytes) is {limit:,}"
 
 
 def is_unchanged(vault: Path, known: KnownFile) -> bool:
-    """Whether a file's stat is still what is known of it; a file that cannot be looked at has changed."""
+    """Return whether a file's stat equals the known one. A file without a readable stat has changed."""
     try:
         status = os.stat(long_path(str(vault / known.path)))  # noqa: PTH116 - whatever it leads to now: another file has another inode
     except (OSError, ValueError):

@@ -1,8 +1,8 @@
-"""Where hints come from: the system's own events, through watchdog.
+"""Sources of hints: the change events of the operating system, through watchdog.
 
 On Linux the folders are watched one by one through watchdog's inotify layer rather than its recursive
-Observer, because with that one (measured) ignored folders are watched and flood the queue, a queue that
-overflows or a watch limit that is reached is not reported, and a folder moved away goes on reporting under
+Observer. With the Observer (measured), ignored folders are watched and flood the queue, an overflow of the
+queue or a reached watch limit is not reported, and a folder that was moved away continues to report under
 its old path. Elsewhere the Observer is used.
 """
 
@@ -30,7 +30,7 @@ _OBSIDIAN_FOLDER = OBSIDIAN_APP_FILE.rpartition("/")[0]
 
 
 class Sink(Protocol):
-    """Takes hints, from any thread, and only enqueues them. Paths are vault paths."""
+    """Receives hints from any thread and only enqueues them. Paths are vault paths."""
 
     def file_changed(self, path: str) -> None: ...
 
@@ -42,34 +42,34 @@ class Sink(Protocol):
 
 
 class Source(Protocol):
-    """A running watch of one vault. It is used once: start, stop."""
+    """A watch of one vault. It can be started and stopped once."""
 
     def start(self) -> None:
-        """Returns when changes are reported from now on. Raises OSError if that cannot be."""
+        """Start watching. All changes after the return are reported. Raises OSError if it cannot start."""
         ...
 
     def stop(self) -> None:
-        """Ends its threads; may be called twice."""
+        """End the threads. May be called twice."""
         ...
 
     def fault(self) -> str:
-        """Why it no longer reports everything; "" while it does."""
+        """Return why not all changes are reported; "" while they are."""
         ...
 
 
 class TooFewWatchesError(OSError):
-    """The system does not let us watch every folder."""
+    """The watch limit of the system is too low for all folders."""
 
 
 def native_source(root: Path, rules: PathRules, sink: Sink, watch_limit: Callable[[], int | None]) -> Source:
-    """The best source of this system. `root` is the vault's real path."""
+    """Return the best source for this system. `root` is the vault's real path."""
     if _ON_LINUX:
         return InotifySource(root, rules, sink, watch_limit)
     return ObserverSource(root, sink)
 
 
 class InotifySource:
-    """One inotify watch for every folder that the rules enter, and one for `.obsidian`."""
+    """Uses one inotify watch for every folder that the rules enter, and one for `.obsidian`."""
 
     def __init__(
         self, root: Path, rules: PathRules, sink: Sink, watch_limit: Callable[[], int | None]
@@ -128,7 +128,7 @@ class InotifySource:
     # Called by watchdog's thread, outside its own lock.
 
     def on_event(self, event: InotifyEvent) -> None:
-        """An exception here would end the thread; `fault` would say so."""
+        """Handle an event. An exception here would end the thread, which `fault` would report."""
         with self._lock:
             folder = self._folders.get(event.wd)
             name = os.fsdecode(event.name)
@@ -141,7 +141,7 @@ class InotifySource:
         self._sink.file_changed(path)
 
     def _on_folder(self, event: InotifyEvent, path: str) -> None:
-        # In every case what was watched under this path is another folder, or none.
+        # In every case the folder that was watched under this path is gone or was replaced.
         self._forget_tree(path)
         appeared = event.is_create or event.is_moved_to
         if path == _OBSIDIAN_FOLDER:
@@ -160,14 +160,15 @@ class InotifySource:
             self._sink.folder_appeared(path)
 
     def on_watch_deleted(self, wd: WatchDescriptor) -> None:
-        """The folder is gone; its parent's event has told the sink, or will."""
+        """Forget a folder that is gone. The event of its parent informs the sink."""
         with self._lock:
             path = self._folders.pop(wd, None)
             if path is not None and self._watches.get(path) == wd:
                 del self._watches[path]
 
     def on_queue_overflow(self) -> None:
-        """A folder's creation may be among what was lost, so the watches are not to be trusted either."""
+        """Fail after an overflow. The lost events may include the creation of a folder, so the set of watches
+        may be incomplete as well."""
         self._fail("the system's queue of changes overflowed")
 
     def _fail(self, reason: str) -> None:
@@ -179,7 +180,7 @@ class InotifySource:
             self._watch_folder(folder)
 
     def _watch_folder(self, folder: str) -> None:
-        """Watches one folder. One that has gone or cannot be read is passed over: a scan names it.
+        """Watch one folder. A folder that is gone or cannot be read is skipped: a scan reports it.
 
         Raises TooFewWatchesError, or OSError for any other refusal of the system.
         """
@@ -201,10 +202,10 @@ class InotifySource:
             raise TooFewWatchesError(
                 f"{error.strerror}, with {len(self._watches)} folders watched"
             ) from error
-        if watch < 0:  # how watchdog says that permission was withdrawn just now
+        if watch < 0:  # watchdog's result if the permission was just withdrawn
             return
         before = self._folders.get(watch)
-        if before is not None:  # the same folder, renamed before we learn of it
+        if before is not None:  # the same folder, renamed before its event arrived
             self._watches.pop(before, None)
         self._folders[watch] = folder
         self._watches[folder] = watch
@@ -276,7 +277,7 @@ class ObserverSource:
         return ""
 
     def on_event(self, event: FileSystemEvent) -> None:
-        """Called by watchdog's dispatching thread, which an exception would end."""
+        """Handle an event in watchdog's dispatching thread, which an exception would end."""
         source, target = self._vault_path(event.src_path), self._vault_path(event.dest_path)
         if not event.is_directory:
             for path in (source, target):
@@ -290,7 +291,7 @@ class ObserverSource:
             self._sink.folder_appeared(appeared)
 
     def _vault_path(self, place: bytes | str) -> str:
-        """The vault path, or "" for the root itself, for what lies outside, and for a name not in UTF-8."""
+        """Return the vault path, or "" for the root itself, a path outside it, and a name not in UTF-8."""
         path, prefix = os.fsdecode(place), f"{self._root}{os.sep}"
         if not path.startswith(prefix) or not is_utf8_name(path):
             return ""

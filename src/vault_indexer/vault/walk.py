@@ -1,8 +1,8 @@
-"""A scan: all files of the vault as they are now. The watcher only hints; this is the truth.
+"""Scans the current files of the vault. The watcher only gives hints; a scan is authoritative.
 
-Symbolic links are never followed. One to a file of the vault is a link target (its text is indexed under its
-own path); one to a folder of the vault is passed over, for what lies below has its own path; one that leads
-out, or nowhere, is skipped and named. So no loop can be entered.
+Symbolic links are never followed, so no loop can be entered. A link to a file of the vault is a link target
+(its text is indexed under its own path). A link to a folder of the vault is ignored, because the files in it
+have their own paths. A link that leads out of the vault, or nowhere, is skipped and reported.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from vault_indexer.vault.files import (
 from vault_indexer.vault.ignore import Decision, PathRules
 from vault_indexer.vault.read import resolve_in_vault, too_large
 
-# Listing folders and looking at files: what a scan asks the file system.
+# The file system operations of a scan: listing folders and reading the stat of files.
 
 
 class Entry(Protocol):
@@ -48,10 +48,10 @@ class Entry(Protocol):
 
 
 class VaultFiles(Protocol):
-    """A file system as far as a scan needs it. Paths are absolute; both methods raise OSError."""
+    """The part of a file system that a scan uses. Paths are absolute; both methods raise OSError."""
 
     def lstat(self, path: str) -> os.stat_result:
-        """What is at a path, links not followed."""
+        """Return the stat of a path without following links."""
         ...
 
     def scandir(self, path: str) -> AbstractContextManager[Iterator[Entry]]: ...
@@ -60,8 +60,8 @@ class VaultFiles(Protocol):
 if sys.platform == "win32":
 
     class _WindowsEntry:
-        """An entry whose stat is that of the file. Windows' listings have neither the number of a file nor,
-        while it is open, its size: each file would look changed at each scan."""
+        """An entry that reads the stat of the file itself. Windows' listings contain neither the number of a
+        file nor, while it is open, its size, so that each file would appear changed in each scan."""
 
         def __init__(self, entry: os.DirEntry[str]) -> None:
             self._entry = entry
@@ -100,7 +100,7 @@ NOT_DOWNLOADED = "not downloaded"
 
 @dataclass(frozen=True, slots=True)
 class ScannedFile:
-    """A file and what the rules say of it (never IGNORE)."""
+    """A file with the decision of the rules (never IGNORE)."""
 
     stat: FileStat
     kind: FileKind
@@ -108,16 +108,16 @@ class ScannedFile:
 
     @property
     def path(self) -> str:
-        """Relative to the vault, with `/`."""
+        """The path relative to the vault, with `/`."""
         return self.stat.path
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What one look at the vault (or at the paths of `within`, "" for all) found. `files` is sorted by path.
+    """The result of a scan of the vault, or of the paths `within` ("" for all). `files` is sorted by path.
 
-    `skipped` names what is there but not read, with the reason. `evicted` files are in the cloud only: what
-    the index holds of them stays.
+    `skipped` lists entries that exist but are not read, with the reason. `evicted` files are only in the
+    cloud, and their entries in the index stay.
     """
 
     root: RootIdentity
@@ -130,15 +130,15 @@ class Scan:
     _evicted_paths: frozenset[str] = field(default=frozenset(), repr=False)
 
     def covers(self, path: str) -> bool:
-        """Whether the path's absence from `files` means that it is gone: a folder that could not be listed
-        is not an empty one, and a file in the cloud is not a deleted one."""
+        """Return whether the absence of the path from `files` means that it is gone. A folder that could not
+        be listed is not empty, and a file in the cloud is not deleted."""
         if path in self._evicted_paths or not _is_covered(path, self.within):
             return False
         return not self.unreadable_folders or not _is_covered(path, self.unreadable_folders)
 
 
 def _is_covered(path: str, tops: Collection[str]) -> bool:
-    """Whether the path, or a folder above it ("" is above all), is among `tops`."""
+    """Return whether the path, or a folder above it ("" is above all), is in `tops`."""
     if "" in tops or path in tops:
         return True
     end = path.rfind("/")
@@ -150,7 +150,8 @@ def _is_covered(path: str, tops: Collection[str]) -> bool:
 
 
 def root_identity(vault: Path) -> RootIdentity:
-    """Which folder the vault is now. Raises VaultError with one clear line if it is none."""
+    """Return the identity of the vault's folder. Raises VaultError with a one-line message if it is not a
+    folder."""
     try:
         status = vault.stat()
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -164,7 +165,7 @@ def root_identity(vault: Path) -> RootIdentity:
 
 
 def is_readable(folder: Path) -> bool:
-    """Whether a folder can be listed, and what is in it looked at, as far as its first entry tells."""
+    """Return whether a folder can be listed and the stat of its first entry can be read."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
@@ -183,11 +184,11 @@ def scan(
     within: Collection[str] = ("",),
     files: VaultFiles | None = None,
 ) -> Scan:
-    """Every file at or below the vault paths `within` ("" for all) that the rules do not ignore.
+    """Scan every file at or below the vault paths `within` ("" for all) that the rules do not ignore.
 
-    A path of `within` may be a file, a folder (with all below it), or gone (nothing is found, and the scan
-    vouches for that). Where the file system knows it by another spelling, the path is gone, and `within` of
-    the scan holds the other spelling as well. `files` is the system's own by default. Raises VaultError if
+    A path of `within` may be a file, a folder (with everything below it), or gone (the scan then covers the
+    path without a file). If the file system has another spelling of the path, the path is gone, and `within`
+    of the scan also contains the other spelling. `files` defaults to that of the system. Raises VaultError if
     the vault's root is missing, no folder, or cannot be listed.
     """
     started = time.perf_counter()
@@ -217,7 +218,7 @@ def scan(
 
 
 def walk_folders(vault: Path, rules: PathRules, folder: str = "") -> Iterator[str]:
-    """The vault paths of `folder` and all folders below that are entered, parents first."""
+    """Yield the vault paths of `folder` and of all folders below it that are entered, parents first."""
     pending = [folder]
     while pending:
         here = pending.pop()
@@ -238,7 +239,7 @@ def _path_of(file: ScannedFile) -> str:
 
 
 class _OnePath:
-    """The entry of a path that no listing gave. Raises OSError if nothing is there."""
+    """The entry of a path that did not come from a listing. Raises OSError if the path does not exist."""
 
     def __init__(self, files: VaultFiles, vault: Path, path: str) -> None:
         self.name = path.rpartition("/")[2]
@@ -255,7 +256,7 @@ class _OnePath:
 
 
 class _Walker:
-    """The lists that one scan fills."""
+    """The state of one scan: the lists that it fills."""
 
     def __init__(self, vault: Path, rules: PathRules, max_file_bytes: int, files: VaultFiles) -> None:
         self._vault = vault
@@ -281,7 +282,7 @@ class _Walker:
             return [entry.name for entry in entries]
 
     def look_at(self, path: str) -> None:
-        """Collects the file at a path, or all files below it; nothing if it is gone."""
+        """Collect the file at a path, or all files below it; nothing if it is gone."""
         if not path:
             self._pending.append("")
         elif self._is_reached_plainly(path.rpartition("/")[0]):
@@ -294,7 +295,7 @@ class _Walker:
         self._walk_pending()
 
     def _is_reached_plainly(self, folder: str) -> bool:
-        """Whether every part is a folder and none a symbolic link, as a walk from the root would demand."""
+        """Return whether every part is a folder and not a symbolic link, as in a walk from the root."""
         place = str(self._vault)
         for part in folder.split("/") if folder else ():
             place = f"{place}/{part}"
@@ -330,7 +331,7 @@ class _Walker:
                     for entry in entries:
                         self._entry(entry, prefix + entry.name)
             except (FileNotFoundError, NotADirectoryError) as error:
-                if not here:  # the root; a sub-folder that has just gone is simply not there
+                if not here:  # the root; a subfolder that has just gone is not an error
                     self._unreadable(here, error)
             except OSError as error:
                 self._unreadable(here, error)
@@ -367,7 +368,7 @@ class _Walker:
             self.files.append(ScannedFile(FileStat.of(path, status), kind_of(path), decision))
 
     def _placeholder(self, entry: Entry, path: str) -> None:
-        """iCloud before macOS 14 puts `.Name.md.icloud` in the place of an evicted `Name.md`."""
+        """Record an evicted file. iCloud before macOS 14 replaces `Name.md` by `.Name.md.icloud`."""
         name = icloud_placeholder_of(entry.name)
         if name is None:
             return

@@ -1,7 +1,8 @@
-"""The watcher: it gathers hints of the system into batches, and supervises itself.
+"""The watcher collects the change events of the system into batches, and supervises itself.
 
-Nothing here decides what is true. A batch says where to look; `scan` finds out. The start, a fault of any
-kind, a suspended machine, a replaced root, and every `rescan_s` end in a batch that says: look at everything.
+A batch only names paths to scan; `scan` determines the actual changes. A batch requests a scan of the whole
+vault after the start, a fault of any kind, a suspension of the machine, a replaced root, and every
+`rescan_s`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from vault_indexer.vault.ignore import CONFIG_FILE, CONTROL_FILES, Decision, Pat
 from vault_indexer.vault.sources import Sink, Source, native_source
 from vault_indexer.vault.walk import is_readable, root_identity
 
-# Whether the system can tell of changes made elsewhere: network and shared file systems cannot.
+# Detection of network and shared file systems. Other machines (or the host of this one) change their content
+# without a local event.
 
 
-# Their content is changed by other machines (or the host of this one), which causes no local event.
 _REMOTE = frozenset(
     {"9p", "afs", "ceph", "cifs", "coda", "davfs", "drvfs", "fakeowner", "glusterfs", "lustre", "ncpfs"}
     | {"nfs", "nfs4", "osxfs", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs"}
@@ -38,10 +39,10 @@ _REMOTE_FUSE = frozenset(
 
 
 def remote_file_system(folder: Path, mounts: str) -> str | None:
-    """The type of the network file system that holds `folder`, or None if it is a local one.
+    """Return the type of the network file system that contains `folder`, or None if it is local.
 
-    `mounts` is text as in /proc/mounts; of several mounts that contain the folder the innermost counts, and
-    of those on one point the last.
+    `mounts` is text as in /proc/mounts. If several mounts contain the folder, the innermost counts, and the
+    last of several on the same mount point.
     """
     place = os.path.realpath(folder)
     best, found = -1, ""
@@ -63,7 +64,7 @@ def _unescape(field: str) -> str:
 
 
 def system_mounts() -> str:
-    """The text of /proc/mounts; empty where there is none (then nothing counts as remote)."""
+    """Return the text of /proc/mounts; empty if there is none (no file system then counts as remote)."""
     try:
         return Path("/proc/mounts").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -71,7 +72,7 @@ def system_mounts() -> str:
 
 
 def system_watch_limit() -> int | None:
-    """How many folders one user may watch on this system; None where there is no such limit."""
+    """Return the number of folders that one user may watch on this system; None if there is no limit."""
     try:
         return int(Path("/proc/sys/fs/inotify/max_user_watches").read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -87,7 +88,7 @@ SourceFactory = Callable[[Path, PathRules, Sink, Callable[[], "int | None"]], So
 
 @dataclass(frozen=True, slots=True)
 class WatchMode:
-    """How changes are noticed, for `status`."""
+    """The method of change detection, for `status`."""
 
     name: Literal["native", "poll", "stopped"]
     reason: str
@@ -105,13 +106,13 @@ class SystemHooks:
 
 
 class VaultWatcher:
-    """Gives the daemon's loop batches of hints that files may have changed.
+    """Supplies the daemon's loop with batches of hints that files may have changed.
 
-    The daemon's loop owns it and is the one thread that calls `next_batch`; any thread may call the rest. It
-    starts and stops the source of events, and polls where there is none. It supervises itself inside
-    `next_batch`: it looks for faults, clock jumps, a replaced root and a due rescan there, so it sees nothing
-    while it is not called. A hint may be wrong or late, but none is lost for good: after any fault, and every
-    `rescan_s`, a batch asks for a full scan.
+    The daemon's loop owns it and is the only thread that calls `next_batch`; any thread may call the other
+    methods. It starts and stops the source of events, and polls if there is none. `next_batch` also checks
+    for faults, clock jumps, a replaced root and a due rescan, so these are not noticed while it is not
+    called. A hint may be wrong or late, but none is lost permanently: after any fault, and every `rescan_s`,
+    a batch requests a full scan.
     """
 
     def __init__(
@@ -122,7 +123,7 @@ class VaultWatcher:
         hooks: SystemHooks | None = None,
         dirty: DirtySet | None = None,
     ) -> None:
-        """`dirty` gets the hints."""
+        """`dirty` receives the hints."""
         self._vault = vault
         self._settings = settings
         self._system = hooks or SystemHooks()
@@ -141,13 +142,14 @@ class VaultWatcher:
         self._offset = 0.0
 
     def report_unreadable(self, folders: frozenset[str]) -> None:
-        """The folders that the last scan could not read. The thread that calls `next_batch` reports them."""
+        """Record the folders that the last scan could not read. Only the thread of `next_batch` calls
+        this."""
         self._unreadable = folders
         self._closed |= folders
 
     @property
     def mode(self) -> WatchMode:
-        """How changes are noticed at the moment, and why."""
+        """The current method of change detection, with its reason."""
         if not self._running:
             return WatchMode("stopped", "")
         if self._poll_reason:
@@ -156,12 +158,12 @@ class VaultWatcher:
 
     @property
     def pending(self) -> int:
-        """Hints that no batch has carried yet."""
+        """The number of hints that are not in a batch yet."""
         return self._dirty.waiting
 
     def start(self) -> None:
-        """Watches from now on. The first batch is a scan of everything and due at once. Never raises:
-        a vault that is not there is waited for, one that cannot be watched is polled."""
+        """Start watching. The first batch is a full scan and due at once. Never raises: the watcher waits for
+        a missing vault, and polls a vault that cannot be watched."""
         now = self._system.monotonic()
         with self._source_lock:
             self._running = True
@@ -172,14 +174,14 @@ class VaultWatcher:
         self.request_scan("start")
 
     def stop(self) -> None:
-        """Ends the threads and wakes a waiting `next_batch`, which then returns None at once."""
+        """End the threads and wake a waiting `next_batch`, which then returns None at once."""
         with self._source_lock:
             self._running = False
             self._close_source()
         self._inbox.close()
 
     def next_batch(self, timeout: float) -> Batch | None:
-        """Waits up to `timeout` seconds for a batch that is due; None if there is none, or after `stop`."""
+        """Wait up to `timeout` seconds for a due batch. Returns None if there is none, or after `stop`."""
         deadline = self._system.monotonic() + timeout
         while self._running:
             now = self._system.monotonic()
@@ -195,26 +197,26 @@ class VaultWatcher:
         return None
 
     def pop_batch(self) -> frozenset[str]:
-        """The files saved last, while another batch is dealt with."""
+        """Take the files saved last, while another batch is being indexed."""
         return self._dirty.pop_batch(self._system.monotonic())
 
     def request_scan(self, reason: str) -> int:
-        """Asks for a scan of everything, due at once. Returns its number, for DirtySet.wait_for_scan."""
+        """Request a full scan that is due at once. Returns its number, for DirtySet.wait_for_scan."""
         number = self._dirty.hear_all(reason, self._system.monotonic())
         self._dirty.flush()
         return number
 
     def flush(self) -> None:
-        """Makes what is pending due at once."""
+        """Make all pending hints due at once."""
         self._dirty.flush()
 
     def record_scan_time(self, seconds: float) -> None:
-        """Record how long a full scan took, in seconds: polling keeps to a tenth of the time."""
+        """Record the duration of a full scan in seconds. Polling uses at most a tenth of the time."""
         self._scan_s = seconds
         self._looked = self._system.monotonic()
 
     def use_rules(self, rules: PathRules) -> None:
-        """New rules: other folders are watched, and everything is looked at again."""
+        """Use new rules: watch the folders that they enter, and request a full scan."""
         self._inbox.rules = rules
         with self._source_lock:
             if self._running:

@@ -1,4 +1,4 @@
-"""One vault of a server: its service while it is open, and why it is not otherwise."""
+"""One vault of a server: its service while it is open, and otherwise the reason why it is not."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _LOG = logging.getLogger("vault_indexer.vaults")
 
 _LOOK_EVERY_S = 0.5
 _RETRY_S = 2.0
-"""A vault that could not be opened is tried again after this number of seconds: a disk that was plugged in is
-there within this time."""
+"""A vault that could not be opened is retried after this number of seconds. A disk that was plugged in is
+available within this time."""
 
 _RETRY_LATEST_S = 60.0
-"""A vault whose index fails again and again is tried as seldom as this. One whose folder is missing, or whose
-index another process holds, is tried every `_RETRY_S`: that costs one call of the system."""
+"""The longest interval for a vault whose index fails repeatedly. A vault whose folder is missing, or whose
+index another process has locked, is retried every `_RETRY_S`, because that costs only one system call."""
 
 
 class VaultRuntime(Protocol):
-    """A vault that a server answers for, whether or not it can be asked now."""
+    """A vault of a server, whether or not it is available now."""
 
     @property
     def name(self) -> str: ...
@@ -37,7 +37,7 @@ class VaultRuntime(Protocol):
     def path(self) -> Path: ...
 
     def service(self) -> VaultService:
-        """Its use cases. Raises VaultIndexerError that says why it cannot be asked now."""
+        """Return its service. Raises VaultIndexerError with the reason if the vault is not available."""
         ...
 
     def summary(self) -> VaultSummary: ...
@@ -45,7 +45,7 @@ class VaultRuntime(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenVault:
-    """A vault whose service the caller opened, and closes."""
+    """A vault whose service the caller opens and closes."""
 
     name: str
     path: Path
@@ -60,14 +60,14 @@ class OpenVault:
 
 @dataclass(frozen=True, slots=True)
 class ClosedVault:
-    """A vault that could not be opened, and why."""
+    """A vault that could not be opened, with the error."""
 
     name: str
     path: Path
     problem: VaultIndexerError
 
     def service(self) -> VaultService:
-        """Raises the problem."""
+        """Raise the error that kept the vault from opening."""
         raise self.problem
 
     def summary(self) -> VaultSummary:
@@ -75,12 +75,12 @@ class ClosedVault:
 
 
 class ManagedVault:
-    """A vault that is opened in a thread of its own, and again whenever it could not be, or had to end.
+    """A vault that is opened in a separate thread, and again after it could not be opened or had to end.
 
-    `open_service` opens it. `opened` is called with each new service before it answers, `closed` when it no
-    longer does. Any thread may call the methods. What happens to this vault happens to no other: a folder
-    that is missing, an index that another process holds or that cannot be used is its state, which
-    `summary` tells, and it is tried again until `close`.
+    `open_service` opens it. `opened` is called with each new service before it answers, and `closed` after it
+    has stopped. Any thread may call the methods. Its failures do not affect other vaults: a missing folder,
+    and an index that is locked by another process or unusable, are states that `summary` reports, and the
+    vault is retried until `close`.
     """
 
     def __init__(
@@ -102,11 +102,11 @@ class ManagedVault:
         self._thread = threading.Thread(target=self._keep, name=f"indexer-vault {name}", daemon=True)
 
     def start(self) -> None:
-        """Begin to open it; returns at once."""
+        """Begin to open the vault. Returns at once."""
         self._thread.start()
 
     def service(self) -> VaultService:
-        """Its use cases. Raises the error that keeps it closed, or IndexUnusableError while it opens."""
+        """Return its service. Raises IndexUnusableError if the vault cannot be opened or is being opened."""
         service, problem = self._service, self._problem
         if service is not None:
             return service
@@ -115,7 +115,7 @@ class ManagedVault:
         raise IndexUnusableError(f"vault {self.name} is being opened: try again")
 
     def summary(self) -> VaultSummary:
-        """Its state. A vault whose folder is missing is `unavailable`, whatever its index could answer."""
+        """Return its state. A vault whose folder is missing is `unavailable`, even if its index is open."""
         service, problem = self._service, self._problem
         if service is not None:
             found = summary_of(self.name, service.status())
@@ -125,16 +125,16 @@ class ManagedVault:
         return VaultSummary(self.name, str(self.path), state, 0, 0, str(problem or ""))
 
     def stop(self) -> None:
-        """Begin to close it; returns at once."""
+        """Begin to close the vault. Returns at once."""
         self._stopping.set()
 
     @property
     def is_closed(self) -> bool:
-        """Whether nothing of it is open any more, after `stop`."""
+        """Whether the vault has been closed completely after `stop`."""
         return self._stopping.is_set() and not self._thread.is_alive()
 
     def close(self) -> None:
-        """Stop keeping it. Returns once it is closed."""
+        """Close the vault, and wait until it is closed."""
         self.stop()
         self._thread.join()
 
@@ -174,7 +174,7 @@ class ManagedVault:
         return True
 
     def _serve(self) -> None:
-        """Return when the service has failed, or is to be closed; then it is closed."""
+        """Wait until the service has failed or must be closed, then close it."""
         service = self._service
         assert service is not None
         while service.failure is None and not self._stopping.wait(_LOOK_EVERY_S):
@@ -198,7 +198,7 @@ class ManagedVault:
 
 
 def summary_of(name: str, status: StatusReport) -> VaultSummary:
-    """An open vault in the list of all, with its folder as it was resolved when it was opened."""
+    """Return the list entry of an open vault, with its folder as resolved when it was opened."""
     return VaultSummary(name, status.vault, status.state, status.counts.notes, status.pending, status.detail)
 
 
@@ -211,7 +211,7 @@ def _missing(path: Path) -> VaultError | None:
 
 
 def state_of(problem: VaultIndexerError) -> str:
-    """The state of a vault that cannot be opened."""
+    """Return the state of a vault that cannot be opened."""
     if isinstance(problem, VaultError):
         return "unavailable"
     return "locked" if isinstance(problem, LockedError) else "unusable"

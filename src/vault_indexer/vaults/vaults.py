@@ -21,8 +21,8 @@ from vault_indexer.vaults.managed import ManagedVault, OpenVault, VaultRuntime
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """What `Vaults` holds at one time: the vaults by name, what answers questions to several, with the
-    settings for that, and what is wrong with the configuration that names them ("": nothing)."""
+    """The contents of `Vaults` at one time: the vaults by name, the answerer for questions to several vaults
+    with its settings, and the problem of the configuration of the vaults ("": none)."""
 
     holders: Mapping[str, VaultRuntime]
     answerer: Answerer
@@ -35,11 +35,11 @@ class _Kept:
 
 
 class Vaults:
-    """All vaults that a server answers for, in the order of their names.
+    """All vaults of a server, in the order of their names.
 
-    It chooses the vault that a request names. The code that made the holders opens and closes them. Any
-    thread may ask. `VaultSupervisor` replaces the vaults as a
-    whole, so that a question sees those of before or those of after.
+    It selects the vault that a request names. The code that created the holders opens and closes them.
+    Thread-safe. `VaultSupervisor` replaces all vaults at once, so that a request uses either the old or the
+    new set.
     """
 
     def __init__(
@@ -50,16 +50,16 @@ class Vaults:
         llm_cache: Path | None = None,
         may_change: bool = False,
     ) -> None:
-        """`settings` hold for questions to several; None means the defaults. `llm_cache` is the folder where
-        answers of the language model to such questions are kept (None: nowhere). `may_change`: there can be
-        other vaults, or more of them, later."""
+        """`settings` apply to questions to several vaults; None means the defaults. `llm_cache` is the folder
+        that stores the answers of the language model to such questions (None: they are not stored).
+        `may_change`: the set of vaults can change later."""
         self._llm_cache = llm_cache
         self._kept = _Kept(_by_name(holders), Answerer(settings or Settings(), llm_cache))
         self.may_change = may_change
 
     @classmethod
     def of(cls, service: VaultService, name: str = "") -> Self:
-        """One vault, which is open; without a name it has the name of its folder."""
+        """Create the set of a single open vault. Its default name is that of its folder."""
         folder = service.vault
         return cls([OpenVault(name or vault_name_of(folder), folder, service)])
 
@@ -74,22 +74,22 @@ class Vaults:
 
     @property
     def problem(self) -> str:
-        """What is wrong with the configuration that names the vaults; "" for nothing."""
+        """The problem of the configuration that defines the vaults; "" if there is none."""
         return self._kept.problem
 
     def replace(self, holders: Sequence[VaultRuntime], settings: Settings) -> None:
-        """Answer for these vaults from now on. The problem of the configuration has ended."""
+        """Replace the vaults, and clear the problem of the configuration."""
         answerer = self._kept.answerer
         if answerer.settings != settings:
             answerer = Answerer(settings, self._llm_cache)
         self._kept = _Kept(_by_name(holders), answerer)
 
     def report_problem(self, problem: str) -> None:
-        """Say with every answer for all vaults that their configuration cannot be used."""
+        """Report with every answer for all vaults that their configuration is invalid."""
         self._kept = replace(self._kept, problem=problem)
 
     def named(self, name: str) -> VaultRuntime:
-        """The vault of this name. Raises UsageError if there is none."""
+        """Return the vault of this name. Raises UsageError if there is none."""
         holders = self._kept.holders
         if name not in holders:
             raise UsageError(f"no vault {name[:60]!r} is kept here: {_choices(holders)}")

@@ -1,4 +1,4 @@
-"""Has a new base of the vectors made while edits go on, when many have changed since the last."""
+"""Background tasks that compact the vectors and merge keyword segments while edits continue."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ def _is_due(writer: IndexWriter) -> bool:
 
 
 class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
-    """A process writes the base, a thread loads it, and `accept` switches to it.
+    """Writes a new vector base after many changes. A process writes the base, a thread loads it, and
+    `accept` switches to it.
 
-    Each of the two takes seconds for a large vault; the switch takes what the changes since take.
+    Writing and loading take seconds each for a large vault. The switch only applies the changes made since.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
         start: Callable[[], Worker[CompactionJob, Failed | None]] = JobWorker,
         is_due: Callable[[IndexWriter], bool] = _is_due,
     ) -> None:
-        """`start` is called in the process; `is_due` says when one should be begun."""
+        """`start` is called in the process. `is_due` returns whether a compaction should begin."""
         self._is_due = is_due
         self._start = start
         self._pool: Pool = WorkerPool(1, start, limits)
@@ -65,7 +66,8 @@ class CompactionTask(UpkeepTask[CompactionJob, VectorSnapshot]):
 
 
 class _Compaction(Work[CompactionJob, Failed | None]):
-    """First in the process, which ends with its base because that takes memory, then in a thread."""
+    """A compaction in two stages: a process writes the base and ends to free its memory, then a thread loads
+    the base."""
 
     def __init__(self, pool: Pool, derived: DerivedIndices) -> None:
         super().__init__(pool, derived.begin_compaction())
@@ -83,7 +85,7 @@ class _Compaction(Work[CompactionJob, Failed | None]):
 
 
 class _Loading(threading.Thread):
-    """Loads a base; once it has ended, that is its `outcome`, or what is wrong with it."""
+    """A thread that loads a base. After it has ended, `outcome` is the base or the error."""
 
     def __init__(self, load: Callable[[], VectorSnapshot]) -> None:
         super().__init__(name="indexer-load-vectors", daemon=True)
@@ -92,24 +94,24 @@ class _Loading(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """In the thread."""
+        """Load the base. Runs in the new thread."""
         try:
             self.outcome = self._load()
         except (VaultIndexerError, OSError, MemoryError) as error:
             self.outcome = Failed(str(error))
 
 
-# Merges segments of the keyword index when no edit has come for some seconds, or edits never pause.
+# Merges of keyword segments. One begins after some seconds without an edit, or if edits never pause.
 
 
 _REST_S = 3.0
 _RESTLESS_S = 60.0
-"""Edits that never pause for so long put a merge off no more: a commit would have to do it in the end, and
-whoever made the edit would wait for it."""
+"""After this long without a pause between edits, a merge is no longer postponed. Otherwise a commit would
+have to merge in the end, and its edit would wait for the merge."""
 
 
 class MergeTask(UpkeepTask[MergeJob, None]):
-    """One merge at a time, in a process of its own."""
+    """Runs one merge at a time in a separate process."""
 
     def __init__(self, limits: ProcessLimits, clock: Callable[[], float] = time.monotonic) -> None:
         self._pool: WorkerPool[MergeJob, Failed | None] = WorkerPool(1, JobWorker, limits)
@@ -122,7 +124,7 @@ class MergeTask(UpkeepTask[MergeJob, None]):
         self._pool.become(WorkerPool(1, JobWorker, limits))
 
     def observe(self, *, is_idle: bool) -> None:
-        """An edit puts a merge off for some seconds, or until a minute of edits is over."""
+        """Postpone a merge after an edit by `_REST_S`, but by at most `_RESTLESS_S` in total."""
         if not is_idle:
             now = self._clock()
             if self._restless_since is None:

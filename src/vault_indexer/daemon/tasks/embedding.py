@@ -1,4 +1,4 @@
-"""Makes missing vectors in small portions, while nothing else is to be done."""
+"""Background embedding: computes missing vectors in small portions while the daemon is idle."""
 
 from __future__ import annotations
 
@@ -14,25 +14,22 @@ from vault_indexer.index.jobs import Embedded, EmbedJob
 from vault_indexer.index.workers.pool import Slots
 from vault_indexer.store import SnapshotHolder
 
-# Vectors that are made in portions of a few texts, while nothing else is to be done.
-
-
 log = logging.getLogger("vault_indexer.daemon")
 
 
 class PortionTask(UpkeepTask[EmbedJob, Embedded]):
-    """Embeds portions of texts, sized to take `aim_s` seconds each, at most `most` texts.
+    """Embeds portions of at most `most` texts, sized to take `aim_s` seconds each.
 
-    A portion that fails is tried again later, and smaller, until the one text that the model cannot take is
-    alone: that one is left out. Nothing is lost by a failure; `fault` names it. `size` is that of the next
-    portion. `slot` is had for each portion; it is shared with other vaults.
+    A portion that fails is retried later at half the size, until the text that the model cannot embed is
+    alone. That text is left out. No text is lost by a failure, and `fault` describes it. `size` is the size
+    of the next portion. Each portion acquires `slot`, which is shared with other vaults.
     """
 
     what = ""
-    """What fails."""
+    """The start of the error message."""
 
     fault = ""
-    """Why the last portion failed."""
+    """The reason why the last portion failed ("" if it succeeded)."""
 
     def __init__(self, size: int, most: int, aim_s: float, retry: Retry, slot: Slots | None) -> None:
         self.size = size
@@ -43,15 +40,16 @@ class PortionTask(UpkeepTask[EmbedJob, Embedded]):
 
     @abstractmethod
     def store(self, current: OpenGeneration, job: EmbedJob, vectors: Mapping[bytes, bytes]) -> str:
-        """Keep the vectors of a portion; returns why they do not serve (""). Raises as `accept`."""
+        """Store the vectors of a portion. Returns the reason if they cannot be used (""). Raises as `accept`
+        does."""
 
     @abstractmethod
     def leave_out(self, current: OpenGeneration, job: EmbedJob) -> None:
-        """The model cannot take the one text of this job."""
+        """Skip the only text of this job, because the model cannot embed it."""
 
     def accept(self, current: OpenGeneration, job: EmbedJob, result: Embedded) -> None:
-        """Keep the vectors, which are made again if they cannot be written. The next portion is at most twice
-        as large, or half."""
+        """Store the vectors; if they cannot be written, they are computed again later. The size of the next
+        portion changes by a factor between 0.5 and 2."""
         try:
             reason = self.store(current, job, result.vectors)
         except BaseException:
@@ -75,7 +73,8 @@ class PortionTask(UpkeepTask[EmbedJob, Embedded]):
 
 
 _PORTION_S = 0.5
-"""What a portion aims to take: so long an edit's own vectors wait at the most, and so much a crash costs."""
+"""The target duration of a portion. An edit's own vectors wait for at most this long, and a crash loses at
+most this much work."""
 
 _FIRST_TEXTS = 16
 _MOST_TEXTS = 4096
@@ -84,8 +83,8 @@ _RETRY_LATEST_S = 300.0
 
 
 class EmbeddingTask(PortionTask):
-    """One portion at a time, made in the generation's spare process. The text that the model cannot take
-    comes last."""
+    """Embeds one portion at a time in the generation's spare process. A text that the model cannot embed is
+    moved to the end of the queue."""
 
     what = "embedding failed"
 
@@ -112,7 +111,7 @@ class EmbeddingTask(PortionTask):
 
 
 def missing_vectors_notice(holder: SnapshotHolder) -> tuple[str, ...]:
-    """What a search should say while chunks have no vector yet; nothing once all have."""
+    """Return the notice of a search while some chunks have no vector (empty once all have one)."""
     with holder.lease() as snapshot:
         if not snapshot.missing_vectors:
             return ()

@@ -25,7 +25,7 @@ from vault_indexer.model import Progress, RebuildReport
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import ProcessLimits
 
-# A build in a process of its own, so that searches keep their processor and a crash takes nothing along.
+# A build in a separate process, so that searches keep their processor and a crash affects only the build.
 
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -34,12 +34,13 @@ Report = Callable[[Progress], None]
 Built = tuple[Generation, RebuildReport]
 
 _TRIES = 3
-"""So often a build is begun that ends without a result, as one does that the system ends for its memory."""
+"""The number of attempts for a build that ends without a result, for example because the system killed it for
+its memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildJob:
-    """Build the next generation, complete and not yet active."""
+    """A job that builds the next generation, complete and not yet active."""
 
     assembly: Assembly
     recompute_weights: bool
@@ -56,9 +57,9 @@ class BuildJob:
 
 
 class BuilderProcess:
-    """One build that is under way. `poll` is called until it gives the result. A process that ends without
-    one is replaced, and the build begins again. Raises ProcessError or OSError if no process can be started.
-    """
+    """A running build. The owner calls `poll` until it returns the result. A process that ends without a
+    result is replaced, and the build begins again. Raises ProcessError or OSError if no process can be
+    started."""
 
     def __init__(self, job: BuildJob) -> None:
         self._run = partial(_build, job=job, limits=limits_of(job.assembly.settings.index))
@@ -67,8 +68,8 @@ class BuilderProcess:
         self._process = ChildProcess(self._run)
 
     def poll(self, report: Report) -> Built | None:
-        """What the build gave, or None while it runs. Raises UnavailableError if it failed, or has ended
-        without a result again and again."""
+        """Return the result of the build, or None while it runs. Raises DiskFullError if the disk is full,
+        and UnavailableError if the build failed or has ended without a result too often."""
         while self._process.connection.poll() or not self._process.is_alive():
             try:
                 message = self._process.receive()
@@ -92,11 +93,11 @@ class BuilderProcess:
         """Pause or resume the build. It pauses between two notes, and its workers once their batch is done.
         A paused build loses nothing and takes only memory."""
         self._held = held
-        with contextlib.suppress(OSError):  # it has ended, which `poll` tells
+        with contextlib.suppress(OSError):  # the process has ended, and `poll` reports that
             self._process.send(held)
 
     def kill(self) -> None:
-        """End the build now. What it left is removed by the next one."""
+        """End the build now. The next build removes its files."""
         self._process.end()
 
     def _begin_again(self, end: str) -> None:
@@ -110,13 +111,15 @@ class BuilderProcess:
 
 
 class _Owner:
-    """The other end of the connection: it hears how far the build is, and says when to rest."""
+    """The owner of the build, at the other end of the connection. It receives the progress and pauses the
+    build."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     def report(self, progress: Progress) -> None:
-        """Report, and return once the daemon answers. Raises EOFError or BrokenPipeError if it has ended."""
+        """Send the progress, and wait while the daemon has paused the build. Raises EOFError or
+        BrokenPipeError if the daemon has ended."""
         self._connection.send(progress)
         held = False
         while self._connection.poll(None if held else 0):
@@ -135,8 +138,8 @@ _RETRY_UNFIT_S = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class RebuildResult:
-    """A build that has ended: with a `report` its generation is active, otherwise `error` says why it failed.
-    `reasons` tell why it was needed (empty: it was only requested)."""
+    """The result of a build. With a `report` its generation is active; otherwise `error` is the failure.
+    `reasons` explain why the build was needed (empty: it was only requested)."""
 
     reasons: tuple[str, ...]
     report: RebuildReport | None = None
@@ -144,11 +147,11 @@ class RebuildResult:
 
 
 class RebuildTask:
-    """One build at a time in a process of its own, on request and for `reasons`.
+    """Runs one build at a time in a separate process, on request or for `reasons`.
 
-    The daemon's loop owns it and calls it from its thread. A build that fails leaves the active generation as
-    it is, and is tried again later while there are `reasons`. `step` gives the result; the requests are
-    answered by `answer`, so that the loop can publish its state before anyone hears of the result.
+    The daemon's loop owns it and calls it from its thread. A build that fails leaves the active generation
+    unchanged, and is retried later while there are `reasons`. `step` returns the result, and `answer` passes
+    it to the requesters, so that the loop can publish its state before they receive it.
     """
 
     def __init__(
@@ -170,18 +173,18 @@ class RebuildTask:
 
     @property
     def busy(self) -> bool:
-        """Whether a build is under way, or waits for that of another vault."""
+        """Whether a build is running or waits for the build of another vault."""
         return self._builder is not None or self._waits_for_slot
 
     def request(self, request: BuildRequest) -> None:
         self._waiting.append(request)
 
     def answer_after_repair(self, request: CheckRequest, problems: Problems) -> None:
-        """Answer a check when the damage it found is repaired by a rebuild."""
+        """Answer a check once a rebuild has repaired the damage that it found."""
         self._repairs.append((request, problems))
 
     def use_reasons(self, reasons: tuple[str, ...]) -> None:
-        """Set why the active generation does not fit (empty: it does), and try at once."""
+        """Set the reasons why the active generation does not fit (empty: it fits), and retry at once."""
         self.reasons = reasons
         self._retry.reset()
         if not reasons:
@@ -190,10 +193,11 @@ class RebuildTask:
     def step(
         self, on_progress: Callable[[int], None], between_parts: Callable[[], None]
     ) -> RebuildResult | None:
-        """Begin a build if one is needed or requested, and follow the one under way.
+        """Begin a build if one is needed or requested, and poll a running one.
 
-        A build that is done is activated here, with the changes made meanwhile: `on_progress` is told how
-        many notes remain, and `between_parts` is called as in VaultSync.sync. None while there is no result.
+        A finished build is activated here, with the changes made meanwhile. `on_progress` receives the number
+        of remaining notes, and `between_parts` is called as in VaultSync.sync. Returns None while there is no
+        result.
         """
         if self._builder is None:
             self._begin()
@@ -237,19 +241,19 @@ class RebuildTask:
             self._slot.release(self)
 
     def refuse(self, error: VaultIndexerError) -> None:
-        """Fail the requests for which no build has begun."""
+        """Fail the requests whose build has not begun."""
         refused, self._waiting = self._waiting, []
         for request in refused:
             request.answer.set_exception(error)
 
     def kill(self) -> None:
-        """End the build under way. Its requests are answered by the next one."""
+        """End the running build. The next build answers its requests."""
         if self._builder is not None:
             self._builder.kill()
         self._end_build()
 
     def end(self) -> None:
-        """End the build, and fail every request: the daemon stops."""
+        """End the build and fail every request, because the daemon stops."""
         self.kill()
         self._started += self._waiting
         self.answer(RebuildResult((), error=UnavailableError(STOPPED)))
@@ -272,7 +276,8 @@ class RebuildTask:
         is_first = self._vault_sync.current is None
         recompute_weights = is_first or any(request.options.refit for request in self._started)
         better = any(request.options.better for request in self._started)
-        soon = is_first and not self._started  # nothing else answers searches meanwhile
+        # No index answers searches yet, so the first build is limited to the newest part of the vault.
+        soon = is_first and not self._started
         try:
             self._builder = BuilderProcess(
                 BuildJob(self._vault_sync.assembly, recompute_weights, soon, better)
@@ -282,7 +287,7 @@ class RebuildTask:
             raise
 
     def _refuse_losses(self) -> None:
-        """Fail the requests that would delete the notes of a vault that has suddenly lost them."""
+        """Fail the requests for a rebuild that would delete notes which the vault has suddenly lost."""
         cautious = [request for request in self._started if not request.options.force]
         if not cautious:
             return
@@ -309,7 +314,7 @@ class RebuildTask:
         current = self._vault_sync.current
         self.reasons = current.reasons if current else ()
         if self.reasons:
-            # The program was replaced under the running daemon: building again and again would not help.
+            # The program was replaced while the daemon was running, so further builds would not help.
             self._retry.wait(_RETRY_UNFIT_S)
             text = f"restart the daemon: what it builds does not fit it ({'; '.join(self.reasons)})"
             self._faults.begin(Cause.UNFIT, text)
@@ -319,5 +324,5 @@ class RebuildTask:
         self._end_build()
         log.error("the rebuild failed: %s", error)
         self._retry.record_failure(error)
-        if self.reasons or self._vault_sync.current is None:  # else only who requested it has to know
+        if self.reasons or self._vault_sync.current is None:  # otherwise only the requester is told
             self._faults.begin_with(Cause.BUILD, "the rebuild failed", error)

@@ -1,4 +1,4 @@
-"""Splits notes again whose language model has not answered, until it does."""
+"""Retries notes that were split without their language model, or that were set aside."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _LATEST_S = 3600.0
 
 
 class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
-    """An edit uses only answers that are kept. This task has the model asked in
-    the generation's spare process, one note at a time, and then has the note indexed like an edit.
+    """Splits notes again whose language model has not answered, until it does. An edit uses only stored
+    answers. This task queries the model in the generation's spare process, one note at a time, and then
+    indexes the note like an edit.
 
-    A note that has changed is asked for at once. After each one without an answer, the pause before the next
-    of those that were asked for doubles, up to an hour.
+    For a changed note the model is queried at once. After each note without an answer, the pause before the
+    next retry doubles, up to an hour.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
         return f"{notes} split without the language model, which has not answered yet"
 
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """Have the model asked for the next note, if it is time."""
+        """Return the job that queries the model for the next note, if one is due."""
         self.refresh()
         path = self._next()
         if not path:
@@ -72,7 +73,7 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
         self._asked |= {path: self._waiting[path] for path in job.paths if path in self._waiting}
 
     def refresh(self) -> None:
-        """Read from the catalog which notes wait, if it has changed."""
+        """Read the waiting notes from the catalog if it has changed."""
         current = self._vault_sync.current
         if current is None:
             return
@@ -82,21 +83,21 @@ class RechunkTask(UpkeepTask[PrepareJob, Prepared]):
             self._known, self._waiting = known, self._vault_sync.notes_without_model()
 
     def _next(self) -> str:
-        """The note to read now; "" where it is not yet time."""
+        """Return the note to read now; "" if none is due."""
         path = self._changed()
         if path or not self._waiting or not self._retry.is_due:
             return path
         paths = sorted(self._waiting)
-        self._retry.record_failure()  # until it is known better
+        self._retry.record_failure()  # `accept` resets this if the model answers
         return paths[bisect_right(paths, self._last) % len(paths)]
 
     def _changed(self) -> str:
-        """A note for which the model was not asked since it changed; "" for none."""
+        """Return a note for which the model was not queried since it changed; "" if there is none."""
         waiting = self._waiting.items()
         return next((path for path, digest in waiting if self._asked.get(path) != digest), "")
 
 
-# Reads notes again that were set aside: something else may have ended their worker.
+# Retries of notes that were set aside: another fault may have ended their worker.
 
 
 log = logging.getLogger("vault_indexer.daemon")
@@ -104,9 +105,9 @@ log = logging.getLogger("vault_indexer.daemon")
 
 class QuarantineRetry(UpkeepTask[PrepareJob, Prepared]):
     """Reads one note at a time in the generation's spare process, so that no edit waits for a note that ends
-    it again or takes its whole budget. A note that was read is then indexed like an edit.
+    the process again or uses its whole budget. A note that was read is then indexed like an edit.
 
-    When each is due, the dirty set knows. A note whose file changes is read at once, as any other.
+    The dirty set determines when each note is due. A note whose file changes is read at once, like any other.
     """
 
     def __init__(self, vault_sync: VaultSync) -> None:

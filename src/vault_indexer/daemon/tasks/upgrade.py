@@ -1,4 +1,4 @@
-"""Makes the vectors of the better model while the daemon is idle, and has the index changed to it."""
+"""Computes the vectors of the better model while the daemon is idle, then changes the index to that model."""
 
 from __future__ import annotations
 
@@ -23,35 +23,36 @@ from vault_indexer.system import free_memory, is_on_battery
 log = logging.getLogger("vault_indexer.daemon")
 
 _PORTION_S = 2.0
-"""What a portion aims to take: so much a crash costs, and for so long a note that is tried again waits."""
+"""The target duration of a portion. A crash loses at most this much work, and a note that is retried waits
+for at most this long."""
 
 _FIRST_TEXTS = 32
 _MOST_TEXTS = 1024
 _LISTED = 4096
-"""At most this number of chunks are listed at a time, newest notes first: 84,000 chunks are looked through in
-.1 s."""
+"""At most this number of chunks are listed at a time, newest notes first. The query takes 0.1 s for 84,000
+chunks."""
 
 _REST_S = 3.0
-"""Edits put it off for so long."""
+"""An edit postpones the upgrade by this time."""
 
 _TEXTS_PER_S = 90.0
-"""What is expected until a portion is done (`benchmarks/embed_speed.py`)."""
+"""The expected speed until a portion is done (`benchmarks/embed_speed.py`)."""
 
 _RETRY_S, _RETRY_LATEST_S = 5.0, 600.0
 _LOOK_AGAIN_S = 300.0
 _NEEDED_MB = 250
-"""Free memory, before the process that makes the vectors starts: it takes 180 MB, and edits need some as well
-it (`benchmarks/embed_speed.py`)."""
+"""The free memory that is required before the embedding process starts. It takes 180 MB, and edits need some
+memory as well (`benchmarks/embed_speed.py`)."""
 
 PAUSED = "paused: indexer embed --resume goes on"
 _RULES_AGAIN_S = 60.0
-"""To ask for the source of power can take a process."""
+"""The power source is checked only once a minute, because the check can start a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeRules:
-    """When the better vectors are made: never where that takes longer than `most_s` (0: never at all), and
-    not on a battery unless `on_battery`."""
+    """The conditions for an upgrade. It must take at most `most_s` seconds (0 disables upgrades), and it does
+    not run on battery power unless `on_battery`."""
 
     most_s: float
     on_battery: bool
@@ -62,12 +63,12 @@ class UpgradeRules:
 
 
 class UpgradeTask(PortionTask):
-    """Makes the vectors that a generation lacks of the model it is to change to, and calls `complete` when
-    all are there.
+    """Computes the missing vectors of the model that a generation will change to, and calls `complete` when
+    all exist.
 
-    They are kept in its catalog, so that a crash or a restart costs one portion. Each is made by one process
-    at the lowest priority. The text that the model cannot take is left to the build. Other threads read
-    `progress`.
+    The vectors are stored in the catalog of the generation, so a crash or a restart loses only one portion.
+    One process at the lowest priority computes them. A text that the model cannot embed is left to the
+    build. Other threads may read `progress`.
     """
 
     what = "better vectors could not be made"
@@ -85,7 +86,7 @@ class UpgradeTask(PortionTask):
         super().__init__(_FIRST_TEXTS, _MOST_TEXTS, _PORTION_S, retry, slot)
         self.rules = rules
         self.paused = False
-        """Whether the user wants none made. Any thread sets it."""
+        """Whether the user has paused the upgrade. Any thread may set it."""
         self.progress: VectorUpgrade | None = None
         self._complete = complete
         self._clock = clock
@@ -137,8 +138,8 @@ class UpgradeTask(PortionTask):
         self._take_from_list(1)
 
     def _list(self, current: OpenGeneration) -> bool:
-        """Look for what is missing, and whether it may be made now. Where nothing is missing, the index can
-        be changed to the model."""
+        """List missing vectors, and return whether they may be computed now. If none are missing, start the
+        change of the index to the model."""
         assert current.upgrade is not None
         self._count(current)
         with current.writer.holder.lease() as snapshot:
@@ -150,8 +151,8 @@ class UpgradeTask(PortionTask):
             return True
         is_complete = not self._listed
         self._listed.clear()
-        current.upgrade.pool.close()  # the model takes memory
-        # A build may fail, or edits may come before it.
+        current.upgrade.pool.close()  # to free the memory of the model
+        # The build may fail, or edits may come before it, so the list is checked again later.
         self.retry.wait(_LOOK_AGAIN_S if is_complete else _RULES_AGAIN_S)
         if is_complete and self._total:
             log.info("all chunks have vectors of %s: the index changes to it", current.upgrade.model.name)
@@ -159,13 +160,13 @@ class UpgradeTask(PortionTask):
         return False
 
     def _rest(self, current: OpenGeneration) -> None:
-        """Say once that none are made, and free the memory of the model."""
+        """Show once that the upgrade is paused, and free the memory of the model."""
         assert current.upgrade is not None
         if self.progress is None or self.progress.waits_for != PAUSED:
             self._count(current)
             self._show(current, PAUSED)
             current.upgrade.pool.close()
-            self.retry.reset()  # it goes on at once
+            self.retry.reset()  # the upgrade continues at once after the pause
 
     def _count(self, current: OpenGeneration) -> None:
         assert current.upgrade is not None

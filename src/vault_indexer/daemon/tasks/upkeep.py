@@ -1,4 +1,4 @@
-"""Work between edits that other processes do: tasks say what is next, and one runner a slot has it done."""
+"""Background work in other processes between edits. Tasks supply jobs, and `Upkeep` runs one at a time."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ PoolResult = TypeVar("PoolResult")
 
 
 class Work(Generic[PoolJob, PoolResult]):
-    """A job for the one process of a pool. When it is done the process ends, because it takes memory, unless
-    it `is_kept` for the next job with the model that it has loaded."""
+    """A job for a pool with one process. After the job the process ends to free its memory, unless `is_kept`
+    returns True: it then waits for the next job with its loaded model."""
 
     def __init__(
         self, pool: WorkerPool[PoolJob, PoolResult], job: PoolJob, is_kept: Callable[[], bool] = lambda: False
@@ -33,7 +33,7 @@ class Work(Generic[PoolJob, PoolResult]):
         self.is_kept = is_kept
 
     def result(self) -> tuple[object, object] | None:
-        """The job with its outcome; None while there is none. Never waits."""
+        """Return the job with its outcome, or None if it is still running. Never waits."""
         return self.pool.result()
 
 
@@ -41,23 +41,23 @@ NextWork = Work[Any, Any] | None
 
 
 class UpkeepTask(ABC, Generic[TaskJob, TaskResult]):
-    """What is to be done for the active generation, and what becomes of it. The daemon's loop calls it from
-    its thread; no method waits for a process or a model."""
+    """A source of background jobs for the active generation, which also handles their results. The daemon's
+    loop calls it from its thread. No method waits for a process or a model."""
 
     slot: Slots | None = None
-    """What its work holds while it is under way, if it shares that with the other vaults of the process."""
+    """The slot that a running job occupies, if the vaults of the process share one."""
 
     @property
     def fault(self) -> str:
-        """What does not succeed at the moment, as one line for the user; "" where that is only logged."""
+        """The current failure as one line for the user; "" if there is none or it is only logged."""
         return ""
 
     def observe(self, *, is_idle: bool) -> None:
-        """Called in each step of the loop, with whether it has nothing else to do."""
+        """Called in each step of the loop. `is_idle`: the loop has nothing else to do."""
 
     @abstractmethod
     def next_work(self, current: OpenGeneration) -> NextWork:
-        """What is next; None where there is nothing, or it is not yet time."""
+        """Return the next job; None if there is none or none is due."""
 
     @abstractmethod
     def accept(self, current: OpenGeneration, job: TaskJob, result: TaskResult) -> None:
@@ -65,7 +65,7 @@ class UpkeepTask(ABC, Generic[TaskJob, TaskResult]):
 
     @abstractmethod
     def fail(self, current: OpenGeneration, job: TaskJob, reason: str) -> None:
-        """There is no result, for this reason."""
+        """Handle a job that ended without a result, for this reason."""
 
 
 class _Begun(NamedTuple):
@@ -75,10 +75,10 @@ class _Begun(NamedTuple):
 
 
 class Upkeep:
-    """Implements BackgroundTask: it has the work of several tasks done, one at a time.
+    """Implements BackgroundTask: it runs the jobs of several tasks, one at a time.
 
-    The first task that has anything to do comes first. The outcome of a generation that is no longer the
-    active one does not count. The daemon's loop owns it and calls it from its thread.
+    The first task in the list that has a job comes first. Results for a generation that is no longer active
+    are discarded. The daemon's loop owns it and calls it from its thread.
     """
 
     def __init__(self, vault_sync: VaultSync, tasks: Sequence[UpkeepTask[Any, Any]]) -> None:
@@ -96,8 +96,8 @@ class Upkeep:
         return tuple(task.fault for task in self._tasks if task.fault)
 
     def step(self, *, is_idle: bool) -> None:
-        """Accept an outcome that is there, and begin what is next if the loop is `is_idle`. Raises OSError if
-        no process can be started."""
+        """Accept a finished result, and begin the next job if the loop `is_idle`. Raises OSError if no
+        process can be started."""
         for task in self._tasks:
             task.observe(is_idle=is_idle)
         current = self._vault_sync.current
@@ -150,57 +150,58 @@ class Upkeep:
 
 
 def spare_work(current: OpenGeneration, job: Job) -> NextWork:
-    """A job in the generation's spare process, which may have its model loaded."""
+    """Return work for the generation's spare process. The process is kept while vectors are missing, because
+    it may have loaded its model."""
     return Work(current.spare, job, lambda: current.writer.missing_vectors > 0)
 
 
-# What the daemon's loop does between edits.
+# Protocols of the tasks that the daemon's loop runs between edits.
 
 
 class BackgroundTask(Protocol):
-    """Work that waits until nothing else is to be done. The daemon's loop owns it and calls it from its
-    thread.
+    """Work that runs only while nothing else is due. The daemon's loop owns it and calls it from its thread.
 
-    `step` never waits for a process or a model, except where a task says so: an edit comes first.
+    `step` never waits for a process or a model, unless a task documents it: edits come first.
     """
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What does not succeed at the moment, each as one line for the user."""
+        """The current failures, each as one line for the user."""
         ...
 
     def step(self, *, is_idle: bool) -> None:
-        """Accept a result that is there. Begin what is next only where the loop is `is_idle`. Raises
+        """Accept a finished result, and begin the next job only if the loop `is_idle`. Raises
         VaultIndexerError or OSError if the index cannot be written."""
         ...
 
     def end(self) -> None:
-        """Abandon what is under way: its result does not count."""
+        """Abandon the current job and discard its result."""
         ...
 
 
 class RemoteFollower(BackgroundTask, Protocol):
-    """A task that brings a server to the state of the catalog, in a thread of its own: no edit and no search
-    waits for the server. An optional package offers it."""
+    """A task that brings a server to the state of the catalog in a separate thread. No edit and no search
+    waits for the server. An optional package provides it."""
 
     def behind(self) -> int:
-        """The commits that searches on the server do not show yet; 1 while that is unknown. Any thread."""
+        """Return the number of commits that searches on the server do not show yet; 1 while it is unknown.
+        Any thread."""
         ...
 
 
-# Reads the words of new segments, so that no search of a misspelt word has to wait for them.
+# Reading of the words of new segments, so that no search for a misspelt word has to wait for it.
 
 
 class WordsTask:
     """Implements BackgroundTask: one thread at a time reads the words that a commit or a merge has added.
 
-    A search for a word that no note holds looks for its likely spelling among all words. The first one after
-    3,500 notes were written, in ten segments, would read 600,000 terms first: that took 1.5 seconds. Where no
-    words at all have been read, as after a start, nothing is begun: `warm_in_background` reads them.
+    A search for a word that no note contains looks for its likely spelling among all words. After 3,500 notes
+    were written in ten segments, the first such search would read 600,000 terms, which took 1.5 seconds. If
+    no words have been read at all, as after a start, this task does nothing: `warm_in_background` reads them.
     """
 
     faults = ()
-    """A search reads what is missing."""
+    """Always empty: a search reads the missing words itself."""
 
     def __init__(self, vault_sync: VaultSync) -> None:
         self._vault_sync = vault_sync
@@ -211,7 +212,7 @@ class WordsTask:
         return self._thread is not None and self._thread.is_alive()
 
     def step(self, *, is_idle: bool) -> None:
-        """Begin, if the loop is `is_idle` and there are new segments."""
+        """Start the thread if the loop `is_idle` and there are new segments."""
         current = self._vault_sync.current
         if not is_idle or current is None or self.busy:
             return
@@ -221,4 +222,4 @@ class WordsTask:
             self._thread = load_words_in_background(current.writer.holder)
 
     def end(self) -> None:
-        """Nothing to undo: the thread ends by itself, at the latest with the index."""
+        """Do nothing: the thread ends by itself, at the latest with the index."""

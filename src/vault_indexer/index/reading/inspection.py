@@ -1,4 +1,4 @@
-"""What the indexer makes of a note, without an index: parsed, split, its links resolved against the vault."""
+"""Shows how the indexer processes a note, without an index: parsed, split, and with its links resolved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules,
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A note with its chunks; `resolved` has the path of each of its links, in their order."""
+    """A note with its chunks. `resolved` contains the target path of each of its links, in order."""
 
     note: Note
     chunks: tuple[Chunk, ...]
@@ -47,9 +47,8 @@ class Inspection:
 
 
 class Inspector:
-    """Parses the notes of one vault and splits them with `chunker`. Raises VaultError for a vault that cannot
-    be read.
-    """
+    """Parses the notes of one vault and splits them with `chunker`. Raises VaultError if the vault cannot be
+    read."""
 
     def __init__(self, vault: Path, files: FilesSettings, chunker: Chunker) -> None:
         self._vault = vault
@@ -58,11 +57,11 @@ class Inspector:
         self._chunker = chunker
 
     def all_notes(self) -> list[str]:
-        """The paths of all notes that an index would hold, sorted."""
+        """Return the sorted paths of all notes that an index would contain."""
         return [file.path for file in self._scan.files if file.decision is Decision.INDEX]
 
     def inspect(self, paths: Iterable[str]) -> Iterator[Inspection | SkippedFile]:
-        """Each note in turn, by path or name. What cannot be indexed is given with the reason."""
+        """Yield each note, given by path or name, or the reason why the file cannot be indexed."""
         for named in paths:
             path = self._path_of(named)
             try:
@@ -94,7 +93,7 @@ class Inspector:
 
 
 def _fallbacks(chunks: Iterable[Chunk]) -> Iterator[Diagnostic]:
-    """Why a strategy could not do what it is for, and what helps; each reason once."""
+    """Yield the reasons why a strategy had to fall back to another method, each once, with the remedy."""
     first: dict[str, int] = {}
     for chunk in chunks:
         if isinstance(reason := chunk.extra.get("reason"), str):

@@ -1,4 +1,4 @@
-"""From a file's bytes to the note that is split and stored: parsed, and its language known."""
+"""Converts the bytes of a file to a parsed note with its language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vault_indexer.model import Element, ElementKind, Heading, Note, language_of
 from vault_indexer.parse import decode, parse_any, sections
 from vault_indexer.text.language import detect_note
 
-# From a source file's bytes to a note: its headings are its classes and functions, and it has no links.
+# Notes of source files. Their headings are their classes and functions, and they have no links.
 
 
 _DEEPEST = 6
@@ -21,8 +21,8 @@ _NOT_BLANK = re.compile(r"[ \t]*\S")
 
 
 def source_note(path: str, data: bytes) -> Note:
-    """The note of a source file; its title is the name of the file. Code of the module that follows a
-    definition has that name as its heading, too. Raises NoteError if it is not text in UTF-8."""
+    """Return the note of a source file. The name of the file is its title, and also the heading of module
+    code that follows a definition. Raises NoteError if the file is not text in UTF-8."""
     text, diagnostics = decode(path, data)
     name = path.rpartition("/")[2]
     headings = tuple(_headings(text, name, language_of_path(path)))
@@ -39,7 +39,7 @@ def source_note(path: str, data: bytes) -> Note:
 
 
 def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
-    """A heading at each definition that has a name, from the comments above it to the line of its name."""
+    """Yield a heading for each named definition, from the comments above it to the line of its name."""
     code = CodeReader().read(language, text, with_comments=True)
     breaks = [found.start() for found in re.finditer("\n", text)]
 
@@ -48,7 +48,7 @@ def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
         return Heading(level, name, start, len(text) if end < 0 else end, bisect_left(breaks, start) + 1)
 
     def module_heading(start: int, end: int) -> Iterator[Heading]:
-        """That of the code between two definitions; the code before the first one needs none."""
+        """Yield the heading of the code between two definitions. Code before the first one needs none."""
         line = text.find("\n", start, end) + 1 if start else 0
         found = _NOT_BLANK.search(text, line, end) if line else None
         if found:
@@ -69,16 +69,13 @@ def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
 
 
 def parse_file(path: str, data: bytes) -> Note:
-    """The parsed note, canvas or source file, by its suffix. Raises NoteError."""
+    """Parse a note, canvas or source file, depending on its suffix. Raises NoteError."""
     return source_note(path, data) if language_of_path(path) else parse_any(path, data)
 
 
 def note_from(path: str, data: bytes) -> Note:
-    """The same, its language declared by itself or else detected in its body ("" if unsure, and of a source
-    file).
-
-    Raises NoteError.
-    """
+    """Parse a file and set its language, which is declared in the note or detected from its body. It is "" if
+    the detection is unsure, and for a source file. Raises NoteError."""
     note = parse_file(path, data)
     if note.language or language_of_path(path):
         return note
@@ -86,5 +83,5 @@ def note_from(path: str, data: bytes) -> Note:
 
 
 def reason_of(error: NoteError, path: str) -> str:
-    """Why the note at this path cannot be indexed, without the path, which the caller shows."""
+    """Return why the note at this path cannot be indexed, without the path, which the caller shows."""
     return str(error).removeprefix(f"{path}: ")

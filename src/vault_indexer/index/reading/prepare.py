@@ -1,4 +1,4 @@
-"""From a path to rows: read, parse, split, embed what no known generation has embedded yet."""
+"""Converts files to catalog rows: read, parse, split, and embed texts that no generation has embedded yet."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _DIGEST_BYTES = 16
 
 _FLAWS = frozenset({"frontmatter", "encoding", "canvas"})
-"""Kinds of diagnostics that `check` and `status` name a note for: text of it is not what its author meant."""
+"""The kinds of diagnostics that `check` and `status` report: the note is not read as its author meant it."""
 
 _EVERY_SYNTAX = b"""---
 tags: [warm]
@@ -58,7 +58,7 @@ x = 1
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that is not a note of the index; `file.reason` says why ("" where it has simply gone)."""
+    """A file that is not indexed as a note. `file.reason` is the reason ("" if the file has vanished)."""
 
     file: FileRow
 
@@ -96,8 +96,8 @@ class UnmeteredEmbedder:
 
 
 class Preparer:
-    """Reads, parses, splits and embeds notes of one vault by one configuration. Known vectors come from the
-    first of `caches` that has them. A `NoteWorker` owns it; one thread uses it."""
+    """Reads, parses, splits and embeds notes of one vault by one configuration. Existing vectors are reused
+    from the first of `caches` that contains them. A `NoteWorker` owns it; one thread uses it."""
 
     def __init__(
         self,
@@ -121,8 +121,8 @@ class Preparer:
             cache.refresh_transaction()
 
     def parse(self, path: str, *, ask: bool = True) -> Parsed | Skipped:
-        """Read and split one note. A note that cannot be indexed is skipped with its reason. Without `ask`
-        only those answers of the language model count that are kept."""
+        """Read and split one note. A note that cannot be indexed is skipped with its reason. Without `ask`,
+        only stored answers of the language model are used."""
         try:
             read = read_note(self._vault, path, self._max_file_bytes)
         except NoteVanished:
@@ -139,7 +139,7 @@ class Preparer:
         return Parsed(_file_row(read, "note", _flaws(note, chunks)), note, chunks, hashes)
 
     def quarantine(self, path: str, reason: str) -> Skipped:
-        """Name a note without parsing it: it is tried again when the file is another one."""
+        """Return a row for a note without parsing it. It is tried again when the file changes."""
         try:
             return Skipped(_file_row(read_note(self._vault, path, self._max_file_bytes), "skipped", reason))
         except NoteVanished:
@@ -148,8 +148,8 @@ class Preparer:
             return Skipped(self._unread(path, str(error)))
 
     def warm(self, *, model: bool = True) -> None:
-        """Load grammars, strategy, words and model by preparing notes that do not exist. Where chunking
-        asks a language model, no note is split: that would cost a call, and its answer."""
+        """Load grammars, strategy, words and model by preparing invented notes. If chunking uses a language
+        model, no note is split, because that would cost a call to it."""
         note_from("all.md", _EVERY_SYNTAX)
         note = note_from("warm.md", b"# Warm\n\n[[up]] `now`\n")
         if self._llm is None:
@@ -159,9 +159,10 @@ class Preparer:
             self._embedder.embed([note.text])
 
     def embed(self, batch: Sequence[Parsed], at_once: int | None = None) -> list[PreparedNote]:
-        """Vectors for what no cache knows, in one call to the model. Raises ProviderError.
+        """Embed the texts that no cache contains, in one call to the model. Raises ProviderError.
 
-        With `at_once` only that many texts are embedded, the rest is owed; all of it where the model fails.
+        With `at_once`, at most that number of texts is embedded and the rest is left for later. If the model
+        fails, all of them are.
         """
         texts = {
             digest: chunk.embedding_text
@@ -181,7 +182,7 @@ class Preparer:
         return [_prepared_note(parsed, known, made, words) for parsed in batch]
 
     def vectors_of(self, texts: Sequence[str]) -> dict[bytes, bytes]:
-        """The float16 vectors of texts, by their digests. Raises ProviderError."""
+        """Return the float16 vectors of texts by their digests. Raises ProviderError."""
         if not texts:
             return {}
 

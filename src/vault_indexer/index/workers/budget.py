@@ -1,4 +1,4 @@
-"""What the reading of one note may take of a worker process, and how its parent sees that."""
+"""The limits for reading one note in a worker process, and how the parent process measures them."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from vault_indexer.system import ProcessLimits, Usage, memory_limit, usable_core
 
 _ON_LINUX = sys.platform.startswith("linux")
 _LOOK_S = 0.25 if _ON_LINUX else 2.0
-"""Between two looks: `ps` takes some milliseconds of processor time, a file of `/proc` some microseconds."""
+"""The interval between two measurements. `ps` takes some milliseconds of processor time, and reading a file
+of `/proc` takes some microseconds."""
 
 _AWAY_S = 10.0
-"""After so long without a look the parent itself was stopped, or indexing paused: what did not happen
-meanwhile says nothing of the worker."""
+"""If no measurement was made for this long, the parent itself was stopped or indexing was paused. The time
+then does not count against the worker."""
 
 STALLED_S = 900.0
-"""A worker that uses no processor time for so long is stuck: every call to a model ends sooner."""
+"""A worker that uses no processor time for this long is stuck: every call to a model ends sooner."""
 
 _UNSEEN_STALLED_S = 4 * 3600.0
-"""The same for the time that a job takes where the system does not tell the processor time."""
+"""The same limit for the duration of a job, on systems that do not report the processor time."""
 
 _MB = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A worker begins to read a note, for which it had taken `base` before; or (None) is done with it."""
+    """The message that a worker begins to read a note, with its usage before (`base`), or (None) that it has
+    finished."""
 
     base: Usage | None
     note: str = ""
@@ -41,8 +43,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class NoteBudget:
-    """The most that reading one note may take: processor time, and memory beyond what the worker had before.
-    0 is no limit."""
+    """The limits for reading one note: processor time, and memory in addition to the worker's memory before.
+    0 means no limit."""
 
     seconds: float = 0.0
     memory_bytes: int = 0
@@ -51,7 +53,7 @@ class NoteBudget:
         return 0 < self.seconds < seconds
 
     def excess(self, seconds: float, memory_bytes: int) -> str:
-        """Which setting was exceeded ("": none)."""
+        """Return which limit was exceeded ("": none)."""
         if self.is_too_long(seconds):
             return f"took over {self.seconds:g} s of processor time"
         if 0 < self.memory_bytes < memory_bytes:
@@ -63,17 +65,18 @@ class NoteBudget:
 if sys.platform == "win32":
 
     def usage_of(pid: int) -> Usage | None:  # noqa: ARG001 - the other systems tell
-        """None: nothing is known of another process."""
+        """Return None: the usage of other processes is not available."""
         return None
 
 else:
 
     def usage_of(pid: int) -> Usage | None:
-        """What a process of this user has taken; None where the system does not tell."""
+        """Return the usage of a process of this user; None if the system does not report it."""
         return _from_proc(pid) if _ON_LINUX else usage_by_ps(pid)
 
     def _from_proc(pid: int) -> Usage | None:
-        """proc(5): fields 14, 15 and 24 of `stat`, counted after the name, which may hold anything."""
+        """Read fields 14, 15 and 24 of `stat` (see proc(5)), counted from the end of the name, which may
+        contain any character."""
         try:
             fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
             ticks = int(fields[11]) + int(fields[12])
@@ -83,7 +86,7 @@ else:
 
 
 def usage_by_ps(pid: int) -> Usage | None:
-    """As POSIX's `ps` tells it."""
+    """Return the usage as POSIX's `ps` reports it."""
     command = ["ps", "-o", "time=", "-o", "rss=", "-p", str(pid)]
     try:
         fields = subprocess.run(
@@ -95,7 +98,7 @@ def usage_by_ps(pid: int) -> Usage | None:
 
 
 def _seconds(text: str) -> float:
-    """`[[days-]hours:]minutes:seconds`."""
+    """Parse `[[days-]hours:]minutes:seconds`."""
     days, _, clock = text.rpartition("-")
     seconds = 0.0
     for part in clock.split(":"):
@@ -107,8 +110,8 @@ def _ignore_mark(_mark: Mark) -> None: ...
 
 
 class NoteMeter:
-    """In the worker: tells the parent when the reading of a note begins and ends. What happens in `outside`
-    is not charged to the note that is being read: a model is loaded once, for all notes."""
+    """Reports from the worker to its parent when the reading of a note begins and ends. Usage within
+    `outside` is not charged to the note that is being read: a model is loaded once, for all notes."""
 
     def __init__(self, own_usage: Callable[[], Usage]) -> None:
         self.report: Callable[[Mark], None] = _ignore_mark
@@ -146,9 +149,9 @@ class NoteMeter:
 
 
 class JobWatch:
-    """Whether the job that a worker does goes on and keeps within its budget. Asked again and again while the
-    job runs; looks at the process a few times a second at most. `slow_note` is the note that took more
-    processor time than it may, where that is the verdict."""
+    """Checks that the job of a worker makes progress and stays within its budget. The pool calls `verdict`
+    repeatedly while the job runs, and the process is measured a few times a second at most. `slow_note` is
+    the note that exceeded the limit of processor time, if that is the verdict."""
 
     def __init__(
         self,
@@ -168,13 +171,13 @@ class JobWatch:
         self._seconds = -1.0
 
     def note_mark(self, mark: Mark | None) -> None:
-        """The worker sent a mark, or (None) begins a job."""
+        """Record a mark from the worker, or (None) the beginning of a job."""
         self._base = mark.base if mark is not None else None
         self._note = mark.note if mark is not None else ""
         self._began = self._moved = self._looked = self._clock()
 
     def verdict(self) -> str:
-        """Why the job has to end ("": it may go on)."""
+        """Return why the job must end ("": it may continue)."""
         now = self._clock()
         away = now - self._looked
         if away < _LOOK_S:
@@ -207,46 +210,49 @@ def _stall_reason(seconds: float, limit: float) -> str:
     return f"the process that did it made no progress for {limit / 60:g} minutes" if seconds > limit else ""
 
 
-# What the settings allow the processes that index: how many workers, and the limits of each.
+# The number of worker processes that the settings allow, and the limits of each.
 
 
 _WORKER_MB, _MODEL_WORKER_MB = 192, 1024
-"""What a worker takes with the static model (160 before its first note), and with any other, such as a
-transformer."""
+"""The memory of a worker with the static model (160 before its first note), and with any other model, such as
+a transformer."""
 
 _DAEMON_MB = 200
-"""What the daemon itself takes, with 173 notes."""
+"""The memory of the daemon itself, measured with 173 notes."""
 
 LOWEST_PRIORITY = 19
-"""The largest niceness there is."""
+"""The highest niceness value."""
 
 _UPKEEP_NICER = 5
-"""A step of niceness is worth a factor of 1.25 of processor time (sched(7)), five are worth three."""
+"""Each step of niceness changes the share of processor time by a factor of 1.25 (sched(7)), and five steps by
+a factor of three."""
 
 
 def limits_of(settings: IndexSettings, memory_bytes: int = 0) -> ProcessLimits:
-    """The limits of one process, as configured; `memory_bytes` is its share, 0 is no limit."""
+    """Return the configured limits of one process. `memory_bytes` is its share; 0 means no limit."""
     return ProcessLimits(settings.nice, settings.io_priority, memory_bytes)
 
 
 def note_budget(settings: IndexSettings) -> NoteBudget:
-    """What reading one note may take, as configured."""
+    """Return the configured limits for reading one note."""
     return NoteBudget(settings.max_note_seconds, settings.max_note_memory_mb * 1024**2)
 
 
 def is_slow_model(settings: EmbeddingSettings) -> bool:
-    """Whether words are worth having before vectors: static vectors cost less than reading the note does."""
+    """Return whether words should be searchable before vectors. Static vectors cost less time than reading
+    the note."""
     return settings.provider not in ("auto", "wordllama")
 
 
 def upkeep_limits(settings: IndexSettings) -> ProcessLimits:
-    """The limits of a process that merges or compacts: edits, which a person waits for, run before it."""
+    """Return the limits of a process that merges or compacts. Edits have priority, because a user waits for
+    them."""
     return ProcessLimits(min(settings.nice + _UPKEEP_NICER, LOWEST_PRIORITY), settings.io_priority)
 
 
 @dataclass(frozen=True, slots=True)
 class PoolPlan:
-    """How many workers a pool has, and how each behaves."""
+    """The number of workers of a pool, and the limits of each."""
 
     workers: int
     limits: ProcessLimits
@@ -259,10 +265,10 @@ class PoolPlan:
         is_slow_model: bool,
         memory_limit: Callable[[], int | None] = memory_limit,
     ) -> PoolPlan:
-        """The limit of memory is for all that may run at once: the workers for edits and those of a build,
-        the builder, and, where the model is slow, the spare worker. Where it is too small for one worker of
-        each kind a core, there are fewer; one there must be. Without one, that of the container counts,
-        of which the daemon takes some itself."""
+        """Compute the plan. The memory limit covers all processes that may run at once: the workers for edits
+        and for a build, the builder, and, with a slow model, the spare worker. If it is too small for one
+        worker of each kind per core, there are fewer workers, but at least one. Without a configured limit,
+        the limit of the container applies, less the memory of the daemon itself."""
         workers = settings.workers or usable_cores()
         memory_mb = settings.max_memory_mb
         if not memory_mb and (of_container := memory_limit()) is not None:

@@ -1,4 +1,4 @@
-"""One protocol for all work that is done in another process: a job runs there, and its outcome comes back.
+"""The protocol for all work in other processes: a job runs there and its outcome is sent back.
 
 The outcome is the job's result, or Failed, or Died.
 """
@@ -16,17 +16,18 @@ ResultOut = TypeVar("ResultOut", covariant=True)
 
 
 class Runnable(Protocol[WorkerIn, ResultOut]):
-    """A job: picklable, and so is its result."""
+    """A job. Both the job and its result must be picklable."""
 
     def run(self, worker: WorkerIn) -> ResultOut:
-        """In the process, whose worker has what jobs share. Raises VaultIndexerError or OSError for what
-        concerns more than one note."""
+        """Run the job in the process. `worker` contains the state that jobs share. Raises VaultIndexerError
+        or OSError for errors that concern more than one note."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A foreseen error ended the job (the model, the disk): one clear line."""
+    """The outcome of a job that a foreseen error ended, such as an error of the model or the disk. `reason`
+    is one line."""
 
     reason: str
     disk_full: bool = False
@@ -34,11 +35,10 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Died:
-    """The worker ended while it did the job: a crash of native code, memory, an unforeseen error, a signal.
+    """The outcome of a job whose worker ended: a crash of native code, memory, an unforeseen error, a signal.
 
-    `fresh` says that it was the first job of the worker. `excess` says what the job took too much of, where
-    it was ended for that; `end` how the process ended. `slow_note` is the note of the job that took too much
-    processor time.
+    `fresh`: it was the first job of the worker. `excess` names the limit for which the job was ended, and
+    `end` describes how the process ended. `slow_note` is the note that took too much processor time.
     """
 
     end: str = ""
@@ -52,7 +52,7 @@ class Died:
 
 
 def run_job(job: Runnable[WorkerIn, ResultOut], worker: WorkerIn) -> ResultOut | Failed:
-    """The result of a job, in the process that does it, or why there is none."""
+    """Run a job in this process, and return its result or the foreseen error that ended it."""
     try:
         return job.run(worker)
     except (VaultIndexerError, OSError) as error:
@@ -61,8 +61,8 @@ def run_job(job: Runnable[WorkerIn, ResultOut], worker: WorkerIn) -> ResultOut |
 
 
 class JobWorker:
-    """The worker of a process that holds nothing between two jobs."""
+    """A worker without state between jobs."""
 
     def handle(self, job: Runnable[JobWorker, ResultOut]) -> ResultOut | Failed:
-        """As `run_job`."""
+        """Run the job as `run_job` does."""
         return run_job(job, self)

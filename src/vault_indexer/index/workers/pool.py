@@ -1,7 +1,7 @@
-"""Worker processes that may die: a note that kills the parser costs one worker, and is known by name.
+"""A pool of worker processes that may die: a note that crashes the parser ends one worker and is identified.
 
-Each worker is a process with a connection. A job that ends its worker, or takes more than it may, is reported
-as `Died`; the others go on. No wait for a worker lasts for ever.
+Each worker is a process with a connection. A job that ends its worker or exceeds its limits is reported as
+`Died`; the other workers continue. Every wait for a worker is limited.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from vault_indexer.index.workers.job import Died
 from vault_indexer.index.workers.process import ChildProcess
 from vault_indexer.system import MemoryWatch, ProcessLimits
 
-# Limits how many do the same work at once, because they share memory and cores.
+# Limits on parallel work by pools that share memory and cores.
 
 
 _LOOK_S = 0.1
 
 
 class Slots:
-    """Limits how many owners work at once, and how many keep workers alive. Thread-safe.
+    """Limits the number of owners that work at once, and of pools that keep workers alive. Thread-safe.
 
     `try_acquire` never waits: a caller that is refused tries again later. A pool that begins to work waits in
-    `at_work` while all slots are taken. Where there are more pools with workers than slots, those that rest
-    longest end theirs.
+    `at_work` while all slots are taken. If more pools have workers than there are slots, the pools that have
+    been idle longest end theirs.
     """
 
     def __init__(self, count: int = 1) -> None:
@@ -43,13 +43,13 @@ class Slots:
         self._alive: dict[object, Callable[[], None]] = {}
 
     def resize(self, count: int) -> None:
-        """Change the number of slots; a slot that is taken is kept."""
+        """Change the number of slots. Slots that are taken stay taken."""
         with self._changed:
             self._count = count
             self._changed.notify_all()
 
     def try_acquire(self, owner: object) -> bool:
-        """Whether `owner` holds a slot from now on, or already did."""
+        """Take a slot for `owner`. Returns whether it has one, which includes a slot from an earlier call."""
         with self._changed:
             if owner not in self._owners and len(self._owners) >= self._count:
                 return False
@@ -57,7 +57,7 @@ class Slots:
             return True
 
     def release(self, owner: object) -> None:
-        """`owner` holds no slot any longer, if it did."""
+        """Release the slot of `owner`, if it has one."""
         with self._changed:
             self._owners.discard(owner)
             self._changed.notify_all()
@@ -66,8 +66,8 @@ class Slots:
     def at_work(
         self, pool: object, end_workers: Callable[[], None], is_given_up: Callable[[], bool]
     ) -> Iterator[bool]:
-        """A slot for the time of the block; False if it is given up before there is one. `end_workers` ends
-        the workers of the pool; it is called in any thread, while the pool rests."""
+        """Wait for a slot and keep it until the block ends. Yields False if `is_given_up` before a slot is
+        free. `end_workers` ends the workers of the pool; any thread may call it while the pool is idle."""
         with self._changed:
             while not (has_slot := self.try_acquire(pool)) and not is_given_up():
                 self._changed.wait(_LOOK_S)
@@ -88,7 +88,7 @@ class Slots:
 
 
 _STARTS = 5
-"""At most this number of workers in a row may end before they have begun: more is no accident."""
+"""After this number of workers in a row have ended before they began, the pool raises ProcessError."""
 
 Job = TypeVar("Job")
 Result = TypeVar("Result", covariant=True)
@@ -96,35 +96,35 @@ JobIn = TypeVar("JobIn", contravariant=True)
 
 
 class Worker(Protocol[JobIn, Result]):
-    """What runs in the worker process."""
+    """The object that handles jobs in the worker process."""
 
     def handle(self, job: JobIn) -> Result: ...
 
 
 @runtime_checkable
 class NoteReader(Protocol):
-    """A worker that reads notes, each of which has a budget."""
+    """A worker that reads notes, each within a budget."""
 
     def report_reading(self, report: Callable[[Mark], None]) -> None:
-        """From now on, call `report` before a note is read, and after it."""
+        """Call `report` before and after each note is read from now on."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """The worker is ready for jobs."""
+    """The message that the worker is ready for jobs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Done(Generic[Result]):
-    """What comes through the connection after each job."""
+    """The message after each job. `outgrown`: the worker uses more than its share of memory."""
 
     result: Result
     outgrown: bool
 
 
 class _Member(Generic[Job]):
-    """One worker of a pool: its process, and the job that it does. Later ones have higher numbers."""
+    """One worker of a pool: its process and its current job. Workers that start later have higher numbers."""
 
     def __init__(self, process: ChildProcess, serve: object, budget: NoteBudget, number: int) -> None:
         self.process = process
@@ -144,14 +144,14 @@ class _Member(Generic[Job]):
 
 
 class WorkerPool(Generic[Job, Result]):
-    """`size` worker processes that do jobs and may die over them.
+    """A pool of up to `size` worker processes that run jobs and may die in the process.
 
-    The code that opens or builds a generation owns a pool, and closes it; one thread at a time may call it.
-    `start` is pickled: it runs in the worker and makes its Worker. Every job gets a result or `Died`, and no
-    call waits for ever. A worker that dies is replaced with the next job. One that outgrows its share of
-    memory is replaced after its job; before, it does `final_job`, whose result `each` gives. The processes
-    end with this one. `run` waits for one of the `slots`, which pools may share. Raises ProcessError if no
-    worker can begin, OSError if the system has no room for one.
+    The code that opens or builds a generation owns and closes the pool. One thread at a time may call it.
+    `start` is pickled: it runs in the worker process and creates its Worker. Every job gets a result or
+    `Died`, and no call waits for ever. A worker that dies is replaced with the next job. A worker that
+    outgrows its share of memory is replaced after its job; it first runs `final_job`, whose result `each`
+    returns. The processes end with this one. `run` waits for one of the `slots`, which pools may share.
+    Raises ProcessError if no worker can begin, and OSError if the system has no room for one.
     """
 
     def __init__(
@@ -176,8 +176,8 @@ class WorkerPool(Generic[Job, Result]):
         self._stopped = threading.Event()
 
     def run(self, jobs: Iterable[Job], *, fresh: bool = False) -> Iterator[tuple[Job, Result | Died]]:
-        """Every job with its result, in order of completion. Workers stay alive between calls; with `fresh`
-        each job has a worker of its own. Raises UnavailableError once the pool is stopped."""
+        """Run the jobs, and yield each with its result in order of completion. Workers stay alive between
+        calls; with `fresh`, each job gets a new worker. Raises UnavailableError once the pool is stopped."""
         with self._slots.at_work(self, self._end_workers, self._stopped.is_set):
             yield from self._run(deque(jobs), fresh=fresh)
 
@@ -188,13 +188,13 @@ class WorkerPool(Generic[Job, Result]):
                 while waiting and (self._idle or len(self._busy) < self._size):
                     self._give(waiting.popleft(), fresh=fresh)
                 yield from self._results(_LOOK_S)
-        finally:  # a caller that stopped listening must not get these results as those of other jobs
+        finally:  # after a caller has stopped early, the next call must not receive the results of these jobs
             while self._busy:
                 self._busy.popitem()[1].process.end()
 
     def each(self, job: Job) -> Iterator[tuple[Job, Result | Died]]:
-        """The same job once to every live worker (all idle). First come the final results of those that
-        have been replaced since."""
+        """Run the same job once in every live worker; all must be idle. The final results of workers that
+        have been replaced come first."""
         everyone, self._idle = self._idle, []
         for member in everyone:
             self._try_to_give(member, job)
@@ -202,12 +202,13 @@ class WorkerPool(Generic[Job, Result]):
         return chain(finished, self.run([]))
 
     def begin(self, job: Job) -> None:
-        """Give out one job and return; `result` is asked until it has one, and never waits. Not to be mixed
-        with `run`."""
+        """Start one job and return. The caller then calls `result`, which never waits, until it returns the
+        result. Must not be combined with `run`."""
         self._give(job)
 
     def result(self) -> tuple[Job, Result | Died] | None:
-        """That job with its result, once it is done. A worker that cannot begin is one that died."""
+        """Return the job of `begin` with its result, or None if it is not done. A worker that cannot begin
+        counts as one that died."""
         if not self._busy:
             return None
         job = next(iter(self._busy.values())).job
@@ -217,7 +218,7 @@ class WorkerPool(Generic[Job, Result]):
             return job, Died(str(error))
 
     def stop(self) -> None:
-        """Have `run` raise UnavailableError within a moment; only `close` may follow. Any thread."""
+        """Make `run` raise UnavailableError soon. Only `close` may be called after that. Any thread."""
         self._stopped.set()
 
     def _check_stopped(self) -> None:
@@ -225,8 +226,8 @@ class WorkerPool(Generic[Job, Result]):
             raise UnavailableError("the work was stopped")
 
     def become(self, other: WorkerPool[Job, Result]) -> None:
-        """Have workers as `other` has, which has begun none: those that rest end now, one at work after its
-        job."""
+        """Take over the configuration of `other`, a pool that has started no workers. Idle workers end now,
+        and busy workers end after their job."""
         self._serve, self._size, self._budget = other._serve, other._size, other._budget
         idle, self._idle = self._idle, []
         for member in idle:
@@ -258,14 +259,14 @@ class WorkerPool(Generic[Job, Result]):
             self._count_failed_start("it took no job")
 
     def _take_oldest(self) -> _Member[Job]:
-        """The idle worker that was started first. It has loaded what jobs need, which one that was started
-        for a large batch may lack: a model where all its texts had vectors already."""
+        """Return the idle worker that was started first. It has probably loaded its model, whereas a worker
+        that was started for a large batch may not have, if all texts had vectors already."""
         oldest = min(self._idle, key=lambda member: member.number)
         self._idle.remove(oldest)
         return oldest
 
     def _try_to_give(self, member: _Member[Job], job: Job) -> bool:
-        """False if the worker has ended."""
+        """Give the job to a worker. Returns False if the worker has ended."""
         try:
             member.submit(job)
         except OSError:
@@ -275,10 +276,10 @@ class WorkerPool(Generic[Job, Result]):
         return True
 
     def _results(self, timeout_s: float) -> Iterator[tuple[Job, Result | Died]]:
-        """What is done within the time, and what can not be done any more."""
+        """Yield the jobs that end within the timeout, finished or failed."""
         ready = wait(list(self._busy), timeout_s)
         for connection, member in list(self._busy.items()):
-            # One that ended while others hold its connection can be read no more.
+            # A process that ended is not reported as ready if other processes hold its connection open.
             if connection in ready or not member.process.is_alive():
                 found = self._receive(member)
                 if found is not None:
@@ -301,7 +302,7 @@ class WorkerPool(Generic[Job, Result]):
             del self._busy[connection]
             member.process.end()
             if not member.begun:
-                raise  # another would say the same
+                raise  # another worker would fail in the same way
             return job, Died(str(error), member.jobs == 1)
         if isinstance(message, Mark):
             member.watch.note_mark(message)
@@ -318,7 +319,8 @@ class WorkerPool(Generic[Job, Result]):
         return job, message.result
 
     def _result_of_death(self, member: _Member[Job]) -> tuple[Job, Result | Died] | None:
-        """A worker that had not begun did nothing of its job, which is given to another."""
+        """Return the outcome of a job whose worker died. If the worker had not begun, the job is given to
+        another worker instead."""
         end = member.process.end()
         if member.begun:
             return member.job, Died(end, member.jobs == 1)
@@ -337,14 +339,14 @@ class WorkerPool(Generic[Job, Result]):
         if self._final_job is not None and self._try_to_give(member, self._final_job):
             del self._busy[member.process.connection]
             message = _last_message(member)
-            if isinstance(message, _Done):  # else it died over it: what it had collected is lost
+            if isinstance(message, _Done):  # otherwise it died, and its collected results are lost
                 self._final_results.append((self._final_job, message.result))
         member.process.end()
 
 
 def run_until_done(pool: WorkerPool[Job, Result], job: Job, tries: int) -> Result | Died:
-    """The result of one job, which is done again where a worker died over it; the last death after so many
-    tries. Raises as `WorkerPool.run`."""
+    """Run one job, and repeat it if its worker dies. Returns the last `Died` after `tries` attempts. Raises
+    as `WorkerPool.run` does."""
     result: Result | Died = Died()
     for _ in range(tries):
         ((_, result),) = pool.run([job])
@@ -354,7 +356,7 @@ def run_until_done(pool: WorkerPool[Job, Result], job: Job, tries: int) -> Resul
 
 
 def _last_message(member: _Member[Job]) -> object:
-    """The worker's answer; None if it ends, takes too long, or fails."""
+    """Return the worker's last message; None if it ends, takes too long, or fails."""
     connection = member.process.connection
     try:
         while True:
@@ -370,7 +372,7 @@ def _last_message(member: _Member[Job]) -> object:
 
 
 def _serve(connection: Connection, start: Callable[[], Worker[Job, Result]], limits: ProcessLimits) -> None:
-    """Do jobs in the worker until the connection closes, which raises EOFError."""
+    """Run jobs in the worker until the connection closes, which raises EOFError."""
     limits.adopt()
     worker, memory = start(), MemoryWatch(limits.memory_bytes)
     connection.send(_Begun())

@@ -1,7 +1,7 @@
-"""Processes of the indexer: each runs one function of this package, and ends with its parent.
+"""Child processes of the indexer. Each runs one function of this package, and ends with its parent.
 
-`multiprocessing` starts them by importing the caller's script again, keeps a helper process beside them, and
-waits for ever for one that ends while it starts. Only its connections are used here.
+Only the connections of `multiprocessing` are used here: its processes import the caller's script again, need
+an additional helper process, and are waited for without limit if they end while they start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from vault_indexer.system import python_command
 _ENTRY = Path(__file__).with_name("process_entry.py")
 _END_S = 10.0
 _MESSAGE_S = 60
-"""A process that takes or gives no byte of a message for so long is stopped or broken."""
+"""A process that sends or receives no byte of a message for this long is stopped or broken."""
 
 _SAID_BYTES = 1 << 16
 
@@ -32,16 +32,16 @@ _SAID_BYTES = 1 << 16
 class ChildProcess:
     """A Python process that calls `run` with its end of a connection.
 
-    WorkerPool and BuilderProcess own one each for what may crash or take much memory. `run` is pickled; what
-    it needs of this package is imported there by the import path of this process. The process ends with its
-    parent, however that ends. One thread at a time may call; no method waits for ever. Raises ProcessError
+    WorkerPool and BuilderProcess own them for work that may crash or take much memory. `run` is pickled, and
+    the process imports the modules that it needs by the import path of this process. It ends with its parent,
+    no matter how the parent ends. One thread at a time may call; every wait is limited. Raises ProcessError
     if no process can be started, OSError if the system has no room for one.
     """
 
     def __init__(self, run: Callable[[Connection], None]) -> None:
         pickled = pickle.dumps(run)
         self._popen, self.connection, self._private = _start()
-        with suppress(OSError):  # it has ended: `receive` says so
+        with suppress(OSError):  # it has ended, which `receive` reports
             self.connection.send(list(sys.path))
             self.connection.send_bytes(pickled)
 
@@ -58,9 +58,9 @@ class ChildProcess:
         self.connection.send(message)
 
     def receive(self) -> Any:
-        """The next message. Raises EOFError or OSError if the process has ended without one, ProcessError
-        with the error that ended it."""
-        if not self.is_alive() and not self.connection.poll():  # others may hold its end of the connection
+        """Return the next message. Raises EOFError or OSError if the process has ended without one, and
+        ProcessError with the error that ended it."""
+        if not self.is_alive() and not self.connection.poll():  # others may have its end open
             raise EOFError
         message = self.connection.recv()
         if isinstance(message, RuntimeError):
@@ -68,16 +68,16 @@ class ChildProcess:
         return message
 
     def close_early_errors(self) -> None:
-        """Stop listening to what the process says before it begins: it has begun."""
+        """Stop reading the standard error of the process, because it has begun its work."""
         self._private.close_errors()
 
     def end(self) -> str:
-        """End the process now, and say how it ended: by itself or by a signal, and what it said last, if
-        nothing has closed its early errors."""
+        """End the process now. Returns how it ended (by itself or by a signal) and its last line of standard
+        error, unless `close_early_errors` was called."""
         self.connection.close()
         ended = self._popen.poll()
         self._popen.kill()
-        with suppress(subprocess.TimeoutExpired):  # the system holds it: nothing more can be done
+        with suppress(subprocess.TimeoutExpired):  # it is blocked in the kernel and cannot be ended
             self._popen.wait(_END_S)
         status = ended if ended is not None else self._popen.returncode
         said = self._private.last_line()
@@ -85,7 +85,7 @@ class ChildProcess:
         return f"the process {_exit_text(status)}{f': {said}' if said else ''}"
 
     def join(self) -> None:
-        """Wait until the process has ended by itself, for a moment; then `end` it."""
+        """Give the process a moment to end by itself, then `end` it."""
         with suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_S)
         self.end()
@@ -98,15 +98,15 @@ def _exit_text(status: int | None) -> str:
 
 
 class _PrivateEnds:
-    """Ends of pipes that only the parent has. The process ends once `lifeline` is closed; `errors` is what it
-    writes to its standard error before it has begun."""
+    """Pipe ends that only the parent has. The process ends once `lifeline` is closed. `errors` receives the
+    standard error of the process before it has begun its work."""
 
     def __init__(self, lifeline: int = -1, errors: int = -1) -> None:
         self._lifeline = lifeline
         self._errors = errors
 
     def last_line(self) -> str:
-        """The last line of the errors, "" if there is none."""
+        """Return the last line of the errors, "" if there is none."""
         if self._errors < 0:
             return ""
         try:
@@ -116,11 +116,11 @@ class _PrivateEnds:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def close_errors(self) -> None:
-        """No more is read of them."""
+        """Stop reading the errors."""
         self._errors = _close(self._errors)
 
     def close(self) -> None:
-        """Close both."""
+        """Close both pipe ends."""
         self._lifeline = _close(self._lifeline)
         self.close_errors()
 
@@ -145,12 +145,12 @@ def _command(*arguments: int) -> list[str]:
 if sys.platform == "win32":
 
     def _start() -> tuple[subprocess.Popen[bytes], Connection, _PrivateEnds]:
-        """A handle is inherited by the process that it is listed for, and by no other."""
+        """Start the process. A handle is inherited only by the process whose list contains it."""
         from multiprocessing.connection import Pipe
 
         ours, theirs = Pipe()
         environ = dict(os.environ)
-        if get_executable() != sys.executable:  # the program of a virtual environment only starts another
+        if get_executable() != sys.executable:  # a virtual environment's program only starts another
             environ["__PYVENV_LAUNCHER__"] = sys.executable
         try:
             handle = theirs.fileno()
@@ -171,8 +171,8 @@ if sys.platform == "win32":
 else:
 
     def _start() -> tuple[subprocess.Popen[bytes], Connection, _PrivateEnds]:
-        """What the process inherits is above the standard streams: where the caller has closed one of those,
-        the system gives its number to the next file."""
+        """Start the process. The numbers of inherited files must be above the standard streams: if the caller
+        has closed a standard stream, the system gives its number to the next file."""
         import signal
         import socket
 
@@ -186,7 +186,7 @@ else:
             opened.append(_standard_error())
             connection, lifeline, ours_lifeline, errors, their_errors, stderr = opened
             os.set_blocking(errors, False)
-            os.set_blocking(their_errors, False)  # a process that says very much is not to wait
+            os.set_blocking(their_errors, False)  # a process with much output must not block
             mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
             try:
                 popen = subprocess.Popen(
@@ -217,7 +217,7 @@ else:
         return moved
 
     def _standard_error() -> int:
-        """A copy; where there is none, what is written there is lost."""
+        """Return a copy of standard error. If there is none, its output is lost."""
         import fcntl
 
         try:

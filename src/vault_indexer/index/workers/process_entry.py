@@ -1,7 +1,7 @@
 """The script that each process of the indexer runs first; `index.workers.process` starts it by its path.
 
-It imports the standard library alone until it has its parent's import path: this package may be found nowhere
-else. A script of the caller is never imported, so it needs no `if __name__ == "__main__":`.
+It imports only the standard library until it has its parent's import path, because this package may not be
+importable otherwise. It never imports the caller's script, which so needs no `if __name__ == "__main__":`.
 """
 
 from __future__ import annotations
