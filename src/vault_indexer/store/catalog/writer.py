@@ -142,7 +142,7 @@ _TABLES_OF_NOTES = (
 
 @dataclass(frozen=True, slots=True)
 class ResolvedLink:
-    """The target of a link, and the key of the events that can change it (see `parse.link_key`)."""
+    """The target of a link, and the key by which `relink` finds the link (see `parse.link_key`)."""
 
     key: str
     path: str | None
