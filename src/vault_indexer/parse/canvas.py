@@ -38,9 +38,7 @@ EDGE_ENDS = ("fromNode", "toNode")
 FAR = 1e12
 TOO_LONG_ENDS = "edges would repeat more text than the file has: the rest show their labels only"
 LEAST_FOR_ENDS = 100_000
-PLAIN_LINE = re.compile(
-    r"[^\W\d_][^\r\n#\[<^|\\]*+(?<=\S)(?=\n\n\Z)"
-)  # a paragraph without any syntax
+PLAIN_LINE = re.compile(r"[^\W\d_][^\r\n#\[<^|\\]*+(?<=\S)(?=\n\n\Z)")  # a paragraph without any syntax
 NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # JSON can escape these, but no text contains them
 
 

@@ -85,9 +85,7 @@ def load_mapping(
         value = _Builder(source, question, unique_keys, as_written).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        if (
-            mark
-        ):  # PyYAML looks ahead and has its own limit for nesting, so its error may come before ours
+        if mark:  # PyYAML looks ahead and has its own limit for nesting, so its error may come before ours
             with suppress(yaml.YAMLError):
                 _Builder(source[: mark.index], question, unique_keys, as_written).read()
         line = mark.line + 1 if mark else 0

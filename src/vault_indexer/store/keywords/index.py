@@ -376,8 +376,8 @@ class KeywordIndex:
         self._commit([*kept, *builder.finish()], seq)
 
     def _put_on_disk(self, made: Sequence[Segment]) -> dict[str, Checksum]:
-        """Syncs finished segments to disk and returns their checksums. For a merged segment both take too long
-        to be done under the lock, where other callers wait."""
+        """Syncs finished segments to disk and returns their checksums. For a merged segment both take too
+        long to be done under the lock, where other callers wait."""
         names = [segment.make_filename(segment.COMPOUND_EXT) for segment in made]
         for name in names:
             fsync_file(self._folder / name)
