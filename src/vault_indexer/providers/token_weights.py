@@ -4,8 +4,9 @@ Smooth inverse frequency (Arora, Liang, Ma 2017, "A simple but tough-to-beat bas
 embeddings"): weight(t) = a / (a + p(t)), where p(t) is the share of token t in the vault, smoothed
 towards a uniform prior of `PRIOR_TOKENS` tokens, so that three notes hardly move a weight and a thousand
 do: p(t) = (n(t) + PRIOR_TOKENS / V) / (n + PRIOR_TOKENS). The component that all texts share is
-then removed (see `WordLlamaEmbedder`). Mean reciprocal rank of the vectors alone: question to paragraph (XQuAD, 240
-paragraphs per language), question to passage (the chunking questions), title to note (2,419 notes):
+then removed (see `WordLlamaEmbedder`). Mean reciprocal rank of the vectors alone: question to paragraph
+(XQuAD, 240 paragraphs per language), question to passage (the chunking questions), title to note (2,419
+notes):
 
     |                             | en   | es   | zh   | ru   | passages | titles |
     | plain mean                  | .882 | .629 | .685 | .637 | .639     | .620   |
