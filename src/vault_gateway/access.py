@@ -209,6 +209,7 @@ class CurrentUsers:
             found = self._read()
         except ConfigError as error:
             problem = "; ".join(line.strip() for line in str(error).splitlines())
+            # The grace period begins with the first invalid version; later ones do not extend it.
             if self._unusable_since is None:
                 self._unusable_since = self._clock()
             log.error(
@@ -223,6 +224,7 @@ class CurrentUsers:
         self._metrics.rights(current=True)
         self._metrics.count_rights(*self._users.counts())
         log.warning("the rights were read again: %d users", len(found.users))
+        # With the keys that follow the file reset, any remaining difference is in keys that need a restart.
         former = {name: getattr(self._settings, name) for name in ("users", "groups", "withdrawn")}
         if found.model_copy(update=former) != self._settings:
             log.warning(

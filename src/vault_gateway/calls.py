@@ -124,6 +124,7 @@ class MilvusCalls:
                 self._failed_at = self._clock()
             elif self._away and is_try:
                 log.warning("the search server answers again")
+            # A success of a call that began before the failure does not prove that the server is back.
             if failed or is_try:
                 self._away = failed
 

@@ -189,6 +189,7 @@ class _PublicationThread:
             seconds = self._round()
             if self.fault:  # edits do not make it query an unavailable server more often
                 self._ended.wait(seconds)
+            # After a full interval without news, the worker process is released.
             elif not self._stopping and not self._news.wait(seconds) and seconds >= _CHECK_S:
                 self._publication.rest()
         self._publication.close()
@@ -204,6 +205,7 @@ class _PublicationThread:
             self._checked = now
             self._publication.look()
         try:
+            # A reader per round: a long-lived transaction would keep the log from being truncated.
             with CatalogReader(self._catalog) as catalog:
                 done = self._publication.step(catalog)
         except (VaultIndexerError, OSError) as error:

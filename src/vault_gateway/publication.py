@@ -277,6 +277,7 @@ class CatalogPublisher:
         if self._are_outdated(after):
             after = replace(after, statistics=self._put_statistics())
             self._counted = after
+        # A note that lost chunks but still exists must not be removed.
         left_notes = _notes_of(gone) - _notes_of(come)
         rows = RowChanges(gone, left_notes - set(catalog.notes(left_notes)))
         self._publisher.apply(after, rows, self._notes(_notes_of(come)))
@@ -420,6 +421,7 @@ class Publication:
                 return False
             self._unseen = None
         self._counted = self._state
+        # Old editions are removed only once the server returns the new one, so that no search finds nothing.
         if self._state is not None and not self._swept:
             self._publisher.sweep(self._state)
             self._swept = True
@@ -427,6 +429,8 @@ class Publication:
 
     def _opened(self, catalog: CatalogReader) -> Change:
         state = self._publisher.applied(self._mark.read())
+        # A server that is ahead of the catalog has the state of another index, for example before a restored
+        # backup.
         if state is None or state.seq > catalog.seq:
             return self._published(catalog)
         try:
@@ -449,6 +453,7 @@ class Publication:
 
     def _published(self, catalog: CatalogReader) -> Change:
         change = self._publisher.publish_all(catalog)
+        # Written after the rows: an epoch on disk without them would claim a state that the server lacks.
         self._mark.write(change.state.epoch)
         self._swept = False
         return change

@@ -265,6 +265,7 @@ class MilvusConnection:
                 return self._client
         fresh = _Client(self._connect())  # outside the lock, because the server may not answer
         with self._lock:
+            # Another thread may have connected meanwhile; its client is used and this one is closed.
             spare = fresh if self._client is not None else None
             held = self._client = self._client or fresh
             held.calls += 1
@@ -315,6 +316,7 @@ class MilvusConnection:
         told = details() if callable(details) else getattr(error, "message", "") or str(error)
         text = " ".join(str(told).split()) or type(error).__name__
         if self._token:
+            # An error of the library may quote the token.
             text = text.replace(self._token, "…")
         shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
         return f"Milvus at {self.uri}: {shown}"

@@ -95,6 +95,7 @@ class MilvusPublisher:
         self._delete_edition(fresh.edition)
         self._write(fresh, notes)
         self._flush()
+        # The state is written last: it makes the edition active, and all its rows exist by now.
         self._vaults.put(fresh)
         return fresh
 

@@ -1,14 +1,14 @@
 """The collections on the server: their names, fields and indices.
 
-One collection holds the chunks of all vaults whose vectors come from one model; its partition key is the
-vault. Another one holds their notes, and two small ones which vaults there are, and what belongs to a whole
+One collection contains the chunks of all vaults whose vectors come from one model; its partition key is the
+vault. Another one contains their notes, and two small ones the states of the vaults, and the data of a whole
 vault: the token weights of its model, and its statistics. Names:
 
     <prefix>_chunks_<model>_v3   alias of <prefix>_chunks_<model>_v3_1
     <prefix>_notes_v3, <prefix>_vaults_v3, <prefix>_blobs_v3
 
-Everything reads and writes by the alias, so that an operator can build another physical
-collection beside (other index parameters, say) and switch the alias.
+All code reads and writes by the alias, so that an operator can build a second physical
+collection (with other index parameters, for example) and switch the alias.
 """
 
 from __future__ import annotations

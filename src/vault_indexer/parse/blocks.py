@@ -174,8 +174,10 @@ def scan_blocks(text: str, start: int, end: int, room: int = MAX_BLOCKS, window:
             position = stop
             continue
         again = shadow.rfind("\n", position, max(walk.place(last) - start, position)) + 1
+        # The next window begins at the line of the last block, which may continue after this window.
         if again > position:
             position, size = again, window
+        # The block fills the window. Its tree is small, so it is read again as a whole in a larger one.
         elif last.type in SMALL_TREES and size < WIDENED * window:
             size *= 2
         else:
@@ -198,6 +200,7 @@ def _tree_of(shadow: str) -> Tree:
     # the end to close a heading, rule or fence there.
     source = "\n" + shadow + "\n"
     tree = _parse(source)
+    # Repairs are tried only after an error: they change the source.
     if tree.root_node.has_error:
         source = _repair(source)
         tree = _parse(source)
@@ -242,6 +245,7 @@ def _marks_in_paragraph(source: str, items: Node) -> Iterator[int]:
         if mark is None or not above.strip(QUOTE_PREFIX):
             return
         written = source[mark.start_byte : mark.end_byte]
+        # A list that begins with 1 may interrupt a paragraph, so this one is genuine.
         if number == 0 and int(written.strip()[:-1]) == 1:
             return
         yield mark.start_byte + len(written.rstrip()) - 1

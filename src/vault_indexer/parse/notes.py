@@ -244,6 +244,7 @@ def parse_note(path: str, data: bytes) -> Note:
     text = without_data(text, front.block_end)
     lines = Lines(text)
     body = parse_body(text, front.block_end, len(text), lines, ParseLimits())
+    # Frontmatter that cannot be parsed belongs to the body, as one element of kind `other`.
     unread = len(text[: front.block_end].rstrip()) if front.body_start < front.block_end else 0
     tags = unique_tags([*property_tags(front.values), *body.tags])
     return Note(
@@ -278,6 +279,7 @@ def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimit
     definitions = link_definitions(text, blocks.definitions)
     elements = finish_elements(text, start, end, blocks.elements)
     unread = _unread(blocks, elements)
+    # Links and tags are reported in document order, so the leaves must be sorted.
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
     finds = scan_leaves(text, leaves, definitions, lines, limits.finds)
     limits.blocks, limits.finds = limits.blocks - blocks.count, finds.room

@@ -160,6 +160,7 @@ def resolve(target: str, source: str, paths: VaultPaths) -> Resolution:
     for candidate in forms:
         ranked = paths.candidates(candidate)
         if ranked:
+            # Among several candidates, the source's own folder wins over the shortest path.
             own = _in_own_folder(candidate, source, ranked, paths)
             return Resolution(own or ranked[0], ranked if len(ranked) > 1 else ())
     return UNRESOLVED

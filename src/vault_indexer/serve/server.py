@@ -201,6 +201,7 @@ def serve_app(
         """Accepts a limited number of connections, and reports when it does."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002
+            # No sockets: uvicorn would start asyncio's accept loop, which `Acceptor` replaces.
             await super().startup([])
             if self.started:
                 connections = self.server_state.connections
@@ -210,6 +211,7 @@ def serve_app(
                 ready()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Connections are accepted until the drain ends: clients may not have noticed the shutdown yet.
             await self._drain()
             self._accepting.cancel()
             await asyncio.wait({self._accepting})

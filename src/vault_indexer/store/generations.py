@@ -137,6 +137,7 @@ class IndexDir:
         for leftover in self._generations.glob(f"*{BUILDING_SUFFIX}"):
             shutil.rmtree(leftover, ignore_errors=True)  # its process may still be exiting
         number = max((generation.number for generation in self.complete()), default=0) + 1
+        # The process id keeps the folder apart from that of a crashed build that could not be removed yet.
         folder = self._generations / f"{number:04d}.{os.getpid()}{BUILDING_SUFFIX}"
         folder.mkdir(mode=0o700, exist_ok=True)
         return Generation(number, folder)

@@ -231,6 +231,7 @@ def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:
             text, replace(draft, overlap=_shorter(text, draft, ruler, count - limit)), ruler, limit
         )
         return
+    # Headings are shortened only if they take more than half of the limit; otherwise the text is divided.
     if draft.context and 2 * ruler.count(draft.context) > limit:
         yield from _fit(text, replace(draft, context=_inner(draft.context)), ruler, limit)
         return

@@ -210,6 +210,7 @@ class Acceptor:
         if not idle:
             return False
         oldest = min(idle, key=idle.__getitem__)
+        # Not idle any more, so that the next new connection does not select it again while it closes.
         oldest.idle_since = None
         oldest.timeout_keep_alive_handler()
         return True

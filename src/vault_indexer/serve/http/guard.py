@@ -253,6 +253,7 @@ class Guard:
         headers = headers_by_name(scope["headers"])
         refused = refusal(self._rules, scope, headers)
         origins = _origins(headers)
+        # A page of a foreign origin or at a wrong host must not be able to read even the refusal.
         if origins and (refused is None or refused.status not in (403, 421)):
             send = _for_origin(send, origins[0])
         if refused is not None:
@@ -293,6 +294,7 @@ class Guard:
         given_up = threading.Event()
         GIVEN_UP.set(given_up)
         task = asyncio.ensure_future(self._serve_limited(scope, headers, receive, once.send))
+        # Released by the task, not here: it may continue after the 504.
         task.add_done_callback(lambda _: places.release())
         done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
         if done:
@@ -320,6 +322,7 @@ class Guard:
             if len(body) > MAX_BODY_BYTES:
                 await refuse(send, _TOO_LARGE)
                 return
+        # After the body, the only message that can arrive is the disconnect.
         watch = asyncio.ensure_future(_give_up_when_gone(receive))
         try:
             await self._app(scope, _replay(body, receive), send)

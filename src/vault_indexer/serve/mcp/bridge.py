@@ -115,6 +115,7 @@ class Bridge:
         if is_full:
             self._fail(message["id"], _BUSY, f"more than {MAX_REQUESTS} requests at once: try again")
         else:
+            # Daemon threads do not prevent the exit when the time for pending answers is over.
             threading.Thread(target=self._answer, args=(call,), daemon=True).start()
 
     def _local_result(self, message: Message) -> Message | None:
@@ -149,6 +150,7 @@ class Bridge:
             reply = _error(call.message["id"], _INTERNAL_ERROR, " ".join(str(error).split("\n")))
         except Exception as error:  # noqa: BLE001 - a request always gets an answer
             reply = _error(call.message["id"], _INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}")
+        # Clients expect no answer to a cancelled request.
         if reply is not None and not call.is_cancelled:
             self._send(reply)
         with self._idle:

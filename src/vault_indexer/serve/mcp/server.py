@@ -368,6 +368,7 @@ class ToolCalls:
             if not agreed:
                 declined = "The user declined; nothing is changed."
                 return _result(encode(replace(change, message=declined)))
+        # The code is redeemed only together with `confirm`: a call without it must not use up the code.
         elif not (given[_CONFIRM] and self.codes.redeem(str(given["code"]), CHOSEN_VAULT.get(), strategy)):
             code = self.codes.issue(CHOSEN_VAULT.get(), strategy)
             asking = f"Ask the user: {change.message} Then call again with confirm = true, code = {code}."

@@ -109,6 +109,8 @@ def recovered_sums(catalog: Path, sums: PageSums, log: Log, logged: int) -> None
 
     `logged` is the number of frames of `log` that SQLite accepted.
     """
+    # The same log must still be as long as at the checkpoint. A new log is legitimate only if the old one had
+    # been copied completely.
     lost = logged < sums.logged if log.salt == sums.salt else sums.copied < sums.logged
     if lost:
         raise DamagedError(f"index {catalog}: its write-ahead log has lost changes that were half copied")
@@ -132,6 +134,7 @@ def damaged_pages(catalog: Path, sums: PageSums, ignored: Collection[int] = ()) 
     """Returns the numbers (from 1) of the pages that do not match their checksum, except the `ignored` ones.
     Checks about 1 GB/s."""
     found = array("I", _page_crcs(catalog))
+    # The comparison of whole arrays is much faster than the loop below, and usually sufficient.
     if found == sums.crcs:
         return []
     longest = max(len(found), len(sums.crcs))
@@ -162,6 +165,7 @@ def page_size_of(catalog: Path) -> int:
     with catalog.open("rb") as file:
         header = file.read(_PAGE_SIZE_AT.size)
     size = int(_PAGE_SIZE_AT.unpack(header)[0]) if len(header) == _PAGE_SIZE_AT.size else 0
+    # SQLite stores 65,536, which does not fit the two bytes, as 1.
     size = 65_536 if size == 1 else size
     return size if size >= 512 and size & (size - 1) == 0 else 4096
 

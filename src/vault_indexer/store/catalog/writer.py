@@ -218,6 +218,8 @@ class CatalogWriter:
         IndexUnusableError.
         """
         try:
+            # A failed checkpoint must save its checksums first: this commit may restart the log, which still
+            # identifies the copied pages.
             if self._sums_behind:
                 self.checkpoint()
             self._db.execute("BEGIN IMMEDIATE")
@@ -267,6 +269,7 @@ class CatalogWriter:
                 "INSERT INTO changes SELECT ?, key, ? FROM chunks WHERE note_id = ?",
                 (self._seq, REMOVED, found[0]),
             )
+        # `chunk_words` has no note_id: the keys of a note's chunks form a range.
         self._db.execute("DELETE FROM chunk_words WHERE key >= ? AND key < ?", _keys_of_note(found[0]))
         for table in _TABLES_OF_NOTES:
             self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", found)
@@ -274,6 +277,7 @@ class CatalogWriter:
     def put_file(self, row: FileRow) -> None:
         """Stores the scanned state of a file."""
         former = self._db.execute("SELECT state FROM files WHERE path = ?", (row.path,)).fetchone()
+        # Only files other than notes, before or after the change, affect the cached names of attachments.
         self._linked_changed |= {row.state, *(former or ())} != {"note"}
         values = (row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.digest, row.state)
         self._db.execute(

@@ -389,12 +389,15 @@ class KeywordIndex:
         """Commits `made`, written from `chosen`, in their place, without the documents deleted since."""
         with self._writing():
             held = {segment.segment_id(): segment for segment in self._segments}
+            # Another process has merged or dropped one of the segments meanwhile, so the new segments are
+            # obsolete.
             if not all(one.data.name in held for one in chosen):
                 for segment in made:
                     (self._folder / segment.make_filename(segment.COMPOUND_EXT)).unlink(missing_ok=True)
                 return
             gone: list[int] = []
             for one in chosen:
+                # Documents that were live when the merge began and are deleted now.
                 gone += one.data.keys[one.live & ~live_mask(held.pop(one.data.name))].tolist()
             merged = [*held.values(), *self._without(made, sorted(gone))]
             self._commit(merged, self._record.seq, on_disk)
@@ -427,6 +430,7 @@ class KeywordIndex:
         record = write_commit_record(self._folder, seq, generation, [*names, toc], known)
         self._record, self._segments = record, list(segments)
         self._snapshot = self._take_snapshot()
+        # Old files go last: a crash before this line leaves only superfluous files.
         for name in old.keys() - record.files.keys():
             (self._folder / name).unlink(missing_ok=True)
 
@@ -450,6 +454,7 @@ class KeywordIndex:
             own: Counter[str] = Counter()
             for segment in self._segments:
                 own.update(self._data(segment).frequencies(field))
+            # Counter's `|` takes the maximum per term, over the fields.
             most |= own
         return most
 
@@ -486,6 +491,8 @@ def _read_committed(folder: Path, read: Callable[[CommitRecord], Result]) -> Res
         try:
             return read(record)
         except IndexUnusableError:
+            # An unchanged record means real damage. Otherwise a newer commit has removed the files, and it is
+            # read instead.
             if read_commit_record(folder) == record:
                 raise
     raise IndexUnusableError(f"keyword index: {folder} changes too fast to be opened")

@@ -286,6 +286,7 @@ class WordScores:
     def _score_word(self, classes: Classes) -> Sparse | Dense | RoundedScores:
         lists = [list(self._score_fields(one)) for one in classes]
         lengths = [[len(part.positions) for part in parts] for parts in lists]
+        # Only long lists save memory by rounding, and their exact scores must be available by look-up.
         if self._rounds and max(map(sum, lengths), default=0) * _LONG > self._size and _is_short(classes):
             in_order = tuple(sums_in_order(one, self._size) for one in lengths)
             return RoundedScores.of(self._dense(lists), in_order)
@@ -320,6 +321,7 @@ class WordScores:
         for each in self._fields_of(one):
             pooled = np.zeros(len(positions), np.float32)
             if each.variants:
+                # The order of the sum must be that of `_pool`, so it is derived from the same lengths.
                 lengths = [len(found.positions) for found, _ in each.variants]
                 weighted = [found.at(positions) * np.float32(weight) for found, weight in each.variants]
                 pooled = sum_at(weighted, len(positions), in_order=sums_in_order(lengths, self._size))

@@ -188,6 +188,7 @@ class KeywordSnapshot:
             totals[~within] = 0
         if not too_high:
             return best(totals, self._keys, k)
+        # The sums contain rounded scores, so the candidates are rescored exactly.
         likely = may_be_best(totals, k, too_high)
         return best(self._totals_at(likely, terms, weights), self._keys[likely], k)
 
@@ -247,6 +248,7 @@ class KeywordSnapshot:
                 continue
             by_class = zip(*(scores.shares(one, positions[held]) for one in classes), strict=True)
             for number, shares in zip(held.tolist(), by_class, strict=True):
+                # A word counts with its best class, not with their sum.
                 fields = max(shares, key=lambda one: sum(one.values())) if len(shares) > 1 else shares[0]
                 ordered = sorted(fields.items(), key=lambda share: -share[1])
                 scaled = tuple((name, score * term.weight) for name, score in ordered)

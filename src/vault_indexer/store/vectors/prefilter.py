@@ -130,11 +130,14 @@ class CoarseVectors:
 
     def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix] | None:
         """Like `VectorPrefilter.search`, but returns None if it may have missed one of the best."""
+        # All products with a zero vector are equal, so there is nothing to rank.
         if not query.any():
             return None
         share = 1.0 if among is None else np.count_nonzero(among) / len(among)
         odd = self._odd if among is None else self._odd[among[self._odd]]
         for reach in _REACHES:
+            # The scan ignores `among`, so it must return more rows the fewer are allowed, and odd rows may
+            # occupy places.
             count = int(max(_MIN_CANDIDATES, reach * k) / share) + len(self._odd)
             if count > len(self._halves) * _MAX_RESCORED_SHARE:
                 break
@@ -142,6 +145,7 @@ class CoarseVectors:
             worst = rough[-1]
             kept = self._usual[rows] if among is None else self._usual[rows] & among[rows]
             found = self._best(query, k, rough[kept], rows[kept], odd)
+            # All rows that were not returned have an approximate product of at most `worst`.
             if found is not None and found.enough > worst:
                 return found.rows, found.products
         return None
