@@ -5,7 +5,7 @@ from types import MappingProxyType
 from vault_indexer.extensions import Extension, ExtensionCommand
 
 BUILT_IN_AGENTS = ("search", "related", "links", "ask")
-"""What golden cases may ask without any setting."""
+"""The agents that golden cases may use without any setting."""
 
 EXTENSION = Extension(
     commands=(

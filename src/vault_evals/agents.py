@@ -1,7 +1,7 @@
-"""The agents that cases ask, and their answers in one form.
+"""The agents that cases query, with a common form of their answers.
 
 An agent answers with the JSON that users see: the same keys from a `VaultService`, from a daemon and from a
-test. `AgentAnswer` is what the layers look at.
+test. The layers check an `AgentAnswer`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Json = Mapping[str, JsonValue]
 @dataclass(frozen=True, slots=True)
 class CitedSpan:
     """A span of a note that an answer quotes; positions are characters of the note. `sha256` is that of the
-    quote as the agent gives it ("": it gives none)."""
+    quote according to the agent ("": none given)."""
 
     path: str
     start: int
@@ -49,7 +49,7 @@ class CitedSpan:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A note, or a part of one, that an answer consists of. `text` is what the answer shows of it."""
+    """A note, or a part of one, in an answer. `text` is the part that the answer shows."""
 
     path: str
     text: str
@@ -57,7 +57,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class AgentAnswer:
-    """An answer: what was found, best first; the text to read; the spans that it cites.
+    """An answer: the findings, best first; the text to read; the cited spans.
 
     `declined`: the agent itself says that the vault contains no answer. `sources` are the notes and pages
     that an agent of the user's names as those of its findings.
@@ -71,12 +71,12 @@ class AgentAnswer:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The notes of the findings in order, each once."""
+        """The distinct notes of the findings, in order."""
         return tuple(dict.fromkeys(finding.path for finding in self.findings))
 
 
 class Agents(Protocol):
-    """What answers the questions of cases: the index, or functions of the user."""
+    """Answers the questions of cases: the index, or functions of the user."""
 
     def answer(self, agent: AgentName, question: AgentInput) -> AgentAnswer:
         """The answer of an agent. Raises VaultIndexerError."""
@@ -84,7 +84,7 @@ class Agents(Protocol):
 
 
 class EvalService(Protocol):
-    """What a suite asks of the index. `VaultService` is one, a fake of a test another."""
+    """The parts of the index that a suite uses. Implemented by `VaultService` and by fakes in tests."""
 
     def search(self, request: SearchRequest) -> SearchAnswer: ...
 
@@ -97,7 +97,7 @@ class EvalService(Protocol):
     def note_paths(self) -> list[str]: ...
 
     def indexed_text(self, note: str) -> str:
-        """The text of a note as it was indexed. Raises UnknownNoteError."""
+        """The text of a note as indexed. Raises UnknownNoteError."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -159,7 +159,7 @@ def _search_answer(data: Json) -> AgentAnswer:
     return AgentAnswer(
         tuple(Finding(_text(hit, "path"), text) for hit, text in zip(hits, texts, strict=True)),
         texts[0] if texts else "",
-        # The content begins with headings that stand elsewhere, so that the span itself is cited.
+        # The content begins with headings from other places in the note, so the span itself is cited.
         tuple(
             CitedSpan(_text(hit, "path"), _number(hit, "start_pos"), _number(hit, "end_pos"), "")
             for hit in hits
@@ -170,7 +170,7 @@ def _search_answer(data: Json) -> AgentAnswer:
 
 
 def _linked(data: Json) -> Iterator[Finding]:
-    """Where the links of a note lead, then the notes that link to it."""
+    """The targets of a note's links, then the notes that link to it."""
     for link in _objects(data, "outgoing"):
         if link.get("resolved"):
             yield Finding(_text(link, "resolved"), _text(link, "display") or _text(link, "target"))
@@ -191,7 +191,7 @@ def _ask_answer(data: Json) -> AgentAnswer:
         )
         for one in cited
     )
-    # Where the answer consists of passages to read, these are what it found.
+    # If the answer consists of passages to read, these are its findings.
     passages = [] if cited else _objects(data, "passages")
     found = [(_text(one, "path"), _text(one, "quote")) for one in cited]
     found += [(_text(one, "path"), _text(one, "content")) for one in passages]
@@ -228,7 +228,7 @@ GROUP = "vault_indexer.agents"
 
 
 class OwnAgents:
-    """The functions of the user by name, and behind them the agents of the index."""
+    """The functions of the user by name, with the agents of the index as a fallback."""
 
     def __init__(self, functions: Mapping[str, str], others: Agents) -> None:
         """Raises UsageError or ProviderError for a function that cannot be imported."""
@@ -250,12 +250,12 @@ class OwnAgents:
 
 
 def read_findings(found: object) -> AgentAnswer:
-    """The answer in what a function returned: an `AgentAnswer`, or findings, best first.
+    """Converts the result of a function to an answer: an `AgentAnswer`, or findings, best first.
 
     A finding is a `Finding`, the path or URL of a source, or a mapping with `source` (or `path`, `url`) and
-    `text`. With `start` and `end` it cites that span; `quote` and `sha256` are checked where they are given.
-    A mapping instead of the list has the findings in `findings`, and may have `text` and `declined`. Raises
-    ValueError for anything else.
+    `text`. With `start` and `end` it cites that span; `quote` and `sha256` are checked if given. A mapping
+    instead of the list has the findings in `findings`, and may have `text` and `declined`. Raises ValueError
+    for anything else.
     """
     if isinstance(found, AgentAnswer):
         return found
@@ -303,7 +303,7 @@ def _checked_text(found: Mapping[object, object], key: str) -> str:
 
 
 class EndpointAgents:
-    """The agents of an index behind its endpoints. An agent has the name of its endpoint."""
+    """The agents of an index behind its endpoints. An agent is named like its endpoint."""
 
     def __init__(self, index: Dispatcher) -> None:
         self._index = index
@@ -320,7 +320,7 @@ class EndpointAgents:
 
 
 def _parameters(agent: AgentName, question: AgentInput) -> dict[str, Value]:
-    """The parameters of a question, under each name that an endpoint may give them."""
+    """The parameters of a question, under each name that an endpoint may use for them."""
     match agent:
         case "search":
             by = "note" if question.by_note else "chunk"

@@ -1,8 +1,8 @@
-"""Golden cases: what an agent is asked and what is expected of its answer, one YAML file each.
+"""Golden cases: a query for an agent and the expected properties of its answer, one YAML file each.
 
 Every `.yaml` and `.yml` file of a folder of cases is a case, at any depth. Folders named `l1`, `l2` and `l3`
-hold cases of that layer alone; elsewhere the file says its layer. A file that is not a valid case is an error
-that names the file and the key: a case that is not run must not look like one that passes.
+contain only cases of that layer; elsewhere the file names its layer. A file that is not a valid case is an
+error that names the file and the key: a case that is not run must not look like one that passes.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from vault_indexer.model import JsonValue
 from vault_indexer.parse.yaml_values import YamlRefusedError, load_mapping
 
 AgentName = str
-"""What is asked: a use case of the index (`BUILT_IN_AGENTS`), or a function that the user's configuration
-names in `evals.agents`."""
+"""The agent of a case: a use case of the index (`BUILT_IN_AGENTS`), or a function that the user's
+configuration names in `evals.agents`."""
 
 Layer = Literal[1, 2, 3]
 """1: the structure of an answer, 2: its citations, 3: its meaning."""
@@ -45,7 +45,7 @@ class _Strict(BaseModel):
 
 
 class AgentInput(_Strict):
-    """What the agent gets: `query` for search, `note` for related and links, `question` for ask.
+    """The input of the agent: `query` for search, `note` for related and links, `question` for ask.
 
     `limit` 0 means the agent's own number of findings. `use_model` False asks for quotes alone. `keys` is the
     input as the case has it, of which an agent of the user's gets all; None where the case has no input.
@@ -61,17 +61,17 @@ class AgentInput(_Strict):
 
     @property
     def is_empty(self) -> bool:
-        """Whether no built-in agent is asked anything."""
+        """Whether there is no input for a built-in agent."""
         return not (self.query or self.note or self.question)
 
 
 class StructureExpected(_Strict):
-    """Layer 1. Each key that is given is one check.
+    """Layer 1. Each given key is one check.
 
-    `must_have_source` are vault paths that must be among the findings, `sources_in_order` must stand there in
-    this order. `expected_paths` are notes that a search must find among its first `expected_in_top_k` notes
-    (without it: anywhere); a note counts once, at its best hit. `expected_empty`: nothing is found, or the
-    verdict is "none".
+    `must_have_source` lists vault paths that must be among the findings, `sources_in_order` those that must
+    appear in this order. `expected_paths` lists notes that a search must find among its first
+    `expected_in_top_k` notes (without it: anywhere); a note counts once, at its best hit. `expected_empty`:
+    there are no findings, or the verdict is "none".
     """
 
     min_findings: Annotated[int, Field(ge=1)] | None = None
@@ -97,10 +97,11 @@ class StructureExpected(_Strict):
 class ExpectedCitation(_Strict):
     """A span of a note, or an external page.
 
-    Of a note: `path`, the text of the nearest `heading` above the span ("" before the first) or its `block`
-    identifier, `start` and `end` (characters of the note decoded as UTF-8), the `quote` that stands there and
-    the `sha256` of its UTF-8. What is not given is not compared, and `eval drift --accept` writes it. A path
-    alone is any span of that note. Of a page: `url`, and `quote` if some text must stand on it.
+    For a note: `path`, the text of the nearest `heading` above the span ("" before the first) or its `block`
+    identifier, `start` and `end` (characters of the note decoded as UTF-8), the `quote` at that position and
+    the `sha256` of its UTF-8. Keys that are not given are not compared, and `eval drift --accept` adds them.
+    A path alone matches any span of that note. For a page: `url`, and `quote` if the page must contain some
+    text.
     """
 
     path: str = ""
@@ -137,8 +138,8 @@ class ExpectedCitation(_Strict):
 
 
 class CitationsExpected(_Strict):
-    """Layer 2. Each citation must verify, the answer must cite each, and each phrase must stand in one of
-    the passages that the answer cites."""
+    """Layer 2. Each citation must verify, the answer must cite each, and each phrase must occur in one of the
+    passages that the answer cites."""
 
     expected_citations: tuple[ExpectedCitation, ...] = ()
     support_phrases: tuple[_Text, ...] = ()
@@ -151,8 +152,8 @@ class CitationsExpected(_Strict):
 
 
 class MeaningExpected(_Strict):
-    """Layer 3. At least one of `expected_keywords_any` and none of `expected_keywords_none` may stand in the
-    answer; then it is compared with `golden_answer`."""
+    """Layer 3. The answer must contain at least one of `expected_keywords_any` and none of
+    `expected_keywords_none`; then it is compared with `golden_answer`."""
 
     golden_answer: _Text
     expected_keywords_any: tuple[_Text, ...] = ()
@@ -169,8 +170,8 @@ _EXPECTED: Mapping[Layer, type[Expected]] = {
 
 @dataclass(frozen=True, slots=True)
 class GoldenCase:
-    """One case. `metadata` may say `vault`, the name of the folder of notes that the case is about, and
-    `language`; other keys are free. `file` is where the case was read from (None: made in memory)."""
+    """One case. `metadata` may contain `vault`, the name of the folder of notes that the case is about, and
+    `language`; other keys are ignored. `file` is the source of the case (None: created in memory)."""
 
     id: str
     agent: AgentName
@@ -198,7 +199,7 @@ class GoldenCase:
 
     @property
     def language(self) -> str:
-        """The language of the question; "" if the case does not say it."""
+        """The language of the question; "" if the case does not specify it."""
         return str(self.metadata.get("language", ""))
 
 
@@ -217,7 +218,7 @@ def sha256_of(text: str) -> str:
 
 
 def replace_citation(citation: ExpectedCitation, **values: str | int | None) -> ExpectedCitation:
-    """The citation with other values, checked as those of a file are."""
+    """The citation with other values, which are validated like those of a file."""
     return ExpectedCitation.model_validate({**citation.model_dump(), **values})
 
 
@@ -226,11 +227,12 @@ def load_cases(
     own_agents: Collection[str] | None = None,
     may_read: Callable[[Path], bool] = lambda _file: True,
 ) -> tuple[GoldenCase, ...]:
-    """All cases of a folder, in the order of their files. `own_agents` are the agents that they may name
-    beside the built-in ones (None: any, where no agent is asked). A file that it may not read is an error.
+    """All cases of a folder, in the order of their files. `own_agents` are the agents that they may name in
+    addition to the built-in ones (None: any, if no agent is queried). A file that fails `may_read` is an
+    error.
 
-    Raises UsageError: the folder is missing or holds no case, or, naming every file and key at fault, a file
-    is not a valid case, names no agent, lies in the folder of another layer, or repeats an id.
+    Raises UsageError: the folder is missing or contains no case, or, naming every file and key at fault, a
+    file is not a valid case, names no agent, is in the folder of another layer, or repeats an id.
     """
     if not folder.is_dir():
         raise UsageError(f"no folder of cases: {folder}; name one with --cases DIR")
@@ -254,7 +256,7 @@ def load_cases(
 
 
 def parse_case(text: str, file: Path) -> GoldenCase:
-    """The case that a file's text holds. Raises UsageError naming the file and each key at fault."""
+    """The case in a file's text. Raises UsageError naming the file and each key at fault."""
     try:
         properties = load_mapping(text, unique_keys=True)
         document = _Document.model_validate_json(json.dumps(_in_our_words(properties)), strict=True)
@@ -276,8 +278,8 @@ def parse_case(text: str, file: Path) -> GoldenCase:
 
 
 def _in_our_words(properties: Mapping[str, object]) -> dict[str, object]:
-    """The keys of a case with what other suites write in another way: `layer: l1`, one source as a text,
-    citations as URLs or paths, and an `input` with keys of its own, of which `language` counts."""
+    """The keys of a case, with the notations of other suites converted: `layer: l1`, one source as a text,
+    citations as URLs or paths, and an `input` with other keys, of which only `language` is used."""
     case = dict(properties)
     layer, given, expected = case.get("layer"), case.get("input"), case.get("expected")
     if isinstance(layer, str):
@@ -331,7 +333,7 @@ def _load(file: Path, folder: Path) -> GoldenCase:
 
 
 def _mismatches(case: GoldenCase) -> Iterator[str]:
-    """What the keys of a case, each valid, say against each other."""
+    """The contradictions between the keys of a case, each of which is valid."""
     wanted = {"search": "query", "related": "note", "links": "note", "ask": "question"}.get(case.agent, "")
     given = {name for name in ("query", "note", "question") if getattr(case.input, name)}
     for name in sorted(given - {wanted}):
@@ -386,7 +388,7 @@ def _problems(file: Path, prefix: str, error: ValidationError) -> str:
     for one in error.errors(include_url=False):
         loc = ".".join(part for part in (prefix, *map(str, one["loc"])) if part)
         message = one["msg"].removeprefix("Value error, ")
-        # A check of a whole mapping names its key itself.
+        # A check of a whole mapping already names its key.
         is_own = one["type"] == "value_error" and message.partition(":")[0].isidentifier()
         joint = "." if is_own and loc else ": " if loc else ""
         lines.append(f"{file}: {loc}{joint}{message}")

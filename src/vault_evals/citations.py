@@ -1,7 +1,7 @@
-"""Layer 2: whether the passages that a case cites stand where it says, and whether an answer cites them.
+"""Layer 2: whether the passages that a case cites are where it claims, and whether an answer cites them.
 
-A citation is looked up in a `NoteSource`, either the index or the files, and nowhere else: a live check that
-read the index would find every note unchanged.
+A citation is looked up only in a `NoteSource`, which is either the index or the files: a live check that read
+the index would find every note unchanged.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from vault_evals.wording import closest_passage, diff_of, holds
 from vault_indexer.errors import NoteError
 
 CitationState = Literal["same", "moved", "note moved", "changed", "gone"]
-"""It stands where the case says; elsewhere in the note; in another note; with another wording; nowhere."""
+"""Found where the case claims; elsewhere in the note; in another note; with different wording; not found."""
 
 STANDING: frozenset[CitationState] = frozenset({"same", "moved"})
-"""The states in which the claim still holds: the words stand in the note."""
+"""The states in which the claim is still valid: the words are in the note."""
 
 _LEAST_TO_SEARCH_FOR = 12
-"""Characters: a shorter quote may stand in any note by chance, so it is looked for in its namesakes alone."""
+"""The minimum number of characters. A shorter quote may occur in any note by chance, so it is searched only
+in notes with the same file name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """Where a citation stands now. `now` is the citation with the values of today (None: it stands nowhere),
-    `line` its line from 1 (0: unknown), `diff` what changed in the words."""
+    """The current position of a citation. `now` is the citation with current values (None: not found), `line`
+    its line from 1 (0: unknown), `diff` the change of its words."""
 
     state: CitationState
     now: ExpectedCitation | None
@@ -57,7 +58,7 @@ def locate(citation: ExpectedCitation, notes: NoteSource) -> Located:
 
 
 def _in_note(citation: ExpectedCitation, note: NoteText) -> Located | None:
-    """Where the citation stands in its own note, in the same words or similar ones."""
+    """Finds the citation in its own note, with the same words or similar ones."""
     start = _nearest_occurrence(citation, note)
     if start is None:
         return _changed(citation, note)
@@ -76,7 +77,7 @@ def _in_note(citation: ExpectedCitation, note: NoteText) -> Located | None:
 
 
 def _nearest_occurrence(citation: ExpectedCitation, note: NoteText) -> int | None:
-    """Of the places that hold the quote, one within the block or under the heading, nearest to the start."""
+    """The occurrence of the quote within the block or under the heading that is nearest to the start."""
     places = list(_occurrences(note.text, citation.quote))
     if not places:
         return None
@@ -101,7 +102,7 @@ def _place_spans(citation: ExpectedCitation, note: NoteText) -> list[tuple[int, 
 
 
 def _changed(citation: ExpectedCitation, note: NoteText) -> Located | None:
-    """The passage of the note that is most like the quote, under its heading if that is there."""
+    """The passage of the note that is most similar to the quote, under its heading if that exists."""
     for start, end in [*_place_spans(citation, note), (0, len(note.text))]:
         span = closest_passage(citation.quote, note.text, start, end)
         if span is not None:
@@ -130,7 +131,7 @@ def _at(citation: ExpectedCitation, note: NoteText, start: int, quote: str) -> E
 
 
 def _in_other_note(citation: ExpectedCitation, notes: NoteSource) -> Located | None:
-    """Where the quote stands in another note: first in a note of the same file name, then in any."""
+    """Finds the quote in another note: first in a note with the same file name, then in any."""
     name = citation.path.rpartition("/")[2]
     others = [path for path in notes.paths() if path != citation.path]
     namesakes = [path for path in others if path.rpartition("/")[2] == name]
@@ -149,7 +150,7 @@ def _in_other_note(citation: ExpectedCitation, notes: NoteSource) -> Located | N
 def _moved_to(citation: ExpectedCitation, path: str, notes: NoteSource) -> Located | None:
     try:
         text = notes.text(path)
-    except NoteError:  # of a note that the case does not name: it cannot be read, so nothing moved there
+    except NoteError:  # a note that the case does not name cannot be read, so nothing can have moved there
         return None
     if text is None or citation.quote not in text:
         return None
@@ -170,8 +171,8 @@ class _Check:
 def check_citations(
     expected: CitationsExpected, answer: AgentAnswer | None, notes: NoteSource, pages: PageSource
 ) -> Outcome:
-    """The outcome of all citations and phrases. `answer` is None for a case that asks nothing: then the
-    citations alone are verified. Raises VaultIndexerError if a note or page cannot be read."""
+    """The outcome of all citations and phrases. `answer` is None for a case without a query: then only the
+    citations are verified. Raises VaultIndexerError if a note or page cannot be read."""
     checks = [check for one in expected.expected_citations for check in _expected(one, answer, notes, pages)]
     if answer is None:
         passages = [one.quote for one in expected.expected_citations]
@@ -250,7 +251,7 @@ def _note_fault(cited: CitedSpan, notes: NoteSource) -> str:
 
 
 def _passage(cited: CitedSpan, notes: NoteSource) -> str:
-    """The words of a cited span as they stand in the note, never as the agent repeats them."""
+    """The words of a cited span from the note, not as repeated by the agent."""
     return (notes.text(cited.path) or "")[cited.start : cited.end]
 
 

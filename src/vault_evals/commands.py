@@ -39,7 +39,7 @@ _DRIFTED = 1
 
 
 class DriftFormat(StrEnum):
-    """How a report of drift is written."""
+    """The format of a drift report."""
 
     MD = "md"
     JSON = "json"
@@ -47,7 +47,7 @@ class DriftFormat(StrEnum):
 
 
 class JudgeOption(StrEnum):
-    """Who decides where the cosine does not."""
+    """The judge of answers that the cosine does not decide."""
 
     NONE = "none"
     OLLAMA = "ollama"
@@ -62,7 +62,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Fetch from the hosts that the 
 
 
 class CaseFolders(NamedTuple):
-    """Which cases, and the pages they cite."""
+    """The folders of cases and of the pages that they cite."""
 
     cases: Annotated[
         Path, typer.Option("--cases", metavar="DIR", help="The folder of cases, with l1, l2 and l3 in it.")
@@ -74,7 +74,7 @@ class CaseFolders(NamedTuple):
 
 
 class JudgeChoice(NamedTuple):
-    """Which language model decides, and where it is."""
+    """The language model of the judge, and its address."""
 
     judge: Annotated[
         JudgeOption,
@@ -197,7 +197,7 @@ def snapshot(
     ] = False,
 ) -> int:
     """Fetch the pages that cases cite, those without a snapshot, and keep them for runs without a network."""
-    del selection, output  # it needs no vault, and prints no data
+    del selection, output  # it needs no vault and prints no data
     cited = cited_urls(load_cases(folders.cases))
     kept = PageSnapshots(folders.snapshots or folders.cases / SNAPSHOTS)
     urls = [url for url in cited if force or not kept.has(url)]
@@ -219,7 +219,7 @@ def snapshot(
 
 
 def _fetcher(urls: Sequence[str], *, yes: bool) -> Fetcher:
-    """What fetches these pages, once the person has agreed to their hosts. Raises UsageError without that."""
+    """The fetcher of these pages, after the user has agreed to their hosts. Raises UsageError otherwise."""
     if not urls:
         return fetch_page
     hosts = ", ".join(hosts_of(urls))
@@ -235,10 +235,11 @@ def _fetcher(urls: Sequence[str], *, yes: bool) -> Fetcher:
 
 @contextmanager
 def _service(selection: VaultSelection) -> Iterator[tuple[EvalService, Agents | None]]:
-    """The index, and who answers: the daemon if one runs (then the index is only read), else the index."""
+    """The index, and the agents: the daemon if one runs (the index is then opened read-only), else the
+    index."""
     connection = Connection(selection)
     if connection.index_dir is None:
-        connection.ask(STATUS)  # a daemon that listens nowhere is found out before the first case
+        connection.ask(STATUS)  # detects a daemon that does not listen before the first case
     with open_service(target_of(selection)) as service:
         yield service, EndpointAgents(connection) if connection.index_dir is None else None
 

@@ -1,6 +1,6 @@
-"""What a run says of its configurations: means with intervals, and each against a baseline.
+"""The report of a run over several configurations: means with intervals, and each against a baseline.
 
-Questions of a person and generated ones are never pooled, nor are those of different sources of a person's.
+User questions and generated ones are never pooled, nor are those of different user sources.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _LANGUAGE = "language "
 MEASURES = ("ndcg", "mrr", "recall")
 
 LEAST_FOR_INTERVALS = 10
-"""Fewer questions say nothing of how sure a mean is: resamples of a handful are always alike."""
+"""The minimum number of questions for intervals. Resamples of fewer are too similar to show uncertainty."""
 
 LEAST_SHARE_OF_LANGUAGE = 0.02
-"""The language of a generated question is that of its note, which is detected. A language that fewer of them
-have is most likely a mistake."""
+"""The language of a generated question is the detected language of its note. A language with a smaller share
+is most likely a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Against:
     """A configuration against the baseline, over the same questions, by nDCG.
 
     `difference` is the mean of the differences with its paired interval, `p` of a randomisation test after
-    Holm's correction over all configurations. `smallest` is the smallest difference that so many questions
-    can show (None: unknown, since the two do not differ). `lift` is None where no lift is asked for.
+    Holm's correction over all configurations. `smallest` is the smallest difference that this number of
+    questions can show (None: unknown, since the two do not differ). `lift` is None if no lift is required.
     """
 
     difference: Interval
@@ -77,18 +77,18 @@ class Slice:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether there are enough questions for intervals and what is made of them to be shown."""
+        """Whether there are enough questions to show intervals and values derived from them."""
         return self.questions >= LEAST_FOR_INTERVALS
 
     @property
     def is_gated(self) -> bool:
-        """Whether a variant must have the wanted lift here: over all questions, and in each language."""
+        """Whether a variant must reach the required lift here: over all questions, and in each language."""
         return self.name == ALL or self.name.startswith(_LANGUAGE)
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionScores:
-    """What each variant gives for one question."""
+    """The scores of each variant for one question."""
 
     id: str
     source: str
@@ -99,8 +99,8 @@ class QuestionScores:
 
 @dataclass(frozen=True, slots=True)
 class RankingReport:
-    """All slices; `failures` are the reasons of configurations that miss the wanted lift over all questions
-    of a source, or in one of their languages. `questions` are those that were asked."""
+    """All slices. `failures` contains the reasons of configurations that miss the required lift over all
+    questions of a source, or in one of their languages. `questions` are those that were run."""
 
     k: int
     baseline: str
@@ -113,15 +113,15 @@ class RankingReport:
 
 
 def source_of(question: Question) -> str:
-    """Where a question comes from: "judged", "clicked" or "generated"."""
+    """The source of a question: "judged", "clicked" or "generated"."""
     return GENERATED if question.kind in GENERATED_KINDS else question.kind
 
 
 def compare(
     run: RankingRun, baseline: str = "", min_lift_pct: float | None = None, *, part: str = ""
 ) -> RankingReport:
-    """The report of a run; the baseline is the first variant unless named. With `part`, only the questions
-    of that part count. Raises UsageError for a baseline that was not run."""
+    """The report of a run; the baseline is the first variant unless named. With `part`, only the questions of
+    that part count. Raises UsageError for a baseline that was not run."""
     baseline = baseline or next(iter(run.scores), "")
     if baseline not in run.scores:
         raise UsageError(f"baseline {baseline!r}: it must be one of the variants, {', '.join(run.scores)}")
@@ -169,7 +169,7 @@ def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
 
 
 def _languages(questions: Sequence[Question]) -> list[str]:
-    """The languages that make a slice. Those of a person's questions all do."""
+    """The languages that form a slice. Those of user questions all do."""
     counts = Counter(one.language for one in questions)
     if not questions[0].is_generated:
         return sorted(counts)
@@ -207,8 +207,8 @@ def _row(variant: str, scores: Sequence[Scores], against: Against | None) -> Var
 
 
 def as_json(report: RankingReport) -> str:
-    """Every value of the report, by the names of its fields. Slices of few questions have means without
-    intervals and what is made of them: null."""
+    """Every value of the report, by the names of its fields. In slices of few questions, intervals and values
+    derived from them are null."""
     found = asdict(report)
     for one, shown in zip(report.slices, found["slices"], strict=True):
         if not one.has_intervals:
@@ -226,7 +226,7 @@ _OF_INTERVALS = frozenset({"low", "high", "p", "smallest"})
 
 
 def as_markdown(report: RankingReport) -> str:
-    """A table for each slice, and below it the smallest difference that so many questions can show."""
+    """A table for each slice, followed by the smallest difference that its number of questions can show."""
     return "\n".join(_lines(report)).rstrip() + "\n"
 
 

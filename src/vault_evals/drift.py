@@ -1,4 +1,4 @@
-"""Which citations of golden cases no longer stand where the cases say, and the refresh of their files."""
+"""Finds citations of golden cases that are no longer where the cases claim, and updates the case files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LABEL = "link-drift"
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A citation that drifted: the `position`-th of its case, from 0. `now` has the values of today (None:
+    """A citation that drifted: number `position` of its case, from 0. `now` has the current values (None:
     there are none to accept), `line` is its line in the note from 1 (0: unknown)."""
 
     case_id: str
@@ -48,7 +48,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True)
 class DriftReport:
-    """What drifted of `checked` citations. `errors` are lines about those that could not be checked."""
+    """The drifted ones of `checked` citations. `errors` are lines about those that could not be checked."""
 
     checked_at: str
     live: bool
@@ -68,7 +68,7 @@ def find_drift(
     options: SuiteOptions = DEFAULT_OPTIONS,
     report: Callable[[int, int, str], None] = lambda _done, _total, _case: None,
 ) -> DriftReport:
-    """Check every citation of the cases that are about this vault, against what `options` say.
+    """Checks every citation of the cases that are about this vault, according to `options`.
 
     Raises UsageError for a folder of cases that is not valid, or without citations of this vault.
     """
@@ -102,9 +102,9 @@ def find_drift(
 
 
 def accept_drift(drifts: Sequence[Drift]) -> tuple[Drift, ...]:
-    """Write the values of today into the files of the cases; returns what has none and stays as it is.
+    """Writes the current values into the case files. Returns the drifts without any, which stay unchanged.
 
-    Only the values that changed are rewritten, so comments and order stay. Each file is replaced as a whole.
+    Only changed values are rewritten, so comments and order are preserved. Each file is replaced as a whole.
     Raises UsageError for a file that changed meanwhile or cannot be written.
     """
     by_file: dict[str, list[Drift]] = {}
@@ -137,9 +137,9 @@ def drift_markdown(report: DriftReport) -> str:
 
 
 def drift_issue(report: DriftReport) -> str:
-    """The report as an issue: title and label in a header of YAML, the text below.
+    """The report as an issue: title and label in a header of YAML, followed by the text.
 
-    The header is that of GitHub's issue templates, and `gh issue create --body-file` takes the rest.
+    The header has the form of GitHub's issue templates, and `gh issue create --body-file` uses the rest.
     """
     many = f"{len(report.drifts)} of {quantity(report.checked, 'citation')}"
     title = f"Link drift: {many}" + (f", {len(report.errors)} unchecked" if report.errors else "")
@@ -204,20 +204,20 @@ def _body(report: DriftReport) -> Iterator[str]:
 
 
 Edit = tuple[int, int, str]
-"""A span of the text and what takes its place."""
+"""A span of the text and its replacement."""
 
 _KEYS = ("path", "url", "heading", "block", "start", "end", "quote", "sha256")
 _TRAILING_SPACE = re.compile(r"\s*\Z")
 _SPECIAL = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")
-"""What JSON leaves as it is and YAML reads as a line break, or refuses."""
+"""Characters that JSON does not escape, but YAML reads as a line break or rejects."""
 
 
 def refresh_file(file: Path, citations: Mapping[int, ExpectedCitation]) -> None:
-    """Replace the citations at these positions of the case in a file.
+    """Replaces the citations at these positions of the case in a file.
 
-    Only values that differ are written. A text that is written, however it was written before, is in double
-    quotes then; a byte order mark is dropped; nothing else is lost. The file is replaced at once.
-    Raises UsageError if the file cannot be read or written, or would not hold these citations then.
+    Only values that differ are written. A written text is always in double quotes; a byte order mark is
+    dropped; everything else is preserved. The file is replaced atomically. Raises UsageError if the file
+    cannot be read or written, or would not contain these citations afterwards.
     """
     try:
         text = file.read_bytes().decode("utf-8-sig")
@@ -262,7 +262,7 @@ def _edits(node: yaml.MappingNode, citation: ExpectedCitation, text: str, line_b
         elif value is not None and (value != "" or name == "heading"):
             added.append(f"{name}: {_scalar(value)}")
     if added:
-        # In front of the second key, so that the note or page stays first.
+        # Before the second key, so that the note or page stays first.
         before = node.value[min(1, len(node.value) - 1)][0].start_mark
         behind = ", " if node.flow_style else line_break + " " * before.column
         yield before.index, before.index, "".join(f"{one}{behind}" for one in added)
@@ -282,13 +282,13 @@ def _says(node: yaml.Node, value: str | int | None) -> bool:
 
 
 def _scalar(value: str | int | None) -> str:
-    """The value as YAML: a text in double quotes, which can hold any character."""
+    """The value as YAML: a text in double quotes, which can contain any character."""
     quoted = json.dumps(value, ensure_ascii=False)
     return _SPECIAL.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
 
 
 def _check(text: str, file: Path, citations: Mapping[int, ExpectedCitation]) -> None:
-    """Whether the case in the text has these citations. Raises UsageError."""
+    """Checks that the case in the text has these citations. Raises UsageError."""
     expected = parse_case(text, file).expected
     found = expected.expected_citations if isinstance(expected, CitationsExpected) else ()
     for position, wanted in citations.items():

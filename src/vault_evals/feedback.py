@@ -1,6 +1,6 @@
-"""User feedback for `indexer eval`: grades given on the web page, and clicks on hits.
+"""User feedback for `indexer eval`: grades from the web page, and clicks on hits.
 
-All of it lies in one folder of cases: that of `evals.folder`, or the folder `evals` of the index.
+It is stored in one folder of cases: that of `evals.folder`, or the folder `evals` of the index.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from vault_evals.tables import EvalsSettings
 
 MAX_CLICK_BYTES = 1 << 20
-"""Of the file of clicks. A full one takes the place of the full one before, so that there are two at most."""
+"""The maximum size of the file of clicks. A full file replaces the previous full one, so there are at most
+two."""
 
 CLICKS, OLDER_CLICKS = "recorded.jsonl", "recorded-older.jsonl"
 
@@ -100,18 +101,18 @@ class KeptGrade:
 
 
 class FolderFeedbackStore:
-    """Keeps what the faces send in a folder of cases, in the files of `indexer eval`.
+    """Stores feedback from the user interfaces in a folder of cases, in the files of `indexer eval`.
 
-    The routes of the server call it; any thread may. Writers of one
-    folder wait for one another, but a session of judging in the terminal does not.
+    The routes of the server call it; any thread may use it. Writers of one folder wait for one another, but a
+    session of judging in the terminal does not.
     """
 
     def __init__(self, service: VaultService) -> None:
         self._service = service
 
     def record_click(self, query: str, path: str, rank: int) -> Path:
-        """Keep that a note of the index was opened, and return the file. Raises UsageError where the user
-        does not want that or the file cannot be written, UnknownNoteError if there is no such note."""
+        """Records that a note of the index was opened, and returns the file. Raises UsageError if the user
+        has disabled this or the file cannot be written, UnknownNoteError if there is no such note."""
         if not self._settings.record_clicks:
             raise UsageError("clicks are not kept: evals.record_clicks is false")
         check_query(query)
@@ -125,7 +126,8 @@ class FolderFeedbackStore:
         return file
 
     def next_pool(self, question: str) -> JudgingPool:
-        """The notes of a question that are to be graded; of "" none, but all questions. Changes nothing."""
+        """The notes of a question that are to be graded; for "", no notes but all questions. Changes
+        nothing."""
         check_query(question, may_be_empty=True)
         cases = self._cases()
         judgements = Judgements.load(judged_folder(cases))
@@ -144,8 +146,8 @@ class FolderFeedbackStore:
         return JudgingPool(text, notes, judged, tuple(GRADES.values()), questions, judgements.folder)
 
     def keep_grade(self, question: str, path: str, grade: int) -> int:
-        """Keep a grade, on disk when this returns, and return how many notes of the question have one. Raises
-        UsageError if that fails."""
+        """Stores a grade durably. Returns the number of notes of the question with a grade. Raises UsageError
+        on failure."""
         check_query(question)
         folder = judged_folder(self._cases())
         try:
@@ -168,7 +170,7 @@ class FolderFeedbackStore:
 
 
 def _append(file: Path, line: bytes) -> None:
-    """Add a line to a file that only its user can read."""
+    """Appends a line to a file that only its user can read."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with only_writer(file.parent):
         if file.exists() and file.stat().st_size + len(line) > MAX_CLICK_BYTES:
@@ -226,7 +228,7 @@ JUDGE: Endpoint[Any] = Endpoint(
 
 ROUTES = (
     ExtensionRoute(CLICK, _click, is_public=False),
-    # Plugins of 0.1 and earlier send clicks here; it goes with the next release.
+    # Plugins of 0.1 and earlier send clicks here; to be removed with the next release.
     ExtensionRoute(replace(CLICK, name="old_click", path="/v1/click"), _click, is_public=False),
     ExtensionRoute(JUDGE_POOL, _judge_pool, is_public=False),
     ExtensionRoute(JUDGE, _judge, is_public=False),

@@ -1,7 +1,7 @@
-"""Questions made of a vault itself: its headings and the texts of its links, each hidden while it is asked.
+"""Generates questions from a vault: its headings and the texts of its links, each hidden during its question.
 
-All notes are read once, in order of path. A candidate knows which text must be hidden. Names of a note are no
-questions: search by name finds them, whatever the configuration.
+All notes are read once, in order of path. A candidate contains the text that must be hidden. Names of a note
+are not used as questions: search by name finds them with any configuration.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from vault_indexer.text.tokens import RUN, WORD
 from vault_indexer.vault import CONTROL_FILES, Decision, Scan, load_ignore_rules, read_note, scan
 
 LEAST_WORDS = 2
-"""Content words of a question."""
+"""The minimum number of content words of a question."""
 
 MAX_QUERY_CHARS = 500
 _CHARS_A_WORD = 2
-"""Scripts without spaces: two characters are about a word."""
+"""In scripts without spaces, this many characters count as a word."""
 
 _WORDS = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
@@ -50,7 +50,7 @@ ShowProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A question that could be asked. `source` is the note that contains the text, for links another than
+    """A possible question. `source` is the note that contains the text, which for links differs from
     `target`; `edits` hide it."""
 
     kind: str
@@ -96,12 +96,12 @@ class _Surveyor:
         self.survey.candidates += self._headings(note)
 
     def finish(self) -> Survey:
-        """The candidates that are left when the whole vault is known."""
+        """The candidates that remain when the whole vault is known."""
         left = [one for one in self.survey.candidates if self._is_question(one)]
         targets: defaultdict[str, set[str]] = defaultdict(set)
         for one in left:
             targets[same(one.text)].add(one.target)
-        # What two notes answer says nothing of which of them is found.
+        # A question that two notes answer does not show which of them should be found.
         self.survey.candidates = [one for one in left if len(targets[same(one.text)]) == 1]
         return self.survey
 
@@ -143,9 +143,10 @@ class _Surveyor:
 
 
 def survey_vault(target: Target, say: ShowProgress) -> Survey:
-    """All candidates of the vault. `say` is given how many notes were read, of how many.
+    """All candidates of the vault. `say` gets the number of notes read and their total.
 
-    Notes that cannot be read or parsed offer nothing. Raises VaultError for a vault that cannot be read.
+    Notes that cannot be read or parsed yield no candidates. Raises VaultError for a vault that cannot be
+    read.
     """
     found = scan_vault(target)
     chosen = [
@@ -164,27 +165,27 @@ def survey_vault(target: Target, say: ShowProgress) -> Survey:
 
 
 def is_template(note: Note) -> bool:
-    """Whether the note is a template: by its folder, or by what only a template contains."""
+    """Whether the note is a template, by its folder or by content that only templates have."""
     folders = note.path.lower().split("/")[:-1]
     return not _TEMPLATE_FOLDERS.isdisjoint(folders) or _TEMPLATE.search(note.text) is not None
 
 
 def is_fit(source: str, language: str) -> bool:
-    """Whether the text says enough to be asked, without code, formulas, tables and placeholders."""
+    """Whether the text has enough words for a question, without code, formulas, tables and placeholders."""
     if len(source) > MAX_QUERY_CHARS or _NOT_PROSE.search(source):
         return False
     return content_words(as_query(source), language) >= LEAST_WORDS
 
 
 def as_query(source: str) -> str:
-    """The source text as a person would type it: without markup, on one line."""
+    """The source text as a user would type it: without markup, on one line."""
     return _SPACE.sub(" ", plain(_BLOCK_ID.sub("", source))).strip()
 
 
 def content_words(text: str, language: str) -> int:
-    """How many words say something: not function words of the language, and not numbers alone.
+    """The number of words that are neither function words of the language nor only digits.
 
-    In scripts that write no spaces, two characters count as a word.
+    In scripts without spaces, two characters count as a word.
     """
     words = [word for word in WORD.findall(text) if any(map(str.isalpha, word)) and len(word) > 1]
     spaceless = sum(len(run) // _CHARS_A_WORD for run in RUN.findall(text))
@@ -192,17 +193,18 @@ def content_words(text: str, language: str) -> int:
 
 
 def same(text: str) -> str:
-    """The form in which two texts are the same: words alone, in small letters."""
+    """The form for comparing texts: only words, in lower case."""
     return " ".join(_WORDS.findall(text.casefold()))
 
 
 def is_named(text: str, name: str) -> bool:
-    """Whether a text is a name or part of one, or contains one of several words; both as from `same`."""
+    """Whether a text is a name or part of one, or contains a name of several words; both as returned by
+    `same`."""
     return set(text.split()) <= set(name.split()) or (" " in name and f" {name} " in f" {text} ")
 
 
 def _hidden_link(note: Note, link: Link, question: str) -> Edit:
-    """Removes the link. A reader's text of it stays, unless it is the question."""
+    """Removes the link. Its visible text stays, unless it is the question."""
     shown = "" if link.kind is LinkKind.EMBED else link.display or link.target
     is_question = same(question) in same(shown)
     return Edit(note.path, link.start, link.end, "" if is_question else shown)
@@ -220,9 +222,10 @@ DEFAULT_PER_KIND = 300
 def choose_questions(
     survey: Survey, per_kind: int = DEFAULT_PER_KIND, kinds: Sequence[str] = (LINK, HEADING)
 ) -> list[Question]:
-    """Up to `per_kind` questions of each kind, in the order of a SHA-256 of what they are.
+    """Up to `per_kind` questions of each kind, in the order of a SHA-256 of their content.
 
-    Within a kind no two questions share a target or a source. No two questions of all hide the same text.
+    Within a kind, no two questions share a target or a source. No two questions of any kind hide the same
+    text.
     """
     taken: dict[str, list[Edit]] = {}
     questions: list[Question] = []
@@ -273,7 +276,7 @@ def scan_vault(target: Target) -> Scan:
 
 
 def current_hashes(target: Target, questions: Iterable[Question]) -> dict[str, str]:
-    """The SHA-256 of each note that the questions name and that is there."""
+    """The SHA-256 of each existing note that the questions name."""
     paths = {path for one in questions for path in (*one.grades, *one.sha256)}
     found: dict[str, str] = {}
     for path in sorted(paths):
@@ -284,7 +287,7 @@ def current_hashes(target: Target, questions: Iterable[Question]) -> dict[str, s
 
 @contextmanager
 def shadow_vault(target: Target, questions: Sequence[Question], folder: Path) -> Iterator[Path]:
-    """The folder, filled with the vault as the questions want it; removed at the end."""
+    """The folder, filled with the vault as edited for the questions; removed at the end."""
     try:
         write_shadow(target, questions, folder)
         yield folder
@@ -293,9 +296,9 @@ def shadow_vault(target: Target, questions: Sequence[Question], folder: Path) ->
 
 
 def write_shadow(target: Target, questions: Sequence[Question], folder: Path) -> None:
-    """Fill the folder: notes with their edits, control files, and attachments as empty files.
+    """Fills the folder: notes with their edits, control files, and attachments as empty files.
 
-    Times of modification are kept, since they count in a ranking.
+    Modification times are preserved, since they affect a ranking.
     """
     edits: defaultdict[str, list[Edit]] = defaultdict(list)
     for question in questions:
@@ -320,7 +323,7 @@ def write_shadow(target: Target, questions: Sequence[Question], folder: Path) ->
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """The text with the edits made. Of edits that overlap, all that they cover is removed."""
+    """The text after the edits. The combined span of overlapping edits is removed."""
     parts: list[str] = []
     position = 0
     for edit in sorted(set(edits), key=lambda one: (one.start, one.end)):

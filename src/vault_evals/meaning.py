@@ -1,8 +1,8 @@
-"""Layer 3: whether an answer means what the golden answer means.
+"""Layer 3: whether an answer has the same meaning as the golden answer.
 
-Keywords decide first. Then the cosine of answer and golden answer: a low one fails. A high one passes only if
+Keywords decide first, then the cosine of answer and golden answer: a low one fails. A high one passes only if
 a mechanical check finds in the answer every fact and every content word of the golden answer, since a model's
-vectors hardly change with a number or a negation. Everything else goes to a judge, and without one it is
+vectors hardly change with a number or a negation. All other answers go to a judge, and without one they are
 undecided.
 """
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CosineBounds:
-    """Below `fails_below` an answer is about something else; from `passes_from` on it may pass."""
+    """Below `fails_below`, an answer is about another subject; from `passes_from` on, it may pass."""
 
     fails_below: float
     passes_from: float
 
 
 DEFAULT_BOUNDS = CosineBounds(0.55, 0.78)
-"""For a model that nobody fitted: conventions, not measurements."""
+"""For a model without fitted bounds: conventions, not measurements."""
 
 FITTED_BOUNDS: Mapping[str, CosineBounds] = MappingProxyType(
     {
@@ -48,8 +48,8 @@ FITTED_BOUNDS: Mapping[str, CosineBounds] = MappingProxyType(
         "e5": CosineBounds(0.90, 0.93),
     }
 )
-"""By provider. Of the 108 honest paraphrases in the tuning half of `benchmarks/claims`, one in
-a hundred is below the first bound, one in ten below the second."""
+"""The bounds by provider. Of the 108 true paraphrases in the tuning half of `benchmarks/claims`, one in a
+hundred is below the first bound, one in ten below the second."""
 
 
 def bounds_of(provider: str) -> CosineBounds:
@@ -60,7 +60,8 @@ Embed = Callable[[Sequence[str]], "Vectors"]
 
 
 class MeaningCheck:
-    """Checks answers of one run; counts how often a judge was needed and answered. Used by one thread."""
+    """Checks the answers of one run; counts how often a judge was needed and answered. Only one thread may
+    use it."""
 
     def __init__(self, embed: Embed, judge: Judge | None, bounds: CosineBounds = DEFAULT_BOUNDS) -> None:
         self._embed = embed
@@ -76,8 +77,8 @@ class MeaningCheck:
     def check(
         self, question: str, expected: MeaningExpected, answer: AgentAnswer, language: str = ""
     ) -> Outcome:
-        """The outcome for one answer. The verdict is "error" if nothing decides: there is no judge, or it
-        fails. Raises ProviderError if the model of the index does."""
+        """The outcome for one answer. The verdict is "error" if it cannot be decided: there is no judge, or
+        it fails. Raises ProviderError if the model of the index does."""
         faults = tuple(_keyword_faults(expected, answer.text))
         if faults:
             return Outcome("fail", None, faults)
@@ -86,7 +87,7 @@ class MeaningCheck:
         vectors = self._embed([expected.golden_answer, answer.text])
         cosine = round(float(vectors[0] @ vectors[1]), 4)
         least = self._bounds.fails_below
-        if not cosine >= least:  # so that NaN fails as well
+        if not cosine >= least:  # also fails for NaN
             return Outcome("fail", cosine, (f"cosine {cosine:.2f}, below {least}",))
         doubt = difference(expected.golden_answer, answer.text, language)
         if not doubt and cosine < self._bounds.passes_from:
@@ -111,15 +112,15 @@ class MeaningCheck:
 
 
 def difference(golden: str, answer: str, language: str = "") -> str:
-    """What of the golden answer the mechanical check does not find in the answer, as a clause for a person;
-    "" if it finds every fact and every content word. The answer may say more. Both are in the `language`
-    (ISO 639-1), if it is known."""
+    """The parts of the golden answer that the mechanical check does not find in the answer, as a clause for
+    display; "" if it finds every fact and every content word. The answer may contain more. Both are in the
+    `language` (ISO 639-1), if it is known."""
     language = language or detect_query(f"{golden}\n{answer}", ()) or "en"
     offered = {"answer": Evidence(answer, answer, "", language)}
     said = on_one_line(answer)
     for start, end in sentences(golden):
         if on_one_line(golden[start:end]) in said:
-            continue  # word for word, whatever else the answer denies
+            continue  # a verbatim match, whatever else the answer denies
         finding = check_claim(Claim(golden[start:end], ("answer",), answer), offered)
         if finding.verdict == "dropped":
             return f"of the golden answer, {golden[start:end]!r}: {finding.reason}"
@@ -160,7 +161,7 @@ JUDGES: Mapping[str, LlmSettings] = MappingProxyType(
         ),
     }
 )
-"""The models that are asked by default: small ones, since a question is short and answered often."""
+"""The default models of judges: small ones, because a question is short and frequent."""
 
 _PROMPT = """You compare an answer with the expected answer to the same question.
 Decide whether the answer states what the expected answer states, in any words and in any language.
@@ -188,7 +189,7 @@ class Judge(Protocol):
     def name(self) -> str: ...
 
     def decide(self, question: str, golden: str, answer: str) -> Judgement:
-        """The decision. Raises ProviderError if the model does not answer, or not as it is told to."""
+        """The decision. Raises ProviderError if the model does not answer in the required form."""
         ...
 
 
@@ -210,7 +211,7 @@ class ModelJudge:
 
 
 def read_judgement(text: str, name: str) -> Judgement:
-    """The decision that a model's answer states. Raises ProviderError for any other text."""
+    """The decision in a model's answer. Raises ProviderError for any other text."""
     try:
         data = json.loads(text)
     except ValueError as error:
@@ -225,8 +226,8 @@ def read_judgement(text: str, name: str) -> Judgement:
 
 
 def judge_for(name: str, *, model: str = "", url: str = "", api_key_env: str = "") -> Judge | None:
-    """The judge of a provider, with its default model, address and variable of the key where none is given;
-    None for "none". Raises UsageError for another name, ProviderError if the provider cannot be used."""
+    """The judge of a provider, with its default model, address and variable of the key unless given; None for
+    "none". Raises UsageError for an unknown name, ProviderError if the provider cannot be used."""
     if name == "none":
         return None
     if name not in JUDGES:

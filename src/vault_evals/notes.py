@@ -1,4 +1,4 @@
-"""The notes that citations are checked against: as they were indexed, or as the files are now."""
+"""The notes that citations are checked against: as indexed, or as the files are now."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from vault_indexer.vault import Decision, NoteVanished, load_ignore_rules, read_
 
 @dataclass(frozen=True, slots=True)
 class NoteText:
-    """A note's text with the headings and blocks in it. `outline` is the note parsed; its positions are those
-    of the text."""
+    """A note's text with its headings and blocks. `outline` is the parsed note; its positions are those of
+    the text."""
 
     path: str
     text: str
@@ -26,7 +26,7 @@ class NoteText:
 
     @classmethod
     def of(cls, path: str, text: str) -> NoteText:
-        """The note of this text. Raises NoteError."""
+        """Parses the note with this text. Raises NoteError."""
         return cls(path, text, parse_note(path, text.encode("utf-8", "replace")))
 
     def heading_at(self, position: int) -> str:
@@ -54,7 +54,7 @@ class NoteText:
 
 
 class NoteSource(Protocol):
-    """Where the text of notes comes from."""
+    """A source of the text of notes."""
 
     def paths(self) -> Sequence[str]:
         """The paths of all notes, in order."""
@@ -66,8 +66,9 @@ class NoteSource(Protocol):
 
 
 def vault_file_check(vault: Path, files: FilesSettings) -> Callable[[Path], bool]:
-    """Whether a run that an agent asks for may read a file: one of the vault, also behind symbolic links,
-    that no rule excludes and that is not larger than notes may be. Raises ExclusionError."""
+    """A predicate for the files that a run requested by an agent may read: files of the vault, also behind
+    symbolic links, that no rule excludes and that do not exceed the size limit of notes. Raises
+    ExclusionError."""
     rules = load_ignore_rules(vault, files)
     root = vault.resolve()
 
@@ -96,7 +97,7 @@ class IndexedNotes:
         return self._paths
 
     def text(self, path: str) -> str | None:
-        if path not in self._known:  # a name would do for the service; a citation names a path
+        if path not in self._known:  # the service accepts names, but a citation must contain a path
             return None
         try:
             return self._service.indexed_text(path)
@@ -105,10 +106,10 @@ class IndexedNotes:
 
 
 class VaultFiles:
-    """The notes as their files are now. The index is not asked.
+    """The current notes, read from the files without the index.
 
-    Notes are what the settings, `.indexerignore` and Obsidian's own filters leave; other files are none. The
-    files are listed when a note is first asked for.
+    Notes are the files that remain after the settings, `.indexerignore` and Obsidian's own filters. The files
+    are listed when a note is first requested.
     """
 
     def __init__(self, vault: Path, files: FilesSettings) -> None:

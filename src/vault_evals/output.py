@@ -1,4 +1,4 @@
-"""What the commands of `indexer eval` share: the form of a report, and where it goes."""
+"""Code shared by the commands of `indexer eval`: the format and the destination of a report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vault_indexer.system import write_atomically
 
 
 class ReportFormat(StrEnum):
-    """How a report is written."""
+    """The format of a report."""
 
     MD = "md"
     JSON = "json"
@@ -27,7 +27,7 @@ OutFile = Annotated[
 
 
 class ReportOutput(NamedTuple):
-    """The form of a report, and where it goes."""
+    """The format and the destination of a report."""
 
     report: Annotated[
         ReportFormat | None, typer.Option("--report", help="The form of the report [md; json with --json].")
@@ -35,13 +35,13 @@ class ReportOutput(NamedTuple):
     out: OutFile = None
 
     def as_json(self, output: Output) -> bool:
-        """Whether JSON is wanted: by `--report`, else by `--json`."""
+        """Whether JSON is requested: by `--report`, else by `--json`."""
         return self.report is ReportFormat.JSON or (self.report is None and output.json)
 
 
 def write_report(text: str, file: Path | None, named: str = "") -> None:
-    """Write to the file, or to standard output without one. Raises UsageError if the file, which the message
-    names behind `named`, cannot be written."""
+    """Writes to the file, or to standard output if there is none. Raises UsageError if the file cannot be
+    written; the message names it after `named`."""
     if file is None:
         sys.stdout.write(text)
         return

@@ -1,8 +1,8 @@
-"""Pages outside of the vault that cases cite: as a snapshot holds them, or as they are now.
+"""External pages that cases cite: from snapshots, or as they are now.
 
-Nothing here uses the network, except `fetch_page`, which only `indexer eval snapshot` and `--live` hand over.
-A snapshot is a folder with one JSON file for each URL, named by the SHA-256 of the URL: a name that is the
-same in every process, and that any URL can have.
+Only `fetch_page` uses the network, and only `indexer eval snapshot` and `--live` pass it on. A snapshot is a
+folder with one JSON file for each URL, named by the SHA-256 of the URL: a name that is the same in every
+process, and valid for any URL.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from vault_indexer.system import write_atomically
 
 _UNICAST = ipaddress.IPv6Network("2000::/3")
 _IPV4_IN_IPV6 = (ipaddress.IPv6Network("2001::/32"), ipaddress.IPv6Network("2002::/16"))
-"""Teredo and 6to4: each leads to an IPv4 address that it holds."""
+"""Teredo and 6to4: each address contains an IPv4 address that it leads to."""
 
 
 def is_public(address: str) -> bool:
@@ -44,17 +44,17 @@ def is_public(address: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How pages are reached: what resolves names, and which addresses may be asked.
+    """Access to pages: the resolver of names, and the addresses that are allowed.
 
-    No proxy is used, whatever the environment says: it would resolve the names itself.
+    No proxy is used, regardless of the environment, because it would resolve the names itself.
     """
 
     resolve: Callable[..., list[Any]] = socket.getaddrinfo
     accepts: Callable[[str], bool] = is_public
 
     def connect(self, host: str, port: int, timeout: float) -> socket.socket:
-        """A connection to an address of the host. The name is resolved once, and what was checked is what is
-        connected to. Raises OSError where an address is not accepted, or none answers."""
+        """A connection to an address of the host. The name is resolved once, and the connection uses the
+        address that was checked. Raises OSError if an address is not allowed, or none answers."""
         addresses = [found[4][0] for found in self.resolve(host, port, type=socket.SOCK_STREAM)]
         for address in addresses:
             if not self.accepts(address):
@@ -67,8 +67,8 @@ class Network:
         return socket.create_connection((addresses[-1], port), timeout)
 
     def open(self, request: urllib.request.Request, timeout: float) -> HTTPResponse:
-        """The response over HTTP or HTTPS; each redirect is checked as the first address is. Raises OSError,
-        of which urllib's errors are."""
+        """The response over HTTP or HTTPS; each redirect is checked like the first address. Raises OSError,
+        the base class of urllib's errors."""
         opener = urllib.request.OpenerDirector()
         for handler in (
             _HttpHandler(self),
@@ -99,7 +99,7 @@ class _SecureConnection(HTTPSConnection):
         self._network, self._seconds, self._tls = network, timeout, ssl.create_default_context()
 
     def connect(self) -> None:
-        """As the network connects; the certificate must be that of the host."""
+        """Connects through the network object; the certificate must be that of the host."""
         plain = self._network.connect(self.host, self.port, self._seconds)
         self.sock = self._tls.wrap_socket(plain, server_hostname=self.host)
 
@@ -123,14 +123,15 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
 
 
 PageState = Literal["same", "moved", "changed", "gone"]
-"""It says what the case says; so does the page that it leads to; it says something else; it is not there."""
+"""The text is as in the case; so is that of the page it redirects to; the text differs; there is no such
+page."""
 
 PUBLIC_NETWORK = Network()
 GONE_STATUS = frozenset({404, 410})
 TIMEOUT_S = 20.0
 MAX_PAGE_BYTES = 5 << 20
 MAX_KEPT_CHARS = 200_000
-"""Of a page's text; what stands behind is not compared."""
+"""The maximum number of characters of a page's text; the rest is not compared."""
 
 _SPACE = re.compile(r"\s+")
 _SILENT = frozenset({"script", "style", "template", "noscript", "head"})
@@ -138,8 +139,8 @@ _SILENT = frozenset({"script", "style", "template", "noscript", "head"})
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was fetched. `status` is that of HTTP, `final_url` where redirects led, `text` what a
-    reader sees, with single spaces."""
+    """A page as fetched. `status` is that of HTTP, `final_url` the target of redirects, `text` the visible
+    text with single spaces."""
 
     url: str
     status: int
@@ -149,23 +150,23 @@ class Page:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the server says that there is no such page."""
+        """Whether the server reports that there is no such page."""
         return self.status in GONE_STATUS
 
 
 Fetcher = Callable[[str], Page]
-"""Fetches a page. Raises UnavailableError where no answer says whether the page is there."""
+"""Fetches a page. Raises UnavailableError if no answer shows whether the page exists."""
 
 
 class MissingSnapshotError(UsageError):
-    """A page that a case cites was never fetched."""
+    """A cited page was never fetched."""
 
 
 class PageSource(Protocol):
-    """Where the text of pages comes from."""
+    """A source of the text of pages."""
 
     def page(self, url: str) -> Page:
-        """The page of a URL. Raises UnavailableError or UsageError if it cannot be had."""
+        """The page of a URL. Raises UnavailableError or UsageError if it is not available."""
         ...
 
 
@@ -173,13 +174,13 @@ class PageSnapshots:
     """The pages of a folder of snapshots. It never fetches one."""
 
     def __init__(self, folder: Path, may_read: Callable[[Path], bool] = lambda _file: True) -> None:
-        """Files that it may not read do not exist for it."""
+        """Files that fail `may_read` are treated as missing."""
         self._folder = folder
         self._may_read = may_read
 
     def page(self, url: str) -> Page:
-        """The page as it was fetched. Raises MissingSnapshotError without a snapshot of it, UsageError for a
-        damaged one."""
+        """The page as fetched. Raises MissingSnapshotError if it has no snapshot, UsageError for a damaged
+        one."""
         file = self._folder / snapshot_name(url)
         try:
             if not self._may_read(file):
@@ -212,14 +213,14 @@ class PageSnapshots:
 
 
 class LivePages:
-    """The pages as they are now, each fetched once. It never reads a snapshot."""
+    """The current pages, each fetched once. It never reads a snapshot."""
 
     def __init__(self, fetch: Fetcher | None) -> None:
         self._fetch = fetch
         self._pages: dict[str, Page] = {}
 
     def page(self, url: str) -> Page:
-        """The page. Raises UnavailableError, and UsageError where nothing may fetch."""
+        """The page. Raises UnavailableError, and UsageError if fetching is not allowed."""
         if self._fetch is None:
             raise UsageError(f"{url}: pages are not fetched here; run `indexer eval run --live`")
         if url not in self._pages:
@@ -229,8 +230,8 @@ class LivePages:
 
 @dataclass(frozen=True, slots=True)
 class PageCheck:
-    """The state of a cited page; `detail` says why, `diff` what changed in the words, `now` is the citation
-    with the values of today (None: they are the same, or there is nothing to cite)."""
+    """The state of a cited page; `detail` is the reason, `diff` the change of its words, `now` the citation
+    with current values (None: they are the same, or there is nothing to cite)."""
 
     state: PageState
     detail: str = ""
@@ -239,7 +240,7 @@ class PageCheck:
 
 
 def check_page(citation: ExpectedCitation, pages: PageSource) -> PageCheck:
-    """The state of the page that a case cites. Raises as `PageSource.page` does."""
+    """The state of the page that a case cites. Raises the errors of `PageSource.page`."""
     page = pages.page(citation.url)
     if page.is_gone:
         return PageCheck("gone", f"the server says {page.status}")
@@ -259,13 +260,13 @@ def check_page(citation: ExpectedCitation, pages: PageSource) -> PageCheck:
 
 
 def cited_urls(cases: Iterable[GoldenCase]) -> tuple[str, ...]:
-    """The URLs that cases cite, each once, in order."""
+    """The distinct URLs that cases cite, in order."""
     expected = [case.expected for case in cases if isinstance(case.expected, CitationsExpected)]
     return tuple(dict.fromkeys(one.url for many in expected for one in many.expected_citations if one.url))
 
 
 def hosts_of(urls: Iterable[str]) -> tuple[str, ...]:
-    """The hosts of URLs, with their ports where they are named; each once, sorted."""
+    """The distinct hosts of URLs, with explicit ports, sorted."""
     return tuple(sorted({urlsplit(url).netloc.rpartition("@")[2] or url for url in urls}))
 
 
@@ -274,8 +275,8 @@ def snapshot_name(url: str) -> str:
 
 
 def fetch_page(url: str, network: Network = PUBLIC_NETWORK) -> Page:
-    """Fetch a page over HTTP or HTTPS from a public address. Raises UnavailableError for anything but a page
-    or its absence."""
+    """Fetches a page over HTTP or HTTPS from a public address. Raises UnavailableError unless the answer is a
+    page or reports its absence."""
     request = urllib.request.Request(
         url, headers={"User-Agent": "vault-indexer", "Accept": "text/html, text/*"}
     )
@@ -298,7 +299,7 @@ def fetch_page(url: str, network: Network = PUBLIC_NETWORK) -> Page:
 
 
 def page_text(source: str, *, is_html: bool) -> str:
-    """What a reader sees of a page, with single spaces."""
+    """The visible text of a page, with single spaces."""
     if is_html:
         reader = _VisibleText()
         reader.feed(source)
@@ -308,7 +309,7 @@ def page_text(source: str, *, is_html: bool) -> str:
 
 
 class _VisibleText(HTMLParser):
-    """Collects the text of a page outside of scripts and the like."""
+    """Collects the text of a page outside of scripts and similar elements."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -316,7 +317,7 @@ class _VisibleText(HTMLParser):
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
-        """Count what is not shown."""
+        """Counts the open elements that are not shown."""
         self._silent += tag in _SILENT
 
     def handle_endtag(self, tag: str) -> None:

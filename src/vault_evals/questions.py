@@ -39,7 +39,7 @@ Grade = Annotated[int, Field(ge=0, le=100)]
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A span of a note's text, in characters, and what stands there while a question is asked."""
+    """A span of a note's text, in characters, and its replacement during a question."""
 
     path: str
     start: int
@@ -51,8 +51,8 @@ class Edit:
 class Question:
     """A question, and the grade of each note that was judged for it (0: does not help).
 
-    `kind` is "judged" or "clicked" for one of a person; "link", "sentence" or "heading" for one that was
-    generated. Paths are relative to the vault. `language` is ISO 639-1, or "".
+    `kind` is "judged" or "clicked" for a user question; "link", "sentence" or "heading" for a generated one.
+    Paths are relative to the vault. `language` is ISO 639-1, or "".
     """
 
     id: str
@@ -66,17 +66,17 @@ class Question:
 
     @property
     def is_generated(self) -> bool:
-        """Whether it was made from the vault; such questions are never pooled with a person's."""
+        """Whether it was generated from the vault; such questions are never pooled with user questions."""
         return self.kind in GENERATED_KINDS
 
     @property
     def target(self) -> str:
-        """The note with the highest grade, the first by path of several."""
+        """The note with the highest grade; of several, the first by path."""
         return min(self.grades, key=lambda path: (-self.grades[path], path), default="")
 
     @property
     def part(self) -> str:
-        """The part that it belongs to: one to tune settings on, one kept aside to test them."""
+        """The part of the question: one for tuning settings, the other reserved for testing them."""
         return part_of(self.target)
 
 
@@ -86,7 +86,7 @@ def part_of(path: str) -> str:
 
 
 def write_questions(file: Path, questions: Iterable[Question]) -> None:
-    """Write the file atomically. Raises UsageError if that fails."""
+    """Writes the file atomically. Raises UsageError on failure."""
     lines = [json_text(_as_json(one)) for one in questions]
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -127,11 +127,11 @@ def _mistake(details: ErrorDetails) -> str:
 
 
 def read_clicks(*files: Path) -> list[Question]:
-    """Files of clicks as questions: lines of `{"query": …, "path": …}`, other keys are passed over.
+    """Files of clicks as questions: lines of `{"query": …, "path": …}`; other keys are ignored.
 
-    Each query is one question, and each note that was opened from its hits has grade 1. A click says nothing
-    of the notes that were not shown, so these questions are a source of queries rather than of judgements.
-    Raises UsageError that names file and line.
+    Each query is one question, and each note that was opened from its hits has grade 1. A click is no
+    evidence about notes that were not shown, so these questions are a source of queries rather than of
+    judgements. Raises UsageError that names file and line.
     """
     opened: dict[str, dict[str, int]] = {}
     lines = ((file, number, line) for file in files for number, line in enumerate(_read(file).split("\n"), 1))
@@ -148,7 +148,7 @@ def read_clicks(*files: Path) -> list[Question]:
 
 
 def question_id(kind: str, *parts: str) -> str:
-    """An id that the same parts always give: the kind and 12 hexadecimal digits of a SHA-256."""
+    """A reproducible id: the kind and 12 hexadecimal digits of the SHA-256 of the parts."""
     return f"{kind}-{hashlib.sha256(chr(0).join((kind, *parts)).encode()).hexdigest()[:12]}"
 
 
@@ -173,7 +173,7 @@ _SAFE = "/!#$&'()*+,;=:@[]~"
 
 @dataclass(slots=True)
 class Judgements:
-    """The grades of one folder, by question and note. One process writes a folder at a time."""
+    """The grades of one folder, by question and note. Only one process at a time may write a folder."""
 
     folder: Path
     topics: dict[str, str] = field(default_factory=dict)
@@ -181,7 +181,8 @@ class Judgements:
 
     @classmethod
     def load(cls, folder: Path) -> Judgements:
-        """What the folder holds; nothing if it does not exist. Raises UsageError naming file and line."""
+        """Loads the content of the folder; empty if it does not exist. Raises UsageError naming file and
+        line."""
         own = cls(folder)
         for number, line in enumerate(_lines(folder / _TOPICS), start=1):
             name, tab, text = line.partition("\t")
@@ -201,14 +202,14 @@ class Judgements:
         return name
 
     def grade(self, name: str, path: str, grade: int) -> None:
-        """Keep a grade, on disk when this returns. Raises UsageError if that fails."""
+        """Stores a grade durably. Raises UsageError on failure."""
         if grade not in GRADES:
             raise UsageError(f"grade {grade}: allowed are {', '.join(map(str, GRADES))}")
         self.grades.setdefault(name, {})[path] = grade
         self.save()
 
     def save(self) -> None:
-        """Write both files atomically. Raises UsageError if that fails."""
+        """Writes both files atomically. Raises UsageError on failure."""
         topics = "".join(f"{name}\t{text}\n" for name, text in self.topics.items())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -225,7 +226,7 @@ class Judgements:
         )
 
     def take(self, rows: Sequence[tuple[str, str, int]]) -> int:
-        """Add the grades of qrels, over those that are there, and save. Returns how many changed anything.
+        """Adds the grades of qrels, replacing existing ones, and saves. Returns the number of changes.
 
         Raises UsageError for an id without a question.
         """
@@ -242,12 +243,12 @@ class Judgements:
         return changed
 
     def left(self, name: str, pool: Sequence[str]) -> list[str]:
-        """The notes of the pool without a grade, in the order in which they are shown."""
+        """The notes of the pool without a grade, in display order."""
         graded = self.grades.get(name, {})
         return [path for path in hidden_order(name, pool) if path not in graded]
 
     def questions(self) -> list[Question]:
-        """The questions that have a note with a grade above 0; without one there is nothing to find."""
+        """The questions with at least one grade above 0; the others have nothing to find."""
         return [
             Question(name, text, dict(graded), JUDGED)
             for name, text in self.topics.items()
@@ -256,12 +257,12 @@ class Judgements:
 
 
 def hidden_order(name: str, pool: Sequence[str]) -> list[str]:
-    """The notes of a pool, each once, in the order of a hash of question and path: it tells no ranks."""
+    """The distinct notes of a pool, in the order of a hash of question and path, which hides the ranks."""
     return sorted(each_once(pool), key=lambda path: hashlib.sha256(f"{name}\0{path}".encode()).digest())
 
 
 def read_qrels(file: Path) -> list[tuple[str, str, int]]:
-    """Id, note and grade of each line of TREC qrels; none if there is no such file.
+    """The id, note and grade of each line of TREC qrels; empty if there is no such file.
 
     Raises UsageError that names file and line.
     """
@@ -300,9 +301,9 @@ def clicks_folder(cases: Path) -> Path:
 
 
 def load_questions(cases: Path) -> list[Question]:
-    """All questions of a folder of cases; none if it has no folder `ranking`.
+    """All questions of a folder of cases; empty if it has no folder `ranking`.
 
-    Raises UsageError for a file that is not valid, or an id that stands in two files.
+    Raises UsageError for a file that is not valid, or an id that occurs in two files.
     """
     folder = cases / RANKING_FOLDER
     found = [one for file in sorted(folder.glob("*.jsonl")) for one in read_questions(file)]

@@ -1,4 +1,4 @@
-"""Ask questions of several configurations, and measure what each gives for every question."""
+"""Runs questions with several configurations, and measures the results for every question."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from vault_indexer.text.phrases import quantity
 DEFAULT_K = 10
 POOL_DEPTH = 10
 POOLED = ("keyword", "vector", "configured")
-"""The variants whose notes a person grades."""
+"""The variants whose notes the user grades."""
 
 _SAY_EVERY_S = 10.0
 _BEGINNING_LINES = 3
@@ -45,7 +45,7 @@ _OPERATORS = str.maketrans(dict.fromkeys('"[]()/:-|', " "))
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What one configuration gives for one question; all in [0, 1]."""
+    """The scores of one configuration for one question; all in [0, 1]."""
 
     ndcg: float
     mrr: float
@@ -57,8 +57,8 @@ class Scores:
 class RankingRun:
     """The scores of every variant, in the order of `questions`.
 
-    `stale` questions were not asked, since a note that they were made from, or all that they expect, is not
-    what it was. They neither pass nor fail.
+    `stale` questions were not run, because a note that they were made from has changed, or all their expected
+    notes are gone. They neither pass nor fail.
     """
 
     k: int
@@ -70,7 +70,7 @@ class RankingRun:
 
 @dataclass(slots=True)
 class _Collected:
-    """Scores as they come in: by variant, by the id of the question."""
+    """The scores collected so far: by variant, by the id of the question."""
 
     scores: dict[str, dict[str, Scores]] = field(default_factory=dict)
 
@@ -93,11 +93,11 @@ def run_ranking(
     report: Report = _report_nothing,
     say: ShowLine = _say_nothing,
 ) -> RankingRun:
-    """Ask every question of every variant; `k` notes of each answer count.
+    """Runs every question with every variant; `k` notes of each answer count.
 
-    A person's questions are asked of the vault's own index, or of one that is built for a variant.
-    Generated questions are asked of a shadow of the vault in which their text is hidden. Folders that are
-    made for it are removed at the end. `report` hears how builds get on, `say` what happens now.
+    User questions run on the vault's own index, or on one that is built for a variant. Generated questions
+    run on a shadow of the vault in which their text is hidden. Temporary folders are removed at the end.
+    `report` gets the progress of builds, `say` the current activity.
     """
     started = time.perf_counter()
     hashes = current_hashes(target, questions)
@@ -130,9 +130,9 @@ def run_ranking(
 
 
 def is_stale(question: Question, hashes: Mapping[str, str]) -> bool:
-    """Whether a note that the question was made from has changed, or all notes that it expects are gone.
+    """Whether a note that the question was made from has changed, or all its expected notes are gone.
 
-    `hashes` has the hash of every note of interest that exists.
+    `hashes` contains the hash of every relevant note that exists.
     """
     if any(hashes.get(path) != sha256 for path, sha256 in question.sha256.items()):
         return True
@@ -141,7 +141,7 @@ def is_stale(question: Question, hashes: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _EvaluatedVault:
-    """Which vault is asked, and where its indices are built."""
+    """The vault that is searched, and the folder for its indices."""
 
     target: Target
     vault: Path
@@ -158,8 +158,8 @@ def _ask_all(
     variants: Sequence[Variant],
     k: int,
 ) -> None:
-    """Variants that share an index are asked together: each index is built once, and what their settings do
-    not change is made once for each question."""
+    """Runs variants that share an index together: each index is built once, and results that do not depend on
+    their settings are computed once per question."""
     groups: dict[tuple[tuple[str, str], ...], list[Variant]] = {}
     for variant in variants:
         groups.setdefault(tuple(sorted(variant.index_options.items())), []).append(variant)
@@ -186,11 +186,11 @@ def _ask_all(
 
 
 class RemainingTime:
-    """About how long a run will take that builds some indices and asks some questions, by what the first
-    ones took. `clock` gives seconds."""
+    """Estimates the remaining time of a run that builds some indices and runs some questions, from the
+    durations of the first ones. `clock` returns seconds."""
 
     def __init__(self, indices: int, questions: int, clock: Callable[[], float] = time.perf_counter) -> None:
-        """`questions` counts those of all variants together."""
+        """`questions` is the total over all variants."""
         self._indices, self._questions = indices, questions
         self._built = self._asked = 0
         self._building = self._asking = 0.0
@@ -202,16 +202,16 @@ class RemainingTime:
         self._building += self._passed()
 
     def is_asked(self, count: int) -> None:
-        """This number of questions was asked since the last call."""
+        """Records that this number of questions was run since the last call."""
         self._asked += count
         self._asking += self._passed()
 
     def is_due(self) -> bool:
-        """Whether nothing was said for some seconds."""
+        """Whether nothing was reported for some seconds."""
         return self._since - self._said >= _SAY_EVERY_S
 
     def text(self) -> str:
-        """How long the rest takes: ", about 3 min left"; "" as long as nothing is known."""
+        """The estimate of the remaining time: ", about 3 min left"; "" if it is not known yet."""
         self._said = self._since
         if not self._asked:
             return ""
@@ -252,7 +252,7 @@ def _scores(query: RepeatedQuery | None, settings: SearchSettings, question: Que
 def repeated_query(
     reader: IndexReader, snapshot: Snapshot, question: Question, k: int
 ) -> RepeatedQuery | None:
-    """The words of a question, to be asked with many settings; None for one without words."""
+    """The words of a question, for runs with many settings; None if it has no words."""
     words = plain_query(question.text)
     limit = min(k + len(question.excluded), MAX_LIMIT)
     return RepeatedQuery(reader.searcher.embedder, snapshot, words, limit) if words else None
@@ -261,7 +261,7 @@ def repeated_query(
 def ranked_paths(
     searcher: Searcher, snapshot: Snapshot, text: str, k: int, excluded: Sequence[str] = ()
 ) -> list[str]:
-    """The first `k` notes of the answer to a text, each once, without those that are excluded."""
+    """The first `k` distinct notes of the answer to a text, without excluded ones."""
     words = plain_query(text)
     if not words:
         return []
@@ -271,7 +271,8 @@ def ranked_paths(
 
 
 def plain_query(text: str) -> str:
-    """The text without what the query language would read as an operator: it is words that are asked."""
+    """The text without anything that the query language would read as an operator: only the words are
+    used."""
     text = text.encode()[:MAX_QUERY_BYTES].decode(errors="ignore").strip()
     try:
         query = parse_query(text)
@@ -284,7 +285,7 @@ def plain_query(text: str) -> str:
 def pool_of(
     searcher: Searcher, snapshot: Snapshot, settings: Settings, text: str, depth: int = POOL_DEPTH
 ) -> list[str]:
-    """The notes that any of the pooled rankings has among its first `depth`, sorted by path."""
+    """The notes among the first `depth` of any of the pooled rankings, sorted by path."""
     found: set[str] = set()
     for variant in parse_variants(POOLED):
         own = searcher.with_settings(settings_with(settings, variant.options, variant.name).search)
@@ -294,7 +295,7 @@ def pool_of(
 
 @dataclass(frozen=True, slots=True)
 class PooledNote:
-    """A note to be graded: its path, its title, and what the search shows of it, or its beginning."""
+    """A note to be graded: its path, its title, and its snippet from the search, or its beginning."""
 
     path: str
     title: str
@@ -304,7 +305,7 @@ class PooledNote:
 def pooled_notes(
     searcher: Searcher, snapshot: Snapshot, text: str, paths: Sequence[str]
 ) -> Iterator[PooledNote]:
-    """The notes of a pool as a person sees them, in the order of `paths`; nothing in them tells a rank."""
+    """The notes of a pool for display, in the order of `paths`; nothing in them reveals a rank."""
     if not paths:
         return
     request = SearchRequest(plain_query(text), MAX_LIMIT, by_note=True, min_relevance=0.0)

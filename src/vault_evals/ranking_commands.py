@@ -1,4 +1,4 @@
-"""`indexer eval rank`, `generate`, `tune` and `judge`: how well search ranks, on the user's own vault."""
+"""`indexer eval rank`, `generate`, `tune` and `judge`: measures ranking quality on the user's own vault."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ if TYPE_CHECKING:
 
 
 MOST_FAILURES = 125
-"""The largest exit status that says how many failed; a shell uses those above."""
+"""The largest exit status that is a number of failures; a shell uses those above."""
 
 NOTHING_SHOWN = 1
-"""Where no question was asked: that must not look like a success."""
+"""The exit status if no question was run, which must not look like a success."""
 
 _ENDED = 143
-"""As the shell reports a program ended by SIGTERM."""
+"""The shell's exit status of a program ended by SIGTERM."""
 
 _READ_EVERY = 1000
 
 
 class QuestionSource(StrEnum):
-    """Where questions come from; they are never pooled."""
+    """The source of questions; sources are never pooled."""
 
     GENERATED = "generated"
     JUDGED = "judged"
@@ -77,7 +77,7 @@ Cases = Annotated[
 
 
 class Questions(NamedTuple):
-    """Which questions, and how many notes of an answer count."""
+    """The selected questions, and the number of notes of an answer that count."""
 
     cases: Cases = Path("evals")
     k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many notes of an answer count.")] = (
@@ -121,7 +121,8 @@ def rank(  # noqa: PLR0913 - one for each group of options
 
 
 def exit_status_of(report: RankingReport) -> int:
-    """How many variants fail, as far as an exit status can say it; of a report on no question, no success."""
+    """The number of variants that fail, capped to an exit status. A report without questions is not a
+    success."""
     return min(len(report.failures), MOST_FAILURES) if report.slices else NOTHING_SHOWN
 
 
@@ -247,7 +248,7 @@ def judge(  # noqa: PLR0913 - the options of a session
 
 @dataclass(frozen=True, slots=True)
 class _JudgingSession:
-    """Asks a person on the terminal for one grade after the other."""
+    """Asks the user on the terminal for one grade after another."""
 
     target: Target
     judgements: Judgements
@@ -256,7 +257,7 @@ class _JudgingSession:
     depth: int
 
     def run(self) -> bool:
-        """Whether all is graded now; False if the person ended before."""
+        """Returns whether everything is graded; False if the user ended the session early."""
         settings = self.target.config.settings
         for name, text in list(self.judgements.topics.items()):
             pool = pool_of(self.searcher, self.snapshot, settings, text, self.depth)
@@ -331,8 +332,8 @@ def _means(report: RankingReport) -> dict[str, float]:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[Progress], None]]:
-    """What shows how far the indices of the block are, which are built and opened in this process. Raises
-    UnavailableError where its limits do not allow that."""
+    """A progress display for the indices of the block, which are built and opened in this process. Raises
+    UnavailableError if the limits of the process do not allow that."""
     check_limits()
     with showing() as show:
         yield lambda progress: show(cast("ProgressJson", encode(progress)))
@@ -340,7 +341,7 @@ def _progress() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def _ending_cleanly() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does, so that temporary folders are removed."""
+    """Makes SIGTERM end the block like Ctrl-C, so that temporary folders are removed."""
     before = signal.signal(signal.SIGTERM, _end)
     try:
         yield
@@ -353,7 +354,7 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands to `indexer eval`."""
+    """Adds the commands to `indexer eval`."""
     app.command("rank")(flatten_parameters(rank))
     app.command("generate")(flatten_parameters(generate))
     app.command("tune")(flatten_parameters(tune_command))
@@ -361,12 +362,12 @@ def register(app: typer.Typer) -> None:
 
 
 def has_cases(folder: Path) -> bool:
-    """Whether the folder has a layer of golden cases, and not questions alone."""
+    """Whether the folder has a layer of golden cases, and not only questions."""
     return any(path.name in LAYER_FOLDERS and path.is_dir() for path in folder.rglob("*"))
 
 
 def ranking_text(report: RankingReport, suite: str = "", *, as_json: bool) -> str:
-    """The report of a ranking behind that of a suite of cases; in JSON as its key `ranking`."""
+    """The report of a ranking, after that of a suite of cases; in JSON as its key `ranking`."""
     if not as_json:
         return "\n".join(filter(None, (suite, as_markdown(report))))
     data = json.loads(suite) if suite else {}
@@ -374,7 +375,7 @@ def ranking_text(report: RankingReport, suite: str = "", *, as_json: bool) -> st
 
 
 def ranking_of_run(selection: VaultSelection, cases: Path) -> RankingReport | None:
-    """How well search ranks over all questions of a folder of cases; None where it holds none."""
+    """The ranking report over all questions of a folder of cases; None if it contains none."""
     asked = load_questions(cases)
     if not asked:
         return None

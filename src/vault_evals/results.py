@@ -1,4 +1,5 @@
-"""What a run found: the result of each case, the report of the suite, and what changed since another run."""
+"""The results of a run: the result of each case, the report of the suite, and the changes since another
+run."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from vault_indexer.text.control_characters import json_text
 from vault_indexer.text.phrases import quantity
 
 CaseVerdict = Literal["pass", "fail", "skip", "error"]
-"""What is expected holds; it does not; the case is about another vault; it could not be decided."""
+"""The expectations are met; they are not; the case is about another vault; it could not be decided."""
 
 VERDICTS: tuple[CaseVerdict, ...] = ("pass", "skip", "fail", "error")
 """From the best to the worst."""
@@ -24,7 +25,7 @@ VERDICTS: tuple[CaseVerdict, ...] = ("pass", "skip", "fail", "error")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the check of a layer found; the fields are those of LayerResult."""
+    """The result of one layer's check; the fields are those of LayerResult."""
 
     verdict: CaseVerdict
     score: float | None
@@ -145,7 +146,7 @@ class Baseline:
 
     @classmethod
     def read(cls, file: Path) -> Baseline:
-        """The run that a JSON report tells of. Raises UsageError naming the file."""
+        """Reads the run from a JSON report. Raises UsageError naming the file."""
         try:
             data = json.loads(file.read_text(encoding="utf-8"))
             verdicts = {str(one["case_id"]): one["verdict"] for one in data["results"]}
@@ -157,7 +158,8 @@ class Baseline:
         return cls(str(file), verdicts)
 
     def diff(self, results: Sequence[LayerResult], known: Collection[str]) -> BaselineDiff:
-        """What changed since. `known` are the ids of all cases that there are now, run or not."""
+        """The changes since the baseline. `known` contains the ids of all current cases, whether run or
+        not."""
         newly_failing, fixed, now_skipped, added = [], [], [], []
         for result in results:
             before = self.verdicts.get(result.case_id)
@@ -224,7 +226,7 @@ def markdown_report(report: SuiteReport) -> str:
 
 
 def summary_line(summary: Summary) -> str:
-    """The counts in one line; skipped cases and errors are named whenever there are any."""
+    """The counts in one line; skipped cases and errors are named if there are any."""
     counts = summary.counts
     parts = [f"{counts.passed} passed", f"{counts.failed} failed"]
     parts += [f"{counts.errors} could not be decided"] if counts.errors else []
@@ -311,5 +313,5 @@ def _all(results: Sequence[LayerResult]) -> Iterator[str]:
 
 
 def _cell(text: str) -> str:
-    """What a table's cell may hold: a bar or a line break in a reason would break the table."""
+    """Escapes a text for a table cell: a bar or a line break in a reason would break the table."""
     return " ".join(text.replace("|", "\\|").split())

@@ -29,23 +29,23 @@ from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.text.phrases import iso_moment
 
 Report = Callable[[int, int, str], None]
-"""Called before each case with how many are done, how many there are, and its id."""
+"""Called before each case with the number of finished cases, their total, and the case's id."""
 
 SNAPSHOTS = "snapshots"
-"""The folder of snapshots within a folder of cases, unless another is named."""
+"""The folder of snapshots within a folder of cases, unless another one is named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteOptions:
-    """How a suite is run.
+    """The options of a suite.
 
-    Only cases of these `agents` (empty: all) are run. `live`: citations are checked against
-    the files as they are now and pages are fetched by `fetch`; without it, against the index and the pages of
-    `snapshots` (None: the folder `snapshots` of the cases), and no network is used. `files` says which files
-    are notes. `judge` decides what the cosine does not. `baseline` is an earlier run to compare with.
-    `own_agents` are functions of the user by the names that cases have for them; without `asks_own_agents`
-    their cases cannot be decided. `may_read` says which files of cases and snapshots are read. A case that
-    cites a page without a snapshot cannot be decided, or is skipped with `skip_missing_snapshots`.
+    Only cases of these `agents` (empty: all) are run. `live`: citations are checked against the current
+    files, and pages are fetched by `fetch`; without it, against the index and the pages of `snapshots` (None:
+    the folder `snapshots` of the cases), and no network is used. `files` defines which files are notes.
+    `judge` decides answers that the cosine does not. `baseline` is an earlier run to compare with.
+    `own_agents` maps the names in cases to functions of the user; without `asks_own_agents` their cases
+    cannot be decided. `may_read` selects the files of cases and snapshots that may be read. A case that cites
+    a page without a snapshot cannot be decided, or is skipped with `skip_missing_snapshots`.
     """
 
     agents: Collection[str] = ()
@@ -73,12 +73,12 @@ def run_suite(
     agents: Agents | None = None,
     report: Report = lambda _done, _total, _case: None,
 ) -> SuiteReport:
-    """Run the cases of these layers of a folder against an index.
+    """Runs the cases of these layers of a folder against an index.
 
-    `service` gives the notes and the model of the index. `agents` answers the questions; without it, the
-    service does. An error of one case is the verdict of that case and ends nothing. Raises UsageError for a
-    folder of cases that is not valid, or where no case is left to run; VaultIndexerError if the index cannot
-    be read.
+    `service` provides the notes and the model of the index. `agents` answers the questions; without it, the
+    service does. An error of one case is the verdict of that case and does not end the run. Raises UsageError
+    for a folder of cases that is not valid, or if no case is left to run; VaultIndexerError if the index
+    cannot be read.
     """
     cases = load_cases(cases_folder, options.own_agents, options.may_read)
     chosen = select_cases(cases, layers, options.agents)
@@ -117,8 +117,8 @@ def select_cases(
 def sources(
     service: EvalService, vault: Path, cases_folder: Path, options: SuiteOptions
 ) -> tuple[NoteSource, PageSource]:
-    """Where citations are looked up: the files and pages as they are now, or the index and the snapshots.
-    Never both: what is not found in one is not taken from the other."""
+    """The sources of citations: the current files and pages, or the index and the snapshots. Never both: a
+    citation missing in one is not looked up in the other."""
     if options.live:
         return VaultFiles(vault, options.files), LivePages(options.fetch)
     return IndexedNotes(service), PageSnapshots(

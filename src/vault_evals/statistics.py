@@ -1,4 +1,4 @@
-"""How sure a mean over questions is, and whether two configurations differ.
+"""The uncertainty of a mean over questions, and the significance of differences between configurations.
 
 Every function is deterministic: the resamples come from a fixed seed. Questions are the unit of resampling.
 Two configurations are compared over the same questions, so their differences are resampled, not their means.
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 RESAMPLES = 1000
 RANDOMISATIONS = 9999
 LEVEL = 0.05
-"""An interval holds 1 - LEVEL of the resampled means; a difference is significant up to this p-value."""
+"""An interval contains 1 - LEVEL of the resampled means; a difference is significant up to this p-value."""
 
 POWER = 0.8
 SEED = 20261122
@@ -36,10 +36,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """How far a configuration is above a baseline, in percent of the baseline's mean; paired by question.
+    """The lift of a configuration above a baseline, in percent of the baseline's mean; paired by question.
 
-    `p` is adjusted by Holm over all configurations that were compared. `passes` is whether the lower bound
-    is at least the wanted lift, and significantly so; never whether the mean is.
+    `p` is adjusted by Holm over all compared configurations. `passes` means that the lower bound is at least
+    the required lift, and significantly so; it does not depend on the mean alone.
     """
 
     percent: Interval | None
@@ -49,21 +49,21 @@ class Lift:
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """The mean of one value a question. Raises ValueError for no value."""
+    """The mean of one value per question. Raises ValueError if there is none."""
     data = _floats(values)
     low, high = np.percentile(_resampled_means(data), (100 * LEVEL / 2, 100 * (1 - LEVEL / 2)))
     return Interval(float(data.mean()), float(low), float(high))
 
 
 def paired_difference(baseline: Sequence[float], other: Sequence[float]) -> Interval:
-    """The mean of `other - baseline`, question by question. Raises ValueError unless they are as many."""
+    """The mean of `other - baseline`, question by question. Raises ValueError if their lengths differ."""
     return mean_interval(list(_differences(baseline, other)))
 
 
 def randomisation_p(differences: Sequence[float]) -> float:
-    """The two-sided p-value of a paired randomisation test: either sign of a difference is as likely.
+    """The two-sided p-value of a paired randomisation test: both signs of a difference are equally likely.
 
-    Up to 13 differences that are not 0, all assignments of signs are tried, and the value is exact; else it
+    For up to 13 nonzero differences, all assignments of signs are tried, and the value is exact; otherwise it
     is estimated from random ones (Smucker, Allan and Carterette 2007).
     """
     data = np.array([value for value in differences if value != 0], np.float64)
@@ -83,7 +83,7 @@ _EXACT = 13
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """The p-values adjusted for being several (Holm 1979), by the same names."""
+    """The p-values adjusted for multiple comparisons (Holm 1979), by the same names."""
     adjusted: dict[str, float] = {}
     highest = 0.0
     for at, name in enumerate(sorted(p_values, key=lambda one: (p_values[one], one))):
@@ -93,11 +93,12 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
 
 
 def smallest_difference(differences: Sequence[float], comparisons: int = 1) -> float | None:
-    """The smallest true difference that so many questions show with a chance of 80% at p 0.05, two-sided.
+    """The smallest true difference that this number of questions shows with a power of 80% at p 0.05,
+    two-sided.
 
     It follows from the spread of the differences: (z(1 - a/2) + z(0.8)) * s / sqrt(n), where a is 0.05 over
-    the number of comparisons. None where that is not known: fewer than two questions, or no difference
-    at all between them.
+    the number of comparisons. None if that is not known: fewer than two questions, or no difference at all
+    between them.
     """
     if len(differences) < 2:
         return None
@@ -112,10 +113,10 @@ def smallest_difference(differences: Sequence[float], comparisons: int = 1) -> f
 def lifts(
     baseline: Sequence[float], others: Mapping[str, Sequence[float]], min_percent: float
 ) -> dict[str, Lift]:
-    """Each configuration against the baseline: is it at least `min_percent` percent better?
+    """Tests each configuration against the baseline: is it at least `min_percent` percent better?
 
-    What is tested is `other - (1 + min_percent / 100) * baseline`, question by question, so a bound of the
-    lift is a bound of that difference. Of a baseline whose mean is 0 there is no percentage: nothing passes.
+    The test uses `other - (1 + min_percent / 100) * baseline`, question by question, so a bound of the lift
+    is a bound of that difference. A baseline with mean 0 has no percentage: nothing passes.
     """
     base = _floats(baseline)
     mean = float(base.mean())
@@ -164,15 +165,15 @@ Grades = Mapping[str, int]
 
 
 def each_once(paths: Iterable[str]) -> list[str]:
-    """The notes in order, each at its first place only.
+    """The notes in order, each only at its first position.
 
-    A note with several hits would otherwise be counted as often, and nDCG could exceed 1.
+    A note with several hits would otherwise be counted several times, and nDCG could exceed 1.
     """
     return list(dict.fromkeys(paths))
 
 
 def ndcg(ranking: Iterable[str], grades: Grades, k: int) -> float:
-    """Normalised discounted cumulative gain at `k`, in [0, 1]; 0 where nothing is relevant."""
+    """Normalised discounted cumulative gain at `k`, in [0, 1]; 0 if nothing is relevant."""
     ideal = _dcg(sorted(grades.values(), reverse=True)[:k])
     found = [grades.get(path, 0) for path in each_once(ranking)[:k]]
     return _dcg(found) / ideal if ideal else 0.0
@@ -187,7 +188,7 @@ def reciprocal_rank(ranking: Iterable[str], grades: Grades, k: int) -> float:
 
 
 def recall(ranking: Iterable[str], grades: Grades, k: int) -> float:
-    """The share of all relevant notes that are among the first `k`; 0 where nothing is relevant."""
+    """The share of all relevant notes that are among the first `k`; 0 if nothing is relevant."""
     relevant = {path for path, grade in grades.items() if grade > 0}
     if not relevant:
         return 0.0
@@ -195,9 +196,9 @@ def recall(ranking: Iterable[str], grades: Grades, k: int) -> float:
 
 
 def judged(ranking: Iterable[str], grades: Grades, k: int) -> float:
-    """The share of the first `k` notes that have a grade, 0 included; 1 for an empty ranking.
+    """The share of the first `k` notes with a grade, including 0; 1 for an empty ranking.
 
-    Where it is low, other measures say little: a note without a grade counts as not relevant.
+    If it is low, other measures are unreliable: a note without a grade counts as not relevant.
     """
     first = each_once(ranking)[:k]
     return sum(path in grades for path in first) / len(first) if first else 1.0

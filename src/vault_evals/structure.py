@@ -1,4 +1,4 @@
-"""Layer 1: whether an answer has the shape that is expected: findings, their sources, their order."""
+"""Layer 1: whether an answer has the expected shape: findings, their sources, their order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Check(NamedTuple):
 
 
 def check_structure(expected: StructureExpected, answer: AgentAnswer) -> Outcome:
-    """The outcome of all checks that are expected; the score is the part that passed."""
+    """The outcome of all expected checks; the score is the share that passed."""
     checks = list(_checks(expected, answer))
     failed = tuple(check.reason for check in checks if not check.passed)
     return Outcome("fail" if failed else "pass", 1 - len(failed) / len(checks), failed)

@@ -1,4 +1,4 @@
-"""`run_eval`: an agent runs golden cases of the vault."""
+"""`run_eval`: a tool for agents that runs golden cases of the vault."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class EvalRequest:
 
 
 def run_eval(target: Target, service: VaultService, arguments: Mapping[str, Value]) -> dict[str, JsonValue]:
-    """The report that an agent gets. Raises VaultIndexerError."""
+    """The report for an agent. Raises VaultIndexerError."""
     return shown_report(run_cases(target, service, eval_request(service.vault, arguments)))
 
 
 def eval_request(vault: Path, arguments: Mapping[str, Value]) -> EvalRequest:
-    """What the arguments ask for. Raises VaultIndexerError."""
+    """Parses the arguments. Raises VaultIndexerError."""
     layers = str(arguments["layers"]).replace(" ", "")
     if not _LAYERS.fullmatch(layers):
         raise UsageError(f"layers = {layers[:40]!r}: allowed are 1, 2 and 3, separated by commas")
@@ -95,7 +95,7 @@ def eval_request(vault: Path, arguments: Mapping[str, Value]) -> EvalRequest:
 
 
 def run_cases(target: Target, service: VaultService, request: EvalRequest) -> dict[str, JsonValue]:
-    """The whole report. Only files of the vault are read, and no function of the user's is asked. Raises
+    """The whole report. Only files of the vault are read, and no user functions are called. Raises
     VaultIndexerError."""
     settings = target.config.settings
     evals: EvalsSettings = settings.table("evals")
@@ -120,7 +120,7 @@ def shown_report(report: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def _folder(vault: Path, arguments: Mapping[str, Value], name: str) -> Path:
-    """The folder of the vault that an argument names. Raises VaultIndexerError for any other."""
+    """The folder of the vault that an argument names. Raises VaultIndexerError for any other folder."""
     given = str(arguments[name])
     folder = resolve_in_vault(vault, given.strip().rstrip("/"))
     if not folder.is_dir():

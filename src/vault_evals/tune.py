@@ -1,7 +1,7 @@
-"""Choose search settings on one half of the questions, and show on the other half whether they help.
+"""Chooses search settings on one half of the questions, and tests them on the other half.
 
-The choice sees the part *tune* alone. What is reported comes from the part *aside*, which nothing was chosen
-on. A choice is worth writing only where the lower bound of its paired difference on *aside* is not below 0.
+The choice uses only the part *tune*. The report uses the part *aside*, which did not influence the choice. A
+choice is worth writing only if the lower bound of its paired difference on *aside* is not below 0.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from vault_indexer.system import VAULT_CONFIG_NAME
 WEIGHTS: tuple[tuple[float, float], ...] = tuple(
     (keyword, graph) for graph in (0.5, 0.0, 1.0) for keyword in (1.0, 0.7, 1.4, 0.5, 2.0)
 )
-"""Pairs of `search.weights.keyword` and `search.weights.graph` that are tried; only the ratio to the weight
-of the vectors counts, so that stays 1."""
+"""The pairs of `search.weights.keyword` and `search.weights.graph` to try. Only the ratio to the weight of
+the vectors matters, so that one stays 1."""
 
 LEAST_QUESTIONS = 20
-"""Of each half: with fewer, any choice is chance."""
+"""The minimum number of questions in each half: with fewer, any choice is chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What was chosen on *tune* and what it gives on *aside*, for one source of questions.
+    """The settings chosen on *tune* and their results on *aside*, for one source of questions.
 
-    `values` are the settings that differ from the active ones; none if those are the best. `is_better` says
+    `values` are the settings that differ from the active ones; empty if those are the best. `is_better` means
     that the lower bound of the paired difference on *aside* is above 0.
     """
 
@@ -51,8 +51,8 @@ class Tuning:
 
 
 def tuning_variants(strategies: Sequence[str] = ()) -> tuple[Variant, ...]:
-    """The active configuration first, then all that are tried: each order and pair of weights with the
-    active strategy and with each of `strategies`. Raises UsageError for a strategy that does not exist."""
+    """The active configuration first, then all candidates: each order and pair of weights with the active
+    strategy and with each of `strategies`. Raises UsageError for an unknown strategy."""
     tried = [Variant(CONFIGURED, {})]
     for one in (Variant("", {}), *parse_variants(strategies)):
         tried += [Variant(one.name, one.options)] if one.options else []
@@ -81,7 +81,8 @@ def tune(
     report: Report,
     say: ShowLine,
 ) -> Tuning:
-    """Choose the variant with the best mean nDCG on *tune*; compare it with the active settings on *aside*.
+    """Chooses the variant with the best mean nDCG on *tune* and compares it with the active settings on
+    *aside*.
 
     Raises UsageError for questions of more than one source, or too few of them.
     """
@@ -98,7 +99,7 @@ def tune(
 
 
 def choose(run: RankingRun, variants: Sequence[Variant], settings: Settings) -> Tuning:
-    """The tuning that a run of all variants gives; the first of them is the active configuration."""
+    """The tuning that follows from a run of all variants; the first of them is the active configuration."""
     baseline = variants[0].name
     on_tune = compare(run, baseline, part=TUNE)
     best = max(_whole(on_tune).rows, key=lambda row: row.ndcg.mean).variant
@@ -127,10 +128,10 @@ def changed_values(settings: Settings, options: Options) -> dict[str, str]:
 
 
 def apply(vault: Path, values: Mapping[str, str]) -> Path:
-    """Write the values into the vault's `.indexer.toml`, which keeps its comments and other lines.
+    """Writes the values into the vault's `.indexer.toml`, and preserves its comments and other lines.
 
     The file is replaced atomically; a link is not followed. Returns its path. Raises VaultError if it cannot
-    be read or written, UsageError if it is no regular file of TOML that this can change.
+    be read or written, UsageError if it is not a regular TOML file that this function can change.
     """
     file = vault / VAULT_CONFIG_NAME
     text = config_text(file, "the settings", follow_links=False) or ""
@@ -140,9 +141,11 @@ def apply(vault: Path, values: Mapping[str, str]) -> Path:
 
 
 def with_settings(text: str, values: Mapping[str, str], file: Path) -> str:
-    """The text of a vault's configuration with values for these keys, each written as TOML. Comments stay.
+    """The text of a vault's configuration with values for these keys, each written as TOML. Comments are
+    preserved.
 
-    Raises UsageError for a key that does not exist or that a vault must not set, and as `with_values`.
+    Raises UsageError for a key that does not exist or that a vault must not set, and the errors of
+    `with_values`.
     """
     new: dict[tuple[str, ...], object] = {}
     for key, written in values.items():

@@ -1,4 +1,4 @@
-"""Configurations to compare: names such as `keyword` or `recursive+rrf`, and the settings they stand for."""
+"""Configurations to compare: names such as `keyword` or `recursive+rrf`, and their settings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SEARCH_VARIANTS: Mapping[str, Options] = MappingProxyType(
         "rrf": {_RERANK: "0"},
     }
 )
-"""What can be compared over one index."""
+"""The variants that share one index."""
 
 DEFAULT_VARIANTS = (CONFIGURED, "keyword", "vector", "no_graph", "rrf")
 
@@ -60,16 +60,16 @@ class Variant:
 
 
 def parse_variants(names: Sequence[str]) -> tuple[Variant, ...]:
-    """The variants of some names, each once.
+    """The distinct variants of some names.
 
     Parts of a name are joined by `+`: names of rankings, fusions, strategies or models, and `key=value` for
-    any setting. Raises UsageError for a part that does not exist.
+    any setting. Raises UsageError for an unknown part.
     """
     return tuple(parse_variant(name) for name in dict.fromkeys(name.strip() for name in names) if name)
 
 
 def parse_variant(name: str) -> Variant:
-    """The variant of a name. Raises UsageError."""
+    """The variant with a name. Raises UsageError."""
     options: dict[str, str] = {}
     for part in name.split("+"):
         options |= _options_of(part.strip(), name)
@@ -77,7 +77,7 @@ def parse_variant(name: str) -> Variant:
 
 
 def known_names() -> tuple[str, ...]:
-    """All names that a part of a variant can have, besides `key=value`."""
+    """All names that a part of a variant can have, apart from `key=value`."""
     return (*SEARCH_VARIANTS, WHOLE_NOTE, *STRATEGIES, *_providers())
 
 
@@ -103,7 +103,7 @@ def settings_with(settings: Settings, options: Options, origin: str) -> Settings
 
 
 def target_of_variant(target: Target, vault: Path, index_dir: Path, variant: Variant) -> Target:
-    """The vault and index folder, with the configuration of `target` and what the variant changes."""
+    """The vault and index folder, with the configuration of `target` and the changes of the variant."""
     config = replace(
         target.config,
         settings=settings_with(target.config.settings, variant.options, f"variant {variant.name}"),
@@ -144,14 +144,14 @@ FOLDER_PREFIX = "vault-indexer-eval-"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A folder that only the user can read. It is removed at the end, whatever ends the block."""
+    """A folder that only the user can read. It is removed at the end, even after an error."""
     with tempfile.TemporaryDirectory(prefix=FOLDER_PREFIX, ignore_cleanup_errors=True) as folder:
         yield Path(folder).resolve()
 
 
 @contextmanager
 def own_index(target: Target, report: Report) -> Iterator[IndexReader]:
-    """The index of the vault as its user has it, in step with the vault unless a daemon writes it."""
+    """The user's index of the vault, brought up to date unless a daemon writes it."""
     open_index(target, report).close()
     assembly = Assembly.of(target)
     current = assembly.index_dir.current()
@@ -168,7 +168,7 @@ def own_index(target: Target, report: Report) -> Iterator[IndexReader]:
 def built_index(target: Target, report: Report, shared: Path | None) -> Iterator[IndexReader]:
     """A new index in the folder of `target`, built by the pipeline that builds every index.
 
-    `shared` is an index folder from which known vectors and the token weights are taken.
+    `shared` is an index folder that provides existing vectors and the token weights.
     """
     assembly = replace(Assembly.of(target), shared_root=shared)
     assembly.index_dir.prepare()

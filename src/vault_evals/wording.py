@@ -1,4 +1,4 @@
-"""Whether a text holds a keyword or a phrase, as a reader would say."""
+"""Whether a text contains a keyword or a phrase, as a reader would judge."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def plain(text: str) -> str:
 
 
 def holds(text: str, phrase: str) -> bool:
-    """Whether the phrase stands in the text, without regard to case and white space, and not as a part of a
-    longer word ("rust" does not stand in "trust"; in scripts without spaces, it may)."""
+    """Whether the text contains the phrase, ignoring case and white space, and not as a part of a longer word
+    ("trust" does not contain "rust"; in scripts without spaces, it may)."""
     wanted, within = plain(phrase), plain(text)
     start = within.find(wanted) if wanted else -1
     while start >= 0:
@@ -39,19 +39,20 @@ def _continues(text: str, at: int) -> bool:
 Span = tuple[int, int]
 
 LEAST_ALIKE = 0.6
-"""Ratio of difflib, in [0, 1]: below, it counts as another passage. It is the ratio from which the module's
-own `get_close_matches` finds two words alike."""
+"""The minimum similarity by difflib, in [0, 1]; below it, a passage counts as another one. It is the default
+of the module's `get_close_matches` for similar words."""
 
 _COMPARED_CHARS = 2_000
 _CANDIDATES = 20
-"""How many passages are compared character by character: those that share most words with the quote."""
+"""The number of passages that are compared character by character: those that share most words with the
+quote."""
 
 _WORD = re.compile(r"\w+")
 
 
 def closest_passage(quote: str, text: str, start: int = 0, end: int | None = None) -> Span | None:
-    """The span of the sentence, line or run of lines between `start` and `end` that is most like the quote;
-    None if none is like it."""
+    """The span of the sentence, line or run of lines between `start` and `end` that is most similar to the
+    quote; None if none is similar."""
     stop = len(text) if end is None else end
     spans = list(dict.fromkeys(_passages(quote, text[start:stop])))
     words = set(_WORD.findall(quote.casefold()))

@@ -1,4 +1,4 @@
-"""Which vaults are published: read from the server, and good for a few seconds."""
+"""The published vaults: read from the server, and cached for a few seconds."""
 
 from __future__ import annotations
 
@@ -20,37 +20,38 @@ from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.errors import ConfigError, UnknownVaultError
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 
-# Who asks, and which vaults that user may read.
+# Users, and the vaults that they may read.
 
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A random token, and what the configuration holds of it."""
+    """A random token, and its entry in the configuration."""
 
     token: str
     sha256: str
 
     @classmethod
     def make(cls) -> NewToken:
-        """Another one each time: 256 random bits."""
+        """Creates a token from 256 random bits."""
         token = secrets.token_urlsafe(32)
         return cls(token, digest_of(token))
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who asks: by a token of the configuration, by one of an OIDC provider, or as a trusted proxy says. The
-    three do not mix: a `name` of one is never a user of another."""
+    """The identity of a requester: by a token of the configuration, by one of an OIDC provider, or from a
+    trusted proxy. The three do not mix: a `name` of one is never a user of another."""
 
     by: Literal["token", "oidc", "proxy"]
     name: str
     groups: tuple[str, ...] = ()
     token: str = field(default="", repr=False)
-    """Of the configuration; "" for the others."""
+    """A token of the configuration; "" for the others."""
 
     @property
     def share(self) -> str:
-        """Whose share of requests it is. A provider and a proxy in front of it name the same people."""
+        """The key of the requester's share of requests. A provider and a proxy in front of it name the same
+        people."""
         return f"{'token' if self.by == 'token' else 'login'}:{self.name}"
 
 
@@ -64,7 +65,7 @@ def _today() -> date:
 
 
 class Users:
-    """The users of one configuration. Immutable; any thread may ask it."""
+    """The users of one configuration. Immutable; any thread may use it."""
 
     def __init__(
         self,
@@ -81,19 +82,19 @@ class Users:
         }
 
     def by_token(self, token: str) -> GatewayUser | None:
-        """The user of a token. It costs the same with five users and with five thousand. What is looked up is
-        the digest, of which nobody who guesses can choose the beginning, so the time says nothing."""
+        """The user of a token. The cost does not depend on the number of users. The look-up uses the digest,
+        whose beginning an attacker cannot choose, so its duration reveals nothing."""
         user, expires = self._by_digest.get(digest_of(token), (None, None))
         is_over = expires is not None and self._today() > expires
         return user if token and not is_over else None
 
     def by_login(self, name: str, groups: Sequence[str]) -> GatewayUser:
-        """The user that a provider or a proxy names, with the rights of the groups. Whoever is not in the
-        configuration, nor any of the groups, has none."""
+        """The user that a provider or a proxy names, with the rights of the groups. A user without an entry
+        in the configuration, and without a group in it, has no rights."""
         return self._with_groups(self._by_login.get(name) or GatewayUser(name=name), groups)
 
     def of(self, identity: Identity) -> GatewayUser | None:
-        """The user, with the rights that hold now; None where a token was taken away."""
+        """The user with the current rights; None if the token was withdrawn."""
         if identity.by == "token":
             return self.by_token(identity.token)
         return self.by_login(identity.name, identity.groups)
@@ -111,7 +112,7 @@ class Users:
                     yield one.name, vault
 
     def counts(self) -> tuple[int, int]:
-        """How many users and groups have rights, and how many vaults these name."""
+        """The number of users and groups with rights, and the number of vaults that these name."""
         return sum(bool(one.vaults) for one in self._holders), len({vault for _, vault in self.rights()})
 
     def _with_groups(self, user: GatewayUser, names: Sequence[str]) -> GatewayUser:
@@ -124,32 +125,32 @@ class Users:
 
 
 def readable(user: GatewayUser, states: Mapping[str, VaultState]) -> dict[str, VaultState]:
-    """Those of the published vaults that the user may read, by id."""
+    """The published vaults that the user may read, by id."""
     if EVERY_VAULT in user.vaults:
         return dict(states)
     return {vault: states[vault] for vault in user.vaults if vault in states}
 
 
 def full_name(state: VaultState) -> str:
-    """What people call a vault: `keeper/name`. Two folders of a keeper may have one name."""
+    """The display name of a vault: `keeper/name`. Two folders of a keeper may have the same name."""
     return f"{state.keeper}/{state.name}"
 
 
-# The rights of users while a gateway runs: read again when the file that holds them changes.
+# The rights of users while a gateway runs: read again when the configuration file changes.
 
 
 log = logging.getLogger("vault_indexer.gateway")
 
 
 class CurrentUsers:
-    """The users of the configuration as it is now. Any thread may ask; a request sees the users of before a
-    change or those of after.
+    """The current users of the configuration. Any thread may use it; a request sees the users before a change
+    or those after it.
 
-    As a context manager it follows the file: a thread looks twice a second, and reads one that has changed at
-    the next look, since whoever writes it may not be done. A file that cannot be used changes no right for
-    `rights_grace_s`, and then nobody is answered: a right that was taken away ends. The log says why, and the
-    figure `rights_current` is 0 until it is corrected. Other keys than `users`,
-    `groups` and `withdrawn` count after a restart.
+    As a context manager it follows the file: a thread checks twice a second, and reads a changed file at the
+    following check, since the writer may not have finished. An invalid file changes no right for
+    `rights_grace_s`; after that all requests are refused, so that a withdrawn right ends. The log contains
+    the reason, and the metric `rights_current` is 0 until the file is corrected. Keys other than `users`,
+    `groups` and `withdrawn` take effect after a restart.
     """
 
     def __init__(
@@ -160,7 +161,7 @@ class CurrentUsers:
         metrics: GatewayMetrics,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`settings` were read after `watch` was made. `read` reads them again and raises ConfigError."""
+        """`settings` were read after `watch` was created. `read` reads them again and raises ConfigError."""
         self._settings = settings
         self._users = Users(settings.users, settings.groups)
         self._withdrawn = frozenset(settings.withdrawn)
@@ -176,7 +177,7 @@ class CurrentUsers:
         return self._users.by_token(token)
 
     def of(self, identity: Identity) -> GatewayUser | None:
-        """Whoever asks, with the rights that hold now; None where a token was taken away."""
+        """The requester with the current rights; None if the token was withdrawn."""
         return self._users.of(identity)
 
     def rights(self) -> Iterator[tuple[str, str]]:
@@ -185,7 +186,7 @@ class CurrentUsers:
 
     @property
     def hold(self) -> bool:
-        """Whether the rights may be used: those of the file, or former ones that are not too old."""
+        """Whether the rights may be used: those of the file, or earlier ones that are not too old."""
         since = self._unusable_since
         return since is None or self._clock() - since < self._settings.rights_grace_s
 
@@ -200,7 +201,7 @@ class CurrentUsers:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Follow it no longer."""
+        """Stops following the file."""
         self._follower.stop()
 
     def _read_again(self) -> None:
@@ -208,6 +209,7 @@ class CurrentUsers:
             found = self._read()
         except ConfigError as error:
             problem = "; ".join(line.strip() for line in str(error).splitlines())
+            # The grace period begins with the first invalid version; later ones do not extend it.
             if self._unusable_since is None:
                 self._unusable_since = self._clock()
             log.error(
@@ -222,6 +224,7 @@ class CurrentUsers:
         self._metrics.rights(current=True)
         self._metrics.count_rights(*self._users.counts())
         log.warning("the rights were read again: %d users", len(found.users))
+        # With the keys that follow the file reset, any remaining difference is in keys that need a restart.
         former = {name: getattr(self._settings, name) for name in ("users", "groups", "withdrawn")}
         if found.model_copy(update=former) != self._settings:
             log.warning(
@@ -238,14 +241,14 @@ RIGHTS_UNKNOWN = Refusal(
 
 
 class WhileRightsHold:
-    """ASGI middleware: nobody is answered once former rights are too old."""
+    """ASGI middleware that refuses all requests once earlier rights are too old."""
 
     def __init__(self, app: App, users: CurrentUsers) -> None:
         self._app = app
         self._users = users
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on, or answer 503."""
+        """Passes the request on, or answers 503."""
         if scope["type"] == "http" and not self._users.hold:
             await refuse(send, RIGHTS_UNKNOWN)
         else:
@@ -253,17 +256,17 @@ class WhileRightsHold:
 
 
 _SHOWN_RIGHTS = 20
-"""Rights without a vault that the log names at once."""
+"""The maximum number of rights without a vault in one log entry."""
 
 States = Mapping[str, VaultState]
 
 
 class PublishedVaults:
-    """The states of all published vaults, for all users; what leaves it is what one user may read.
+    """The states of all published vaults, for all users; results contain only what one user may read.
 
-    Any thread may ask. One request reads the states; others meanwhile take those of before, and wait only
-    where there are none. A state that is older than one that was read before never replaces it. Vaults that
-    are withdrawn are left out.
+    Any thread may use it. One request reads the states; concurrent ones use the previous states, and wait
+    only if there are none. A state that is older than one read earlier never replaces it. Withdrawn vaults
+    are omitted.
     """
 
     def __init__(
@@ -290,8 +293,8 @@ class PublishedVaults:
 
     def of(self, user: GatewayUser, named: str = "") -> dict[str, VaultState]:
         """The vaults that the user may read, by id; only those called `named` (an id, a name, or
-        `keeper/name`), if that is given. Raises UnknownVaultError where none of them is called so, whether or
-        not another one is, and BackendError."""
+        `keeper/name`), if that is given. Raises UnknownVaultError if none of them is called so, whether or
+        not another vault is, and BackendError."""
         mine = readable(user, self.all())
         if not named:
             return mine
@@ -301,19 +304,21 @@ class PublishedVaults:
         return chosen
 
     def is_stale(self, state: VaultState) -> bool:
-        """Whether the keeper of a vault has not been seen for too long."""
+        """Whether the keeper of a vault has not reported for too long."""
         return self._now_s() - state.seen_ms / 1000 > self._stale_after_s
 
     def unmatched_rights(self) -> int:
-        """How many rights stand for no published vault, as of the last reading."""
+        """The number of rights without a published vault, at the last reading."""
         return len(self._unmatched)
 
     def models(self) -> int:
-        """How many models the vaults have whose hits cannot be compared, as of the last reading."""
+        """The number of embedding models of the vaults, whose hits cannot be compared, at the last
+        reading."""
         return len({one.collection for one in (self._states or {}).values()})
 
     def all(self) -> States:
-        """All of them. Raises BackendError where they cannot be read any more."""
+        """All published vaults. Raises BackendError if the cached states have expired and cannot be read
+        again."""
         is_reader = False
 
         def read() -> States:
@@ -329,19 +334,19 @@ class PublishedVaults:
         return {vault: one for vault, one in found.items() if vault not in withdrawn} if withdrawn else found
 
     def look(self) -> None:
-        """Read the list, unless that was just done: for probes, which ask the server even while searches do
+        """Reads the list, unless it was just read. For probes, which query the server even while searches do
         not try it. Raises BackendError."""
         if self._good() is None:
             self._looking.get("", lambda: self._take_in(self._vaults.all()))
 
     def _good(self) -> States | None:
-        """What was read, if that was not too long ago."""
+        """The cached states, if they are not too old."""
         return self._states if self._clock() - self._read_at < self._good_s else None
 
     def _read(self) -> States:
-        """Read the states, for all that wait for it."""
+        """Reads the states for all waiting requests."""
         good = self._good()
-        if good is not None:  # another one has just read them
+        if good is not None:  # another request has just read them
             return good
         return self._take_in(self._calls.run("states", self._vaults.all))
 
@@ -367,7 +372,7 @@ class PublishedVaults:
 
 
 def _newest(before: States, read: States) -> States:
-    """What was read; a state that is older than the one before gives way: a reader may get the past."""
+    """The states just read, except those older than the previous ones: a reader may get an earlier state."""
 
     def newest(state: VaultState) -> VaultState:
         known = before.get(state.vault)

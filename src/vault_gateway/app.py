@@ -96,16 +96,16 @@ _KINDS = {
     MCP_PATH: "mcp",
     OPENAPI_PATH: "openapi",
 }
-"""What the audit log calls requests; all others are "other"."""
+"""The names of request kinds in the audit log; all others are "other"."""
 
 _USER: ContextVar[GatewayUser] = ContextVar("gateway_user")
-"""Of the request that a handler works on; set by `_WithUser` alone."""
+"""The user of the current request; set only by `_WithUser`."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayParts:
-    """What a gateway answers with. `oidc` and `proxy` are None where the configuration has none, `audit`
-    where nothing is to be written down."""
+    """The components of a gateway. `oidc` and `proxy` are None if they are not configured, `audit` if nothing
+    is logged."""
 
     settings: GatewaySettings
     users: CurrentUsers
@@ -119,7 +119,8 @@ class GatewayParts:
 
 
 def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Callable[[], bool]) -> App:
-    """The ASGI application, guard and figures included. `stopping` says that the signal to end has come."""
+    """The ASGI application, including guard and metrics. `stopping` reports that a signal to end has
+    arrived."""
     document = ApiDocument("vault-indexer gateway", "Search the vaults of many keepers.")
     rows = _rows(parts)
     routes: dict[Route, App] = {}
@@ -158,8 +159,8 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
 
 
 def _checks_host(path: str) -> bool:
-    """Not of a request for figures that has a token, which no page that was rebound can know: Prometheus
-    asks each gateway by its address."""
+    """Whether the Host is checked. It is not for metrics, whose token no rebound page can know: Prometheus
+    requests them from each gateway by its address."""
     identity = REQUEST.get().identity
     return path != METRICS_PATH or identity is None or identity.by == "proxy"
 
@@ -172,20 +173,20 @@ def _write_down(parts: GatewayParts, record: RequestRecord) -> None:
 
 
 class _WithUser:
-    """ASGI middleware behind the guard: says to the handlers whose request it is."""
+    """ASGI middleware behind the guard that passes the user of the request to the handlers."""
 
     def __init__(self, app: App, users: CurrentUsers) -> None:
         self._app = app
         self._users = users
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on; only the right users come to the figures."""
+        """Passes the request on; only users with the right to them get the metrics."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         identity = REQUEST.get().identity
         user = None if identity is None else self._users.of(identity)
-        if user is None:  # the guard knew the token, and it was taken away since
+        if user is None:  # the token was valid in the guard and has been withdrawn since
             await refuse(send, wrong_token(_WHERE_TOKEN))
         elif scope["path"] == METRICS_PATH and not user.metrics:
             await refuse(send, _FORBIDDEN)
@@ -195,7 +196,7 @@ class _WithUser:
 
 
 def _rows(parts: GatewayParts) -> tuple[ToolRow, ...]:
-    """What a gateway answers, over HTTP and to agents."""
+    """The queries of a gateway, over HTTP and for agents."""
     return (
         ToolRow(
             GATEWAY_SEARCH,
@@ -260,13 +261,13 @@ def _ask(parts: GatewayParts, request: GatewayAskRequest) -> AskAnswer:
 
 
 def _record(parts: GatewayParts, vault: str, query: str = "") -> None:
-    """Tell the audit log what is asked, and of which vaults. Raises UnknownVaultError."""
+    """Records the query and its vaults for the audit log. Raises UnknownVaultError."""
     record = REQUEST.get()
     record.query, record.vaults = query, _asked(parts, vault)
 
 
 def _asked(parts: GatewayParts, named: str) -> tuple[str, ...]:
-    """The ids of the vaults that a search asks; "*" stands for all of a user who may read all. Raises
+    """The ids of the vaults of a search; "*" means all, for a user who may read all. Raises
     UnknownVaultError."""
     user = _USER.get()
     if EVERY_VAULT in user.vaults and not named:

@@ -1,4 +1,4 @@
-"""The text of hits that is not published: nowhere, or in the catalogs of the keepers."""
+"""The text of hits that is not published: not available, or read from the keepers' catalogs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ log = logging.getLogger("vault_indexer.gateway")
 _MAX_ANSWER_BYTES = 32 << 20
 _READ_BYTES = 1 << 16
 _NAMES_S = 5.0
-"""For so long a keeper's list of vaults is good. A vault that is not in it is looked for at once."""
+"""The time for which a keeper's list of vaults is cached. An unknown vault causes an immediate reload."""
 
 _THREADS = 8
-"""For each keeper."""
+"""The number of threads per keeper."""
 
 _WAITING = 32
-"""Requests to a keeper that wait for a thread; more get no text, at once."""
+"""The maximum number of requests to a keeper that wait for a thread; further ones get no text, at once."""
 
 ChunkId = tuple[str, int]
 """The vault's id and the chunk's key."""
@@ -40,14 +40,14 @@ ChunkId = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Bodies:
-    """The bodies that are known, and what the user should know of the others."""
+    """The available bodies, and notices for the user about the others."""
 
     known: Mapping[ChunkId, str]
     notices: tuple[str, ...] = ()
 
 
 class HitPlace(NamedTuple):
-    """A chunk whose body is wanted: the vault's id, the chunk's key, and where it stands in its note."""
+    """A chunk whose body is requested: the vault's id, the chunk's key, and its place in its note."""
 
     vault: str
     key: int
@@ -58,24 +58,26 @@ class HitPlace(NamedTuple):
 
 class BodySource(Protocol):
     def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
-        """The bodies of hits; `states` has those of their vaults."""
+        """The bodies of hits; `states` contains the states of their vaults."""
         ...
 
 
 class NoBodies:
-    """Only what is published has a text."""
+    """Provides no bodies: only published text is available."""
 
     def of(self, found: Sequence[HitPlace], states: Mapping[str, VaultState]) -> Bodies:
-        """None of them."""
+        """No bodies."""
         without = sorted({states[one.vault].name for one in found})
         notices = (f"without text, since their text is not published: hits of {', '.join(without)}",)
         return Bodies({}, notices if without else ())
 
 
 class KeptBodies:
-    """Asks the keepers, all at the same time, and waits `timeout_s` for them at most. Any thread may ask.
+    """Requests bodies from all keepers concurrently, and waits at most `timeout_s` for them. Any thread may
+    use it.
 
-    A chunk that its keeper has changed since it was published has no body: another text is at its place.
+    A chunk that its keeper has changed since its publication has no body, because the text there is
+    different.
     """
 
     def __init__(
@@ -118,7 +120,7 @@ class KeptBodies:
         return Bodies(known, notices)
 
     def close(self) -> None:
-        """Wait for nobody."""
+        """Closes without waiting for pending requests."""
         for client in self._clients.values():
             client.close()
 
@@ -138,11 +140,11 @@ class KeptBodies:
 
 class _KeeperClient:
     """The routes for bodies and vaults of one keeper. It follows no redirect, and the size of an answer is
-    bounded.
+    limited.
 
-    A keeper may keep several vaults. Which of them a published vault is, its place says: a digest of the
-    keeper's name and the vault's folder. The list of vaults is good for `_NAMES_S`. Any thread may ask.
-    Each keeper has threads of its own, so that one that hangs takes no text of another.
+    A keeper may have several vaults. The place of a published vault identifies it: a digest of the keeper's
+    name and the vault's folder. The list of vaults is cached for `_NAMES_S`. Any thread may use it. Each
+    keeper has its own threads, so that a hanging keeper does not block the texts of another.
     """
 
     def __init__(self, keeper: GatewayKeeper, token: str, timeout_s: float) -> None:
@@ -157,7 +159,7 @@ class _KeeperClient:
         self._read_at: float | None = None
 
     def ask(self, found: Sequence[HitPlace], place: str) -> Future[dict[ChunkId, str]]:
-        """`bodies`, in a thread of this keeper; failed at once where too many wait for it."""
+        """Runs `bodies` in a thread of this keeper; fails at once if too many requests wait for it."""
         if not self._free.acquire(blocking=False):
             refused: Future[dict[ChunkId, str]] = Future()
             refused.set_exception(OSError("too many requests wait for it"))
@@ -167,13 +169,12 @@ class _KeeperClient:
         return asked
 
     def close(self) -> None:
-        """Wait for nobody."""
+        """Closes without waiting for pending requests."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def bodies(self, found: Sequence[HitPlace], place: str) -> dict[ChunkId, str]:
-        """The bodies of chunks of the vault at one place that are as they were published. Raises OSError,
-        HTTPException, or ValueError and its like for an answer of another shape, and where the keeper keeps
-        no such vault."""
+        """The bodies of unchanged chunks of the vault at one place. Raises OSError, HTTPException, or
+        ValueError and similar errors for a malformed answer, and if the keeper has no such vault."""
         keys = ",".join(str(one.key) for one in found)
         name = self._name_of(place)
         answer = json.loads(self._get(f"{BODIES.path}?keys={quote(keys)}&{VAULT.name}={quote(name)}"))
@@ -185,7 +186,7 @@ class _KeeperClient:
         }
 
     def _name_of(self, place: str) -> str:
-        """What the keeper calls the vault of this place."""
+        """The keeper's name for the vault at this place."""
         names, read_at = self._names, self._read_at
         if read_at is None or time.monotonic() - read_at > _NAMES_S or place not in names:
             names = self._reading.get("", self._read_names)

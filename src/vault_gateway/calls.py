@@ -1,4 +1,4 @@
-"""Calls to Milvus: each one timed and counted, and none made again and again while the server is away."""
+"""Calls to Milvus: timed, counted, and not repeated by every request while the server is down."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.milvus import CollectionMissingError
 from vault_indexer.errors import BackendError
 
-# Makes a value once for all that want it at the same time.
+# Computes a value once for all concurrent callers.
 
 
 Key = TypeVar("Key", bound=Hashable)
@@ -21,16 +21,16 @@ Value = TypeVar("Value")
 
 
 class SingleFlight(Generic[Key, Value]):
-    """The first thread that wants the value of a key makes it; others wait for that, or get its error, or
-    take a value of before. No lock is held meanwhile, so other keys do not wait."""
+    """The first thread that requests the value of a key computes it; others wait for it, get its error, or
+    use a previous value. No lock is held meanwhile, so other keys do not wait."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._running: dict[Key, Future[Value]] = {}
 
     def get(self, key: Key, make: Callable[[], Value], meanwhile: Value | None = None) -> Value:
-        """The value. It is not kept: a later call makes it again. While another thread makes it, `meanwhile`
-        is returned if there is one. Raises what `make` raises."""
+        """Returns the value, which is not cached: a later call computes it again. While another thread
+        computes it, `meanwhile` is returned if it is given. Raises the errors of `make`."""
         with self._lock:
             running = self._running.get(key)
             if running is None:
@@ -58,16 +58,16 @@ _AWAY = "the search server does not answer: try again in a few seconds"
 _FAILED = (
     "the search server refused this search, or it took too long: name one vault by vault=, or ask for less"
 )
-"""To users. Where the server is, and what it said, is in the log."""
+"""The message for users. The server's address and its error are in the log."""
 
 
 class MilvusCalls:
     """Makes the calls of all requests. Any thread may use it.
 
-    After a failed call the server is asked whether it is there. If it is, the call has failed by itself, as a
-    search that is too slow does, and other requests go on. If not, only one request at a time tries the
-    server, a second after the last try; the others fail at once. So requests do not pile up behind a server
-    that does not answer.
+    After a failed call, it checks whether the server is reachable. If so, only this call has failed, for
+    example a search that is too slow, and other requests continue. If not, only one request at a time tries
+    the server, a second after the last try; the others fail at once. So requests do not accumulate behind a
+    server that does not answer.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class MilvusCalls:
         self._failed_at = 0.0
 
     def run(self, operation: str, call: Callable[[], Answer]) -> Answer:
-        """The answer of a call. Raises BackendError, and CollectionMissingError as it is: then the server is
-        there."""
+        """Returns the answer of a call. Raises BackendError, and passes on CollectionMissingError, which
+        means that the server is reachable."""
         is_try = self._begin()
         began = self._clock()
         failed = is_gone = False
@@ -124,6 +124,7 @@ class MilvusCalls:
                 self._failed_at = self._clock()
             elif self._away and is_try:
                 log.warning("the search server answers again")
+            # A success of a call that began before the failure does not prove that the server is back.
             if failed or is_try:
                 self._away = failed
 

@@ -1,4 +1,4 @@
-"""The notes that may answer a query, fetched from the server and made into snapshots that can be searched."""
+"""Fetches the notes that may answer a query from the server and builds searchable snapshots of them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
 log = logging.getLogger("vault_indexer.gateway")
 
 _NOTE_BYTES = 32 << 20
-"""Of notes in memory, by their size on the server. Ready to be searched they take some five times as much."""
+"""The limit for cached notes, by their size on the server. In searchable form they take about five times as
+much."""
 
 _VAULTS = 64
-"""So many vaults' statistics are in memory: some 2 MB for 60,000 words each."""
+"""The maximum number of vaults with cached statistics: about 2 MB per vault for 60,000 words."""
 
 NoteKey = tuple[str, int]
 """The edition of a vault, and the note's id."""
@@ -43,7 +44,7 @@ NoteKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class FoundNotes:
-    """Notes of one vault, ready to be searched. `have_text` says that all of them came with their text."""
+    """Searchable notes of one vault. `have_text` means that all of them came with their text."""
 
     snapshot: Snapshot
     have_text: bool
@@ -51,7 +52,7 @@ class FoundNotes:
 
 @dataclass(frozen=True, slots=True)
 class _KeptNote:
-    """A note, and the size that it had on the server."""
+    """A note, and its size on the server."""
 
     note: ReceivedNote
     size: int
@@ -60,10 +61,11 @@ class _KeptNote:
 def snapshot_of_notes(
     notes: Sequence[ReceivedNote], statistics: VaultStatistics, dimension: int, generation: int = 0
 ) -> Snapshot:
-    """A snapshot of these notes alone, in memory: a search of it is one of the whole vault among them.
+    """A snapshot in memory of only these notes: a search of it is one of the whole vault, limited to them.
 
-    Catalog, words, vectors and links of the notes, as one state. Words are as rare, and a vector is as
-    near by chance, as `statistics` of their vault say. The caller closes its catalog."""
+    It contains catalog, words, vectors and links of the notes, as one state. The rarity of words, and the
+    chance level of vectors, come from the `statistics` of their vault. The caller closes its catalog.
+    """
     ordered = sorted(notes, key=lambda one: one.stored.note_id)
     catalog = catalog_of(one.stored for one in ordered)
     words = [document for one in ordered for document in one.documents]
@@ -81,8 +83,8 @@ def snapshot_of_notes(
 
 
 class CandidateNotes:
-    """Fetches notes and statistics, and remembers them: an edition's note never changes once it has all its
-    vectors. Who asks has made sure that the user may read the vaults. Any thread may ask. Raises
+    """Fetches and caches notes and statistics: a note of an edition never changes once it has all its
+    vectors. Callers must have checked that the user may read the vaults. Any thread may use it. Raises
     BackendError."""
 
     def __init__(self, vaults: MilvusVaults, calls: MilvusCalls) -> None:
@@ -93,12 +95,12 @@ class CandidateNotes:
         self._loading: SingleFlight[str, Snapshot | None] = SingleFlight()
 
     def statistics(self, state: VaultState) -> VaultStatistics | None:
-        """What is known of the whole vault; None where it is being published."""
+        """The statistics of the whole vault; None while it is being published."""
         empty = self.empty(state)
         return None if empty is None else empty.statistics
 
     def empty(self, state: VaultState) -> Snapshot | None:
-        """A snapshot of the vault without any note, for what depends on its statistics alone."""
+        """A snapshot of the vault without notes, for results that depend only on its statistics."""
         kept = self._empty.peek(state.statistics)
         return kept or self._loading.get(state.statistics, partial(self._load, state))
 
@@ -110,7 +112,7 @@ class CandidateNotes:
         terms: Sequence[QueryTerm],
         selection: Selection,
     ) -> list[FoundChunk]:
-        """The chunks nearest to the vector, and those that hold the words best. Raises
+        """The chunks nearest to the vector, and the best matches of the words. Raises
         CollectionMissingError."""
         return self._calls.run("search", partial(retriever.both, scope, vector, terms, selection))
 
@@ -118,8 +120,8 @@ class CandidateNotes:
     def snapshots(
         self, states: Mapping[str, VaultState], wanted: Mapping[str, Iterable[int]]
     ) -> Iterator[dict[str, FoundNotes]]:
-        """For each vault a snapshot of the notes of these ids, for the time of the block. A note that is not
-        there, or cannot be read, is left out, and so is a vault without statistics."""
+        """For each vault, a snapshot of the notes with these ids, for the duration of the block. Missing and
+        unreadable notes are omitted, and so are vaults without statistics."""
         with ExitStack() as cleanup:
             made: dict[str, FoundNotes] = {}
             for vault, ids in wanted.items():
@@ -169,20 +171,20 @@ def _dimension(state: VaultState) -> int:
     return EmbeddingModel.of_key(state.model).dimension
 
 
-# The models that made the vectors of the published vaults: a question's vector has to come from the same.
+# The embedding models of the published vaults: the vector of a query must come from the same model.
 
 
 _LocalProvider = Literal["wordllama", "multilingual", "e5", "minilm"]
-"""Providers that need neither a network nor a setting: what users ask stays in this process."""
+"""Providers that need neither a network nor a setting: the queries of users stay in this process."""
 
 MAX_MODELS = 8
-"""Models in memory at once: the table of a static model with token weights has 33 MB."""
+"""The maximum number of models in memory: the table of a static model with token weights takes 33 MB."""
 
 
 class QueryModels:
-    """Embeds questions with the models of the vaults. A model is loaded when a question first needs it; the
-    one that was not used for longest makes room. Any thread may ask; who wants a model that is being loaded
-    waits, and nobody else."""
+    """Embeds queries with the models of the vaults. A model is loaded when a query first needs it, and the
+    least recently used one is evicted. Any thread may use it; only requests for a model that is being loaded
+    wait."""
 
     def __init__(self, vaults: MilvusVaults, calls: MilvusCalls) -> None:
         self._vaults = vaults
@@ -191,9 +193,8 @@ class QueryModels:
         self._loaded: LruCache[tuple[str, str], Embedder] = LruCache(MAX_MODELS)
 
     def embedder(self, model: str, weights: str) -> Embedder:
-        """What embeds questions, by the key of a model and the digest of its token weights ("" for none).
-        Where this gateway has no such model, each of its vectors raises ProviderError. Raises
-        BackendError."""
+        """The embedder for queries, by the key of a model and the digest of its token weights ("" for none).
+        If this gateway lacks the model, each embedding raises ProviderError. Raises BackendError."""
         key = model, weights
         try:
             return self._loaded.get(key, lambda: self._loading.get(key, partial(self._load, model, weights)))
@@ -220,7 +221,7 @@ class QueryModels:
 
 @dataclass(frozen=True, slots=True)
 class _MissingModel:
-    """Implements Embedder for a model that is not here: words are searched without it."""
+    """An embedder for a model that is not available: only words are searched."""
 
     model: EmbeddingModel
     reason: str

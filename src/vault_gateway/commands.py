@@ -1,4 +1,4 @@
-"""`indexer gateway` and what whoever runs one needs: tokens, vaults, rights."""
+"""`indexer gateway` and the administration of a gateway: tokens, vaults, rights."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from vault_indexer.serve.server import ended_by_signals
 from vault_indexer.system import keep_to_one_thread
 from vault_indexer.text.phrases import quantity
 
-# Changing the rights in a gateway's configuration; all else in it stays.
+# Changes the rights in a gateway's configuration and preserves everything else in the file.
 
 
 _GROUP = "group:"
 
 
 def add_right(file: Path, user: str, vault: str) -> bool:
-    """Give a user, or `group:NAME`, the right to the vault of an id. False if it is there. Raises UsageError
-    for a user or a group that the file does not have, and for a file that cannot be changed for sure;
-    VaultError where it cannot be written."""
+    """Gives a user, or `group:NAME`, the right to the vault with an id. Returns False if it exists. Raises
+    UsageError for a user or a group that is not in the file, and for a file that cannot be changed safely;
+    VaultError if it cannot be written."""
     table, kind = ("groups", "group") if user.startswith(_GROUP) else ("users", "user")
     name = user.removeprefix(_GROUP)
 
@@ -63,7 +63,7 @@ def add_right(file: Path, user: str, vault: str) -> bool:
 
 
 def add_withdrawn(file: Path, vault: str) -> bool:
-    """Have the vault of an id found by nobody. False if it is so. Raises as `add_right`."""
+    """Hides the vault with an id from all users. Returns False if it already is. Raises as `add_right`."""
 
     def add(document: Any) -> bool:
         if vault in document.setdefault("withdrawn", []):
@@ -86,7 +86,7 @@ def _change(file: Path, key: str, change: Callable[[Any], bool]) -> bool:
         return False
 
     def edit() -> str:
-        if not has_key and "." not in key:  # a key of the whole file has to stand before its tables
+        if not has_key and "." not in key:  # a key of the whole file must precede its tables
             return f"{key} = {toml_text(wanted[key])}\n{text}"
         document = tomlkit.parse(text)
         change(document)
@@ -111,7 +111,7 @@ def _mistakes(text: str, file: Path) -> set[str]:
 
 
 class GatewayAdministration:
-    """Asks the server of a gateway's configuration, without a gateway. Raises BackendError."""
+    """Queries the server of a gateway's configuration, without a gateway. Raises BackendError."""
 
     def __init__(self, vaults: MilvusVaults) -> None:
         self._vaults = vaults
@@ -119,17 +119,17 @@ class GatewayAdministration:
     @classmethod
     @contextmanager
     def of(cls, settings: GatewaySettings, environ: Mapping[str, str]) -> Iterator[GatewayAdministration]:
-        """Connected for the time of the block. Raises ConfigError."""
+        """Connects for the duration of the block. Raises ConfigError."""
         with closing(server_connection(settings.milvus, environ)) as connection:
             yield cls(MilvusVaults(connection, settings.milvus.collection_prefix))
 
     def published(self) -> list[VaultState]:
-        """The vaults that are published, by keeper and name."""
+        """The published vaults, by keeper and name."""
         return sorted(self._vaults.all().values(), key=lambda one: (one.keeper, one.name, one.vault))
 
     def resolve(self, written: str) -> VaultState:
-        """The vault that a person means by an id or by `keeper/name`. Raises UnknownVaultError where it is
-        none, or more than one, or a name alone."""
+        """The vault that an id or `keeper/name` refers to. Raises UnknownVaultError if there is none, or more
+        than one, or if only a name is given."""
         states = self.published()
         found = [one for one in states if written in (one.vault, full_name(one))]
         if len(found) == 1:
@@ -142,8 +142,8 @@ class GatewayAdministration:
         raise UnknownVaultError(f'no vault {written} is published: "indexer gateway vaults" lists them')
 
     def unpublish(self, vault: str) -> VaultState | None:
-        """Remove all that is published of the vault of an id; None where nothing was. Its keeper is told that
-        it was unpublished if it publishes again."""
+        """Removes everything published of the vault with an id; returns None if nothing was. If its keeper
+        publishes again, it gets an error that the vault was unpublished."""
         return self._vaults.drop(vault, time.time_ns() // 1_000_000)
 
 
@@ -206,7 +206,7 @@ def _with_configuration(
 
 
 def print_vaults(administration: GatewayAdministration, output: Output) -> None:
-    """Print what is published, for a person or as JSON."""
+    """Prints the published vaults, as text or as JSON."""
     published = administration.published()
     rows = [
         {
@@ -233,7 +233,7 @@ def print_vaults(administration: GatewayAdministration, output: Output) -> None:
 
 
 def grant(administration: GatewayAdministration, config: Path, user: str, written: str) -> None:
-    """Give a user or a group the right to a vault, and say so. Raises UsageError, UnknownVaultError."""
+    """Gives a user or a group the right to a vault, and reports it. Raises UsageError, UnknownVaultError."""
     state = administration.resolve(written)
     shown = f"{full_name(state)} ({state.vault})"
     if add_right(config, user, state.vault):
@@ -257,8 +257,8 @@ def unpublish(administration: GatewayAdministration, config: Path, written: str)
 
 
 def _unpublish_own(selection: VaultSelection) -> None:
-    """Remove the vault of an index here. Its keeper may have no file of a gateway, so another person has to
-    write the id down there."""
+    """Unpublishes the vault of a local index. Its keeper may lack a gateway's file, so another person has to
+    add the id there."""
     vault = remove_publication(selection)
     if vault:
         note(
@@ -291,7 +291,7 @@ def _serve(config: Path) -> None:
 
 
 def authority(listener: socket.socket, host: str) -> str:
-    """Host and port of an address of HTTP."""
+    """The host and port part of an HTTP address."""
     return f"[{host}]:{listener.getsockname()[1]}" if ":" in host else f"{host}:{listener.getsockname()[1]}"
 
 

@@ -1,4 +1,4 @@
-"""Publishes the index to a Milvus server in a thread of its own: no edit and no search waits for the
+"""Publishes the index to a Milvus server in a separate thread, so that no edit or search waits for the
 server."""
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("vault_indexer.daemon")
 
 _UNSEEN_S = 0.2
-"""Between two questions whether the server answers with a change."""
+"""The interval between checks whether the server returns a change."""
 
 _CHECK_S = 60.0
-"""So often the state and some rows are read while nothing changes: the collection may have been dropped."""
+"""The interval at which the state and some rows are read without changes: the collection may have been
+dropped."""
 
 _COUNT_S = 3600.0
-"""So often all rows are counted, which costs a server with many vaults much."""
+"""The interval at which all rows are counted, which is expensive for a server with many vaults."""
 
 _RETRY_S = 0.5
 _RETRY_LATEST_S = 30.0
@@ -42,8 +43,8 @@ _END_S = 1.0
 
 
 def publication_of(assembly: Assembly, opened: OpenGeneration) -> Publication | None:
-    """What a generation is published as, if the settings say so. Raises UnavailableError if the token's
-    variable is not set, and IndexUnusableError where the identity of the vault cannot be written."""
+    """The publication of a generation, if the settings enable it. Raises UnavailableError if the token's
+    variable is not set, and IndexUnusableError if the identity of the vault cannot be written."""
     settings = assembly.settings
     if settings.index.backend != "milvus":
         return None
@@ -66,7 +67,7 @@ def publication_of(assembly: Assembly, opened: OpenGeneration) -> Publication | 
 
 
 class PublishTask:
-    """Implements RemoteFollower: one thread follows the active generation, another one after a rebuild or a
+    """A RemoteFollower with one thread for the active generation, which is replaced after a rebuild or a
     change of the configuration."""
 
     def __init__(
@@ -84,7 +85,7 @@ class PublishTask:
 
     @property
     def fault(self) -> str:
-        """Why nothing is published at the moment."""
+        """The reason why nothing is published at the moment."""
         reason = self._refused or (self._follower.fault if self._follower else "")
         if not reason:
             return ""
@@ -95,8 +96,8 @@ class PublishTask:
         return tuple(filter(None, [self.fault]))
 
     def behind(self) -> int:
-        """The commits with which the server does not answer yet; 1 while it is not known what it has. Any
-        thread."""
+        """The number of commits that the server does not return yet; 1 while its state is unknown. Any thread
+        may call it."""
         current, follower = self._vault_sync.current, self._follower
         if current is None or self._vault_sync.assembly.settings.index.backend != "milvus":
             return 0
@@ -105,7 +106,7 @@ class PublishTask:
             return 1 if applied < 0 else max(0, snapshot.seq - applied)
 
     def step(self, *, is_idle: bool) -> None:  # noqa: ARG002 - publishing takes nothing from an edit
-        """Let the thread of the active generation know of new commits."""
+        """Notifies the thread of the active generation about new commits."""
         current, settings = self._vault_sync.current, self._vault_sync.assembly.settings
         before, with_settings = self._for
         same = current is not None and before is not None and current.writer is before.writer
@@ -115,7 +116,7 @@ class PublishTask:
             self._follower.wake()
 
     def end(self) -> None:
-        """Stop; what is not published yet is after the next start."""
+        """Stops; unpublished changes are published after the next start."""
         if self._follower is not None:
             self._follower.stop()
         self._follower, self._for = None, (None, None)
@@ -142,7 +143,7 @@ def _published_by(settings: Settings) -> tuple[object, object]:
 
 
 class _PublicationThread:
-    """The thread that brings the server to the catalog, again and again."""
+    """The thread that repeatedly brings the server up to date with the catalog."""
 
     def __init__(
         self,
@@ -169,13 +170,13 @@ class _PublicationThread:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something to publish."""
+        """Reports that there may be something to publish."""
         with self._holder.lease() as snapshot:
             if snapshot.seq != self.applied_seq:
                 self._news.set()
 
     def stop(self) -> None:
-        """End soon. A call that is under way is cut off: it is made again after the next start."""
+        """Ends soon. A call in progress is interrupted and repeated after the next start."""
         self._stopping = True
         self._news.set()
         self._ended.set()
@@ -186,15 +187,16 @@ class _PublicationThread:
         while not self._stopping:
             self._news.clear()
             seconds = self._round()
-            if self.fault:  # a server that is down is not asked more often because there is an edit
+            if self.fault:  # edits do not make it query an unavailable server more often
                 self._ended.wait(seconds)
+            # After a full interval without news, the worker process is released.
             elif not self._stopping and not self._news.wait(seconds) and seconds >= _CHECK_S:
                 self._publication.rest()
         self._publication.close()
         self._publication.rest()
 
     def _round(self) -> float:
-        """One step towards the catalog. Returns for how long nothing is to be done."""
+        """Takes one step towards the catalog. Returns the time until the next one."""
         now = self._clock()
         if now - self._counted >= _COUNT_S:
             self._checked = self._counted = now
@@ -203,6 +205,7 @@ class _PublicationThread:
             self._checked = now
             self._publication.look()
         try:
+            # A reader per round: a long-lived transaction would keep the log from being truncated.
             with CatalogReader(self._catalog) as catalog:
                 done = self._publication.step(catalog)
         except (VaultIndexerError, OSError) as error:

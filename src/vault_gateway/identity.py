@@ -1,4 +1,4 @@
-"""Says of each request who asks, before anything else is decided about it."""
+"""Determines the identity of each requester before all other decisions about the request."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _NO_KEYS = Refusal(
 
 
 class TrustedProxy:
-    """A proxy that has checked who asks. Its headers count if the connection comes from one of its addresses,
-    or by the Unix socket, if that is what the gateway listens on."""
+    """A proxy that has authenticated the requester. Its headers are trusted if the connection comes from one
+    of its addresses, or through the Unix socket, if the gateway listens on one."""
 
     def __init__(self, settings: GatewayProxy, *, by_socket: bool) -> None:
         self._user = settings.user_header.lower()
@@ -40,7 +40,8 @@ class TrustedProxy:
         self._by_socket = by_socket
 
     def identity(self, client: Sequence[object] | None, headers: Headers) -> Identity | None:
-        """Whom the proxy names. A header that stands twice names nobody: one of both may be the user's."""
+        """The user that the proxy names. A repeated header names no user, because one of the two may come
+        from the client."""
         if not self._is_trusted(client):
             return None
         names, groups = headers.get(self._user, ()), headers.get(self._groups, ())
@@ -61,8 +62,8 @@ class TrustedProxy:
 
 
 class Identified:
-    """ASGI middleware before all that depends on the user: puts into the request's record who asks. Whoever
-    is nobody is left to the guard."""
+    """ASGI middleware before everything that depends on the user: adds the identity to the request's record.
+    The guard refuses requests without one."""
 
     def __init__(
         self, app: App, users: CurrentUsers, oidc: OidcTokens | None, proxy: TrustedProxy | None
@@ -73,7 +74,7 @@ class Identified:
         self._proxy = proxy
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on, or answer 503 where that cannot be known."""
+        """Passes the request on, or answers 503 if the identity cannot be determined."""
         if scope["type"] == "http":
             try:
                 REQUEST.get().identity = await self._identity(scope)

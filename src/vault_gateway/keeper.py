@@ -1,4 +1,4 @@
-"""What a daemon answers to a gateway that asks for the text of hits: `/v1/bodies`."""
+"""The daemon's answer to a gateway that requests the text of hits: `/v1/bodies`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What Prometheus reads of a gateway. No label holds what a user wrote, nor who it was; those
-of vaults hold ids."""
+"""Prometheus metrics of a gateway. No label contains text or names of users; labels of vaults contain ids."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GatewayMetrics(RequestMetrics):
-    """The figures of one gateway. Raises ProviderError where prometheus-client is not installed."""
+    """The metrics of one gateway. Raises ProviderError if prometheus-client is not installed."""
 
     def __init__(self, routes: frozenset[str]) -> None:
         super().__init__("vault_indexer_gateway", routes)
@@ -99,14 +98,14 @@ class GatewayMetrics(RequestMetrics):
             self._failures.labels(operation).inc()
 
     def reached(self, is_there: bool) -> None:
-        """Whether Milvus is there, by its last answer."""
+        """Records whether Milvus is reachable, according to its last answer."""
         self.ready.set(1 if is_there else 0)
 
     def states(self, *, from_server: bool) -> None:
         self._states.labels("milvus" if from_server else "cache").inc()
 
     def keeper_failed(self, keeper: str) -> None:
-        """A keeper of the configuration gave no bodies."""
+        """Counts a request for bodies that a keeper failed to answer."""
         self._keepers.labels(keeper).inc()
 
     def rights(self, *, current: bool) -> None:
@@ -121,7 +120,8 @@ class GatewayMetrics(RequestMetrics):
         self._publications.states = states
 
     def count_rights(self, holders: int, vaults: int) -> None:
-        """The configuration gives rights to so many users and groups, and names so many vaults."""
+        """Records the number of users and groups with rights in the configuration, and of the vaults they
+        name."""
         self._holders.set(holders)
         self._named.set(vaults)
 
@@ -129,7 +129,7 @@ class GatewayMetrics(RequestMetrics):
         self._refusals.labels(reason).inc()
 
     def keys_failed(self) -> None:
-        """The keys of the OIDC provider could not be fetched."""
+        """Counts a failure to fetch the keys of the OIDC provider."""
         self._keys.inc()
 
     def audit_failed(self) -> None:
@@ -143,15 +143,15 @@ class GatewayMetrics(RequestMetrics):
 
 
 class _PublicationCollector:
-    """When each vault was published and its keeper seen, as it was last read; for the time of an exposition
-    alone, so that a vault that is gone has no figure."""
+    """The times at which each vault was published and its keeper seen, as last read. They exist only during
+    an exposition, so that a removed vault has no metric."""
 
     def __init__(self, name: str) -> None:
         self.states: Mapping[str, VaultState] = {}
         self._name = name
 
     def describe(self) -> list[Metric]:
-        """Nothing: the vaults are not known yet."""
+        """Returns nothing: the vaults are not known yet."""
         return []
 
     def collect(self) -> Iterator[Metric]:

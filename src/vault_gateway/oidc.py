@@ -1,6 +1,6 @@
 """Tokens of an OIDC provider: JSON Web Tokens that its public keys verify.
 
-PyJWT fetches the keys and verifies; here stands when keys are fetched, and what a token has to say.
+PyJWT fetches the keys and verifies; this module decides when keys are fetched, and which claims are required.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ if TYPE_CHECKING:
 log = logging.getLogger("vault_indexer.gateway")
 
 _MOST_BYTES = 16 << 10
-"""Of a token; a provider that lists hundreds of groups needs 10 KB."""
+"""The maximum size of a token; a provider that lists hundreds of groups needs 10 KB."""
 
 _FETCH_S = 3.0
 _PAUSE_S = 10.0
-"""Between two tries to fetch the keys, whatever tokens name: nobody makes this gateway ask more often."""
+"""The minimum interval between attempts to fetch the keys, so that tokens cannot make this gateway fetch more
+often."""
 
 _FORMER_S = 3600.0
-"""For so long keys that were fetched are used while the provider does not answer."""
+"""The time for which fetched keys remain in use while the provider does not answer."""
 
 _NAME_CHARS = 200
 
@@ -48,7 +49,7 @@ Reason = Literal[
 
 
 class TokenRefusedError(Exception):
-    """A token is not accepted, for a reason that is counted and not told to whoever sent it."""
+    """A token is rejected; the reason is counted, but not returned to the client."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(reason)
@@ -56,16 +57,15 @@ class TokenRefusedError(Exception):
 
 
 class KeysUnavailableError(Exception):
-    """The keys of the provider cannot be had."""
+    """The keys of the provider are not available."""
 
 
 class ProviderKeys:
     """The public keys of the provider, by their ids. The event loop owns it.
 
     They are fetched when a token first needs them, again once they are older than `good_s`, and when a token
-    names one that is not there; never twice within ten seconds, and by one request for all that wait. Where
-    that fails, those of before count for an hour; so a key that the provider withdraws ends by then at the
-    latest.
+    names an unknown one; never twice within ten seconds, and by one request for all that wait. If that fails,
+    the previous keys stay valid for an hour, so a key that the provider withdraws ends by then at the latest.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ProviderKeys:
         failed: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`fetch` may block, and raises `jwt.PyJWTError`. `failed` counts that."""
+        """`fetch` may block, and raises `jwt.PyJWTError`. `failed` counts failures."""
         self._fetch = fetch
         self._good_s = good_s
         self._failed = failed
@@ -85,7 +85,7 @@ class ProviderKeys:
         self._fetching: asyncio.Task[None] | None = None
 
     async def find(self, key_id: str) -> PyJWK | None:
-        """The key; None where the provider has none of this id. Raises KeysUnavailableError."""
+        """The key; None if the provider has none with this id. Raises KeysUnavailableError."""
         age = self._clock() - self._fetched_at
         is_known = key_id in self._keys
         if not is_known or age >= self._good_s:
@@ -120,7 +120,7 @@ class OidcTokens:
     """Verifies the tokens of one provider. The event loop owns it."""
 
     def __init__(self, settings: GatewayOidc, failed: Callable[[], None]) -> None:
-        """Raises ProviderError where PyJWT is not installed, and OSError for `ca_file`."""
+        """Raises ProviderError if PyJWT is not installed, and OSError for `ca_file`."""
         try:
             import cryptography  # noqa: F401
             import jwt
@@ -138,7 +138,7 @@ class OidcTokens:
         self._keys = ProviderKeys(client.get_signing_keys, settings.keys_s, failed)
 
     async def identity(self, token: str) -> Identity:
-        """Who the token is of. Raises TokenRefusedError, and KeysUnavailableError."""
+        """The identity in the token. Raises TokenRefusedError, and KeysUnavailableError."""
         key = await self._keys.find(self._key_id(token))
         if key is None:
             raise TokenRefusedError("token_key")
@@ -146,8 +146,8 @@ class OidcTokens:
         return Identity("oidc", self._user(claims), self._groups(claims))
 
     def _key_id(self, token: str) -> str:
-        """The id of the key that the token names, if it may be one of this provider: no other makes the
-        gateway fetch keys."""
+        """The id of the key that the token names, if the token may come from this provider: no other token
+        makes the gateway fetch keys."""
         import jwt
 
         if len(token) > _MOST_BYTES:
@@ -184,7 +184,7 @@ class OidcTokens:
             raise TokenRefusedError(_reason(error)) from error
 
     def _user(self, claims: Mapping[str, Any]) -> str:
-        """The name of the user. An address that the provider has not checked is none."""
+        """The name of the user. An email address that the provider has not verified is rejected."""
         claim = self._settings.user_claim
         name = claims.get(claim)
         unchecked = claim == "email" and claims.get("email_verified") is not True

@@ -1,4 +1,4 @@
-"""Whose a publication is: the id of a vault on servers, and the key that proves it."""
+"""Ownership of a publication: the id of a vault on servers, and the key that proves it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILE = re.compile(r"([a-z0-9-]{1,60}-[0-9a-f]{16}) ([0-9a-f]{64})\s*")
 
 
 class NotOwnerError(BackendError):
-    """Another index publishes this vault, or it was taken off the server."""
+    """Another index publishes this vault, or it was removed from the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class PublicationIdentity:
 
     @classmethod
     def make(cls, name: str) -> PublicationIdentity:
-        """A new one each time; the folder's name is in the id for people alone."""
+        """Creates a new identity; the folder's name is in the id only for readability."""
         readable = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:40].strip("-") or "vault"
         return cls(f"{readable}-{secrets.token_hex(8)}", secrets.token_hex(32))
 
@@ -40,13 +40,13 @@ class PublicationIdentity:
 
 
 class IdentityFile:
-    """The file `publication` in an index folder. Who holds the lock of the index writes it."""
+    """The file `publication` in an index folder. Only the holder of the index lock may write it."""
 
     def __init__(self, index_dir: Path) -> None:
         self._path = index_dir / "publication"
 
     def read(self) -> PublicationIdentity | None:
-        """The identity; None where nothing was published by this index, or the file is damaged."""
+        """The identity; None if this index has published nothing, or the file is damaged."""
         try:
             found = _FILE.fullmatch(self._path.read_text("ascii"))
         except (OSError, ValueError):
@@ -54,7 +54,7 @@ class IdentityFile:
         return PublicationIdentity(*found.groups()) if found else None
 
     def keep(self, name: str) -> PublicationIdentity:
-        """The identity, made now unless there is one. Raises OSError."""
+        """The identity, created if it does not exist. Raises OSError."""
         found = self.read()
         if found is None:
             found = PublicationIdentity.make(name)
@@ -62,17 +62,17 @@ class IdentityFile:
         return found
 
     def write(self, identity: PublicationIdentity) -> None:
-        """Durably, for the user alone. Raises OSError."""
+        """Writes it durably, readable only by the user. Raises OSError."""
         write_atomically(self._path, f"{identity.vault} {identity.key}\n".encode())
 
     def forget(self) -> None:
-        """The vault gets a new id when it is published again. Raises OSError."""
+        """Removes the identity, so that the next publication of the vault gets a new id. Raises OSError."""
         self._path.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedVault:
-    """Who publishes what: the vault's id on the server, its name for people, the daemon that keeps it, the
+    """The parties of a publication: the vault's id on the server, its display name, its daemon, and the
     digests of its place and of its owner's key (see `VaultState`)."""
 
     vault: str
@@ -94,8 +94,8 @@ class PublishedVault:
 
 
 def require_owner(vaults: MilvusVaults, published: PublishedVault) -> None:
-    """Raises NotOwnerError where another index publishes the vault, or one of the same keeper and folder, or
-    where it was unpublished. Of two that began at the same time, the first one stays."""
+    """Raises NotOwnerError if another index publishes the vault, or one of the same keeper and folder, or if
+    it was unpublished. Of two that began at the same time, the first keeps the ownership."""
     records = vaults.records(published.vault, published.place)
     own = next((one for one in records if one.vault == published.vault), None)
     if own is not None and own.withdrawn_ms:
@@ -114,9 +114,9 @@ def require_owner(vaults: MilvusVaults, published: PublishedVault) -> None:
 
 
 def take_over(vaults: MilvusVaults, folder: Path, keeper: str, file: IdentityFile, now_ms: int) -> bool:
-    """Give this index the publication of its folder and keeper, with the id of the vault, so that rights
-    stay. One that was unpublished gets a new id. False if there is nothing to take over. Raises BackendError
-    and OSError; it can be repeated after a failure."""
+    """Gives this index the publication of its folder and keeper, with the id of the vault, so that rights are
+    preserved. An unpublished vault gets a new id. Returns False if there is nothing to take over. Raises
+    BackendError and OSError; it can be repeated after a failure."""
     identity = file.keep(folder.name)
     published = PublishedVault.of(folder, keeper, identity)
     records = vaults.records(published.vault, published.place)

@@ -1,4 +1,4 @@
-"""Keeps what is published of a vault on a Milvus server in step with its catalog."""
+"""Keeps the publication of a vault on a Milvus server in step with its catalog."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from vault_indexer.store.keywords import KeywordIndex, Vocabulary
 from vault_indexer.store.vectors import SAMPLED, spread_evenly
 from vault_indexer.system import ProcessLimits, batches, write_atomically
 
-# The notes of a catalog as a server gets them, prepared in a process of their own.
+# Prepares the notes of a catalog for the server in a separate process.
 #
-# Analysing text in the daemon would hold the interpreter that answers searches.
+# Text analysis in the daemon would block the interpreter that answers searches.
 
 
 _NOTES_AT_ONCE = 200
@@ -36,7 +36,7 @@ _TRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class NotesJob:
-    """Prepare the notes of these ids."""
+    """Requests the notes with these ids."""
 
     generation: Generation
     model: str
@@ -49,7 +49,7 @@ class NotesJob:
 
 @dataclass(frozen=True, slots=True)
 class StatisticsJob:
-    """Count the words of a generation, which is published as `vault`."""
+    """Requests the word counts of a generation, which is published as `vault`."""
 
     generation: Generation
     vault: str
@@ -66,29 +66,29 @@ _Job = Runnable[object, _Result]
 
 
 class NoteSource(Protocol):
-    """Gives the notes of one generation, and what is known of all of them."""
+    """Provides the notes of one generation, and its statistics."""
 
     def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
-        """The notes of these ids, ascending; unknown ids are left out."""
+        """The notes with these ids, ascending; unknown ids are omitted."""
         ...
 
     def statistics(self, vault: str, model: str, dimension: int) -> bytes:
-        """The statistics of the vault, as `VaultStatistics.to_bytes` gives them."""
+        """The statistics of the vault, as `VaultStatistics.to_bytes` returns them."""
         ...
 
     def rest(self) -> None: ...
 
     def stop(self) -> None:
-        """Let a call under way end soon. Any thread."""
+        """Makes a call in progress end soon. Any thread may call it."""
         ...
 
 
 class PublishingWorker:
-    """Implements NoteSource in a worker process, which starts with the first call.
+    """A NoteSource in a worker process, which starts with the first call.
 
-    A CatalogPublisher owns one. The process reads the catalog as it is then: of a note that was removed
-    meanwhile nothing is given. One thread calls it, and any thread may call `stop`. Raises UnavailableError,
-    ProcessError or OSError where it cannot work.
+    A CatalogPublisher owns one. The process reads the current catalog, so notes that were removed meanwhile
+    are omitted. One thread calls it, and any thread may call `stop`. Raises UnavailableError, ProcessError or
+    OSError if it cannot work.
     """
 
     def __init__(self, generation: Generation, limits: ProcessLimits) -> None:
@@ -96,7 +96,7 @@ class PublishingWorker:
         self._pool: WorkerPool[_Job, _Result | Failed] = WorkerPool(1, JobWorker, limits)
 
     def notes(self, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
-        """The notes of these ids, ascending; unknown ids are left out."""
+        """The notes with these ids, ascending; unknown ids are omitted."""
         for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
             prepared = self._prepare(NotesJob(self._generation, model, tuple(batch)))
             assert not isinstance(prepared, bytes)
@@ -111,7 +111,8 @@ class PublishingWorker:
         self._pool.close()
 
     def stop(self) -> None:
-        """Let a call under way end soon, with UnavailableError; only `rest` may follow. Any thread."""
+        """Makes a call in progress end soon, with UnavailableError; only `rest` may follow. Any thread may
+        call it."""
         self._pool.stop()
 
     def _prepare(self, job: _Job) -> _Result:
@@ -124,7 +125,7 @@ class PublishingWorker:
 
 
 def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
-    """The notes of these ids as a server gets them, ascending; unknown ids are left out."""
+    """The notes with these ids in the form for a server, ascending; unknown ids are omitted."""
     for batch in batches(sorted(note_ids), _NOTES_AT_ONCE):
         notes = catalog.notes(batch)
         for stored in stored_notes(catalog, batch):
@@ -138,7 +139,7 @@ def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int])
 def statistics_of(
     generation: Generation, catalog: CatalogReader, model: str, dimension: int
 ) -> VaultStatistics:
-    """What is known of the whole vault, by the keyword index of the generation and its catalog. Raises
+    """The statistics of the whole vault, from the keyword index of the generation and its catalog. Raises
     IndexUnusableError."""
     keywords = KeywordIndex.open(generation.keywords, check=False)
     embedded = catalog.nonzero_vector_keys(model)
@@ -153,23 +154,23 @@ def statistics_of(
 
 
 _PROBED = 50
-"""Keys of a change that are asked for, to see whether the server answers with it."""
+"""The number of keys of a change that are queried to see whether the server returns it."""
 
 
 _FEW_CHUNKS, _PART = 20, 20
-"""With this number of chunks more or less, or a twentieth of all, words are counted again. A rule of
+"""Words are counted again after this number of chunks was added or removed, or a twentieth of all. A rule of
 thumb."""
 
 _RECOUNT_MS = 600_000
-"""After so long they are counted again with the next change. A rule of thumb."""
+"""The time after which they are counted again with the next change. A rule of thumb."""
 
 _LOOKED_UP = 5
-"""Rows that are looked up while nothing changes."""
+"""The number of rows that are looked up while nothing changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change that was sent: the state it makes, and some of the keys that came and went with it."""
+    """A sent change: the resulting state, and some of the added and removed keys."""
 
     state: VaultState
     present: tuple[int, ...] = ()
@@ -177,13 +178,14 @@ class Change:
 
 
 class CatalogPublisher:
-    """Applies the commits of one generation's catalog to what the server holds of the vault.
+    """Applies the commits of one generation's catalog to the vault's rows on the server.
 
-    `follow` brings the server to the catalog's seq: by the log of changes, or by comparing keys where the log
-    is too short or rows are missing. `publish_all` writes everything beside and switches: the first time, and
-    where the server has lost the collection or the vault's state. Both need the catalog alone, no vault and
-    no model, and both can be repeated after a failure. All of them ask first whether this index is the owner
-    of the publication. One thread at a time uses it. Raises BackendError, and NotOwnerError.
+    `follow` brings the server to the catalog's seq: by the log of changes, or by comparing keys if the log is
+    too short or rows are missing. `publish_all` writes everything as a new edition and switches to it: the
+    first time, and if the server has lost the collection or the vault's state. Both need only the catalog, no
+    vault and no model, and both can be repeated after a failure. All methods first check whether this index
+    is the owner of the publication. Only one thread at a time may use it. Raises BackendError, and
+    NotOwnerError.
     """
 
     def __init__(
@@ -205,8 +207,8 @@ class CatalogPublisher:
         """The state that this process has counted the words for last."""
 
     def applied(self, epoch: int) -> VaultState | None:
-        """What the server says it holds of this generation, published as `epoch`; None where that is lost or
-        of another index."""
+        """The server's state of this generation, published as `epoch`; None if it is missing or belongs to
+        another index."""
         require_owner(self._vaults, self._published)
         state = self._publisher.state()
         if state is None or (state.epoch, state.generation) != (epoch, self._generation):
@@ -214,17 +216,17 @@ class CatalogPublisher:
         return state
 
     def is_whole(self, state: VaultState) -> bool:
-        """Whether all rows are there, by their number: the server looks at each of them. Raises
+        """Whether the number of rows is complete, which the server determines by a full scan. Raises
         CollectionMissingError."""
         return self._publisher.is_whole(state)
 
     def has_newest(self, catalog: CatalogReader, state: VaultState) -> bool:
-        """Whether the newest rows are there, looked up by their primary keys: costs next to nothing, and
-        finds a collection that is gone or empty. Raises CollectionMissingError."""
+        """Whether the newest rows exist, looked up by their primary keys. This costs almost nothing, and
+        detects a missing or empty collection. Raises CollectionMissingError."""
         return self._publisher.has(state, catalog.chunk_key_array()[-_LOOKED_UP:].tolist())
 
     def publish_all(self, catalog: CatalogReader) -> Change:
-        """Write everything as a new edition, and switch to it."""
+        """Writes everything as a new edition, and switches to it."""
         self._vaults.create()
         require_owner(self._vaults, self._published)
         weights = catalog.blob(WEIGHTS_BLOB)
@@ -257,8 +259,8 @@ class CatalogPublisher:
         return Change(made, tuple(keys[-_PROBED:]))
 
     def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
-        """Apply what the catalog has since `state`; with `whole` false, what the server lacks. Raises
-        CollectionMissingError where all is gone."""
+        """Applies the changes in the catalog since `state`; with `whole` false, adds rows missing on the
+        server. Raises CollectionMissingError if the collection is missing."""
         require_owner(self._vaults, self._published)
         changes = catalog.changes(state.seq) if whole else None
         changes = changes or self._compare_keys(catalog, state)
@@ -275,13 +277,14 @@ class CatalogPublisher:
         if self._are_outdated(after):
             after = replace(after, statistics=self._put_statistics())
             self._counted = after
+        # A note that lost chunks but still exists must not be removed.
         left_notes = _notes_of(gone) - _notes_of(come)
         rows = RowChanges(gone, left_notes - set(catalog.notes(left_notes)))
         self._publisher.apply(after, rows, self._notes(_notes_of(come)))
         return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(sorted(gone)[-_PROBED:]))
 
     def show_presence(self, state: VaultState) -> Change:
-        """Nothing has changed: say on the server that the keeper is there."""
+        """Reports to the server that the keeper is active although nothing has changed."""
         seen = self._seen(state)
         self._vaults.put(seen)
         return Change(seen)
@@ -298,11 +301,11 @@ class CatalogPublisher:
         self._publisher.sweep(state)
 
     def rest(self) -> None:
-        """Nothing is to be published for a while: end the worker."""
+        """Ends the worker, because nothing will be published for a while."""
         self._source.rest()
 
     def close(self) -> None:
-        """Close the connection, and end a call under way. Any thread."""
+        """Closes the connection and ends a call in progress. Any thread may call it."""
         self._source.stop()
         self._vaults.connection.close()
 
@@ -310,13 +313,13 @@ class CatalogPublisher:
         return self._source.notes(self._model.key, note_ids)
 
     def _put_statistics(self) -> str:
-        """Count the words, and send what was counted. Returns its digest."""
+        """Counts the words, and sends the counts. Returns their digest."""
         vault, model = self._published.vault, self._model
         return self._vaults.put_blob(self._source.statistics(vault, model.key, model.dimension))
 
     def _are_outdated(self, state: VaultState) -> bool:
-        """Whether the words have to be counted again: a part of the chunks is new, or it is long ago. How
-        rare a word is moves slowly."""
+        """Whether the words must be counted again: a share of the chunks is new, or the last count is old.
+        The rarity of words changes slowly."""
         counted = self._counted
         if counted is None or (counted.epoch, counted.generation) != (state.epoch, state.generation):
             return True
@@ -343,8 +346,8 @@ def _now_ms() -> int:
 
 
 class PublishedEpoch:
-    """The file in a generation's folder that says as which epoch it is published; 0 where there is none. An
-    index that was deleted and built again has none, so that no state of the old one passes for its own."""
+    """The file in a generation's folder with the epoch of its publication; 0 if it is missing. An index that
+    was deleted and rebuilt has no such file, so that no state of the old one is mistaken for its own."""
 
     def __init__(self, generation: Generation) -> None:
         self._path = generation.folder / "published"
@@ -356,16 +359,16 @@ class PublishedEpoch:
             return 0
 
     def write(self, epoch: int) -> None:
-        """Durably. Raises OSError."""
+        """Writes the epoch durably. Raises OSError."""
         write_atomically(self._path, f"{epoch}\n".encode())
 
 
 class Publication:
-    """One generation as it is published: where the server is, and the next step towards the catalog.
+    """The publication of one generation: the server's progress, and the next step towards the catalog.
 
-    After a failed step the server's own account counts: the state is read again and the rows are counted.
-    They are also counted where the server has another state than this process has left there. One thread at
-    a time calls it.
+    After a failed step, the server is authoritative: the state is read again and the rows are counted. They
+    are also counted if the server's state differs from the last one of this process. Only one thread at a
+    time may use it.
     """
 
     def __init__(self, publisher: CatalogPublisher, mark: PublishedEpoch) -> None:
@@ -379,20 +382,20 @@ class Publication:
 
     @property
     def applied_seq(self) -> int:
-        """The seq up to which the server answers; -1 where that is not known."""
+        """The seq up to which the server is up to date; -1 if that is unknown."""
         return -1 if self._state is None or self._unseen is not None else self._state.seq
 
     def check(self) -> None:
-        """Trust nothing: the next step reads the state and counts the rows."""
+        """Makes the next step read the state and count the rows."""
         self._state = self._unseen = self._counted = None
 
     def look(self) -> None:
-        """The next step reads the state, and counts the rows if that is not the one that was left there."""
+        """Makes the next step read the state, and count the rows if the state has changed on the server."""
         self._state = self._unseen = None
 
     def step(self, catalog: CatalogReader) -> bool:
-        """Bring the server to the catalog. False if it does not answer with all of that yet: then call again
-        soon. Raises BackendError, OSError."""
+        """Brings the server up to date with the catalog. Returns False if it does not return all of it yet;
+        the caller must then call again soon. Raises BackendError, OSError."""
         try:
             return self._step(catalog)
         except BaseException:
@@ -400,11 +403,11 @@ class Publication:
             raise
 
     def rest(self) -> None:
-        """Nothing is to be published for a while: give back what that takes."""
+        """Releases resources, because nothing will be published for a while."""
         self._publisher.rest()
 
     def close(self) -> None:
-        """Close the connection; a call under way fails. Any thread."""
+        """Closes the connection; a call in progress fails. Any thread may call it."""
         self._publisher.close()
 
     def _step(self, catalog: CatalogReader) -> bool:
@@ -418,6 +421,7 @@ class Publication:
                 return False
             self._unseen = None
         self._counted = self._state
+        # Old editions are removed only once the server returns the new one, so that no search finds nothing.
         if self._state is not None and not self._swept:
             self._publisher.sweep(self._state)
             self._swept = True
@@ -425,6 +429,8 @@ class Publication:
 
     def _opened(self, catalog: CatalogReader) -> Change:
         state = self._publisher.applied(self._mark.read())
+        # A server that is ahead of the catalog has the state of another index, for example before a restored
+        # backup.
         if state is None or state.seq > catalog.seq:
             return self._published(catalog)
         try:
@@ -447,11 +453,12 @@ class Publication:
 
     def _published(self, catalog: CatalogReader) -> Change:
         change = self._publisher.publish_all(catalog)
+        # Written after the rows: an epoch on disk without them would claim a state that the server lacks.
         self._mark.write(change.state.epoch)
         self._swept = False
         return change
 
 
 def _same_rows(one: VaultState | None, other: VaultState) -> bool:
-    """Whether two states stand for the same rows; when the keeper was seen does not matter."""
+    """Whether two states describe the same rows; the time of the keeper's report is ignored."""
     return one is not None and (one.epoch, one.seq, one.chunks) == (other.epoch, other.seq, other.chunks)

@@ -1,7 +1,7 @@
-"""A note as it is published: all that a search elsewhere needs of it, as one value of bytes.
+"""The published form of a note: everything that a remote search needs, as one value of bytes.
 
-The bytes are JSON, compressed, and the vectors behind it. They come from a server that others write to, so
-nothing in them is ever run, and whatever does not fit raises ValueError.
+The bytes are JSON, compressed, followed by the vectors. They come from a server that others write to, so
+nothing in them is ever executed, and invalid data raises ValueError.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMAT = 1
 _COMPRESSION = 6
 _HEADER = struct.Struct("<BI")
 _MOST_BYTES = 64 << 20
-"""A note has at most this number of bytes of JSON."""
+"""The maximum size of a note's JSON."""
 
 _VISIBLE = re.compile(r"[^\n]")
 _OVERLAP, _CONTEXT, _PREAMBLE, _DIGEST = 8, 9, 10, 12  # columns of a chunk's row
@@ -38,7 +38,7 @@ _FRONTMATTER = 2  # of a note's row
 @dataclass(frozen=True, slots=True)
 class PublishedNote:
     """A note with the terms of its chunks in the keyword index and their vectors (float16 bytes), each by the
-    chunk's key. Chunks that are only context have neither; a vector may still be owed."""
+    chunk's key. Chunks that are only context have neither; a vector may still be missing."""
 
     stored: StoredNote
     terms: Mapping[int, Mapping[str, Sequence[str]]]
@@ -50,13 +50,13 @@ class PublishedNote:
 
     @property
     def keys(self) -> tuple[int, ...]:
-        """The keys of the chunks that can be found, ascending."""
+        """The keys of the searchable chunks, ascending."""
         return tuple(sorted(self.terms))
 
 
 @dataclass(frozen=True, slots=True)
 class ReceivedNote:
-    """A published note, ready to be searched: the terms of its chunks are counted."""
+    """A published note, ready for searching: the terms of its chunks are counted."""
 
     stored: StoredNote
     documents: tuple[tuple[int, TermCounts], ...]
@@ -69,8 +69,8 @@ def terms_of(document: KeywordDocument) -> Mapping[str, Sequence[str]]:
 
 
 def pack_note(note: PublishedNote, *, with_text: bool) -> bytes:
-    """The note as bytes. Without text, no word of it can be read in its order: the places of lines stay, and
-    so do headings, tags, aliases, the words of each chunk and how often it has them."""
+    """The note as bytes. Without text, the order of its words cannot be reconstructed: positions of lines
+    remain, and so do headings, tags, aliases, and the words of each chunk with their frequencies."""
     stored, rows = note.stored, note.stored.rows
     text = zlib.decompress(rows.text).decode("utf-8")
     content = {
@@ -98,7 +98,7 @@ def pack_note(note: PublishedNote, *, with_text: bool) -> bytes:
 
 
 def unpack_note(note_id: int, data: bytes, dimension: int) -> ReceivedNote:
-    """The note in the bytes. Raises ValueError for those that `pack_note` did not give."""
+    """Reads the note from bytes. Raises ValueError for bytes that `pack_note` did not produce."""
     try:
         return _unpacked(note_id, data, dimension)
     except (

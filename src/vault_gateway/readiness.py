@@ -1,5 +1,5 @@
-"""What asks whether a gateway lives, and whether it is ready: answered before anything else, and apart from
-the load and the failures of searches."""
+"""Liveness and readiness probes of a gateway: answered before everything else, and independently of the load
+and the failures of searches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from vault_indexer.serve.http.guard import (
     refuse,
 )
 
-# The end of a gateway: nobody's request fails because of it.
+# Shutdown of a gateway without failed requests.
 
 
 _QUIET_S = 1.0
@@ -34,11 +34,12 @@ ENDING = Refusal(503, "ending", "this gateway ends: ask another one", (("retry-a
 
 
 class Drain:
-    """Answers requests after the signal to end, until none is under way and none has come for a second, or
-    for `most_s` seconds. What is under way then is answered with status 503. The event loop owns it.
+    """Answers requests after the signal to end, until none is in progress and none has arrived for a second,
+    or for `most_s` seconds. Requests still in progress are then answered with status 503. The event loop owns
+    it.
 
-    A proxy sends requests to a gateway until it has noticed that that is not ready any more, so connections
-    are accepted meanwhile; each answer closes its connection.
+    A proxy sends requests to a gateway until it has noticed that it is not ready any more, so connections are
+    accepted meanwhile; each answer closes its connection.
     """
 
     def __init__(self, most_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -49,7 +50,8 @@ class Drain:
         self._over = asyncio.Event()
 
     def around(self, app: App, stopping: Callable[[], bool]) -> App:
-        """The application, whose requests are waited for. `stopping` says whether the signal has come."""
+        """Wraps the application so that its requests are tracked. `stopping` reports whether the signal has
+        arrived."""
 
         async def drained(scope: Message, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
@@ -75,7 +77,7 @@ class Drain:
         return drained
 
     async def finish(self) -> None:
-        """Return when the server may end."""
+        """Returns when the server may end."""
         began = self._clock()
         while self._clock() - began < self._most_s:
             if not self._running and self._clock() - max(began, self._asked_at) >= _QUIET_S:
@@ -87,7 +89,7 @@ class Drain:
 
 
 def _look_at(request: asyncio.Future[None]) -> None:
-    """What a request that was answered already ends with is of no interest, nor a line of asyncio's."""
+    """Reads the result of a request that was already answered, so that asyncio does not log its error."""
     if not request.cancelled():
         request.exception()
 
@@ -114,7 +116,7 @@ HEALTH_PATH = "/healthz"
 READY_PATH = "/readyz"
 
 _LOOK_S = 2.0
-"""So long a probe waits for the server."""
+"""The time limit of a probe for the server."""
 
 _AWAY = Refusal(
     503, "backend", "the search server does not answer: try again in a few seconds", (("retry-after", "2"),)
@@ -124,8 +126,9 @@ Warnings = tuple[str, ...]
 
 
 class Probes:
-    """ASGI middleware around the whole application. It answers GET and HEAD of `/healthz` and `/readyz`, to
-    any Host and without a token, since they hold nothing secret. Probes at one time ask the server once."""
+    """ASGI middleware around the whole application. It answers GET and HEAD of `/healthz` and `/readyz`, for
+    any Host and without a token, since they contain no secrets. Concurrent probes share one query to the
+    server."""
 
     def __init__(
         self,
@@ -133,8 +136,8 @@ class Probes:
         look: Callable[[], Warnings],
         refusals: Sequence[Callable[[], Refusal | None]],
     ) -> None:
-        """`look` asks the server, may block, and raises BackendError; `refusals` say why nobody is answered
-        whatever the server says."""
+        """`look` queries the server, may block, and raises BackendError; `refusals` return reasons to refuse
+        all requests regardless of the server."""
         self._app = app
         self._look = look
         self._refusals = refusals
@@ -165,7 +168,7 @@ class Probes:
             await _answer(send, GatewayReadiness(ok=True, warnings=warnings))
 
     async def _warnings(self) -> Warnings | None:
-        """What the server's answer gives reason to say; None without an answer."""
+        """The warnings in the server's answer; None without an answer."""
         try:
             return await asyncio.to_thread(self._look)
         except BackendError:
@@ -173,12 +176,12 @@ class Probes:
 
 
 def when_ending(stopping: Callable[[], bool]) -> Callable[[], Refusal | None]:
-    """Not ready from the signal on."""
+    """Reports that the gateway is not ready after the signal."""
     return lambda: ENDING if stopping() else None
 
 
 def when_rights_are_unknown(hold: Callable[[], bool]) -> Callable[[], Refusal | None]:
-    """Not ready while nobody's rights are known."""
+    """Reports that the gateway is not ready while the rights of users are unknown."""
     return lambda: None if hold() else RIGHTS_UNKNOWN
 
 

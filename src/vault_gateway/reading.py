@@ -1,4 +1,4 @@
-"""What users read besides hits: a note, the notes near it, and an answer that quotes notes."""
+"""The results for users other than hits: a note, the notes near it, and an answer that quotes notes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from vault_indexer.store import Snapshot
 from vault_indexer.text.phrases import iso_time
 
 _NEAR = 200
-"""Chunks that are looked at for the notes near a note. A rule of thumb."""
+"""The number of chunks that are read for the notes near a note. A rule of thumb."""
 
 
 class GatewayReader:
-    """Reads notes for users who may. It keeps no state between two requests; any thread may call it. Raises
-    UnknownVaultError, and BackendError where the server does not answer."""
+    """Reads notes for authorised users. It has no state between two requests; any thread may use it. Raises
+    UnknownVaultError, and BackendError if the server does not answer."""
 
     def __init__(
         self, vaults: MilvusVaults, published: PublishedVaults, calls: MilvusCalls, search: GatewaySearch
@@ -48,8 +48,8 @@ class GatewayReader:
         self._answerer = Answerer(Settings(), None)
 
     def note(self, user: GatewayUser, path: str, vault: str) -> GatewayNote:
-        """A note as it is published. Raises UnknownNoteError, and UsageError where several vaults have one at
-        this path, or its text is not published."""
+        """A note as published. Raises UnknownNoteError, and UsageError if several vaults have a note at this
+        path, or its text is not published."""
         state, note_id = self._place(user, path, vault)
         with self._notes_of(state, [note_id]) as (snapshot, have_text):
             note = snapshot.catalog.note(path)
@@ -72,8 +72,7 @@ class GatewayReader:
             )
 
     def related(self, user: GatewayUser, path: str, vault: str, limit: int) -> RelatedAnswer:
-        """The notes near a note in its vault, by meaning, and by those links that are among them. Raises as
-        `note`."""
+        """The notes near a note in its vault, by meaning, and by the links among them. Raises as `note`."""
         state, note_id = self._place(user, path, vault)
         with self._notes_of(state, [note_id]) as (alone, _):
             mean = alone.vectors.mean_of_note(note_id)
@@ -87,7 +86,7 @@ class GatewayReader:
             return RelatedAnswer(path, tuple(related_notes(snapshot, path, limit)))
 
     def ask(self, user: GatewayUser, question: str, vault: str, limit: int) -> AskAnswer:
-        """An answer that quotes notes, each sentence with its span. Raises as a search, too."""
+        """An answer that quotes notes, each sentence with its span. Raises the errors of a search as well."""
         source = _Passages(self._search, user, vault)
         request = AskRequest(question, limit, use_model=False)
         for event in self._answerer.answer_from(source, request, lambda: False):
@@ -128,7 +127,7 @@ class GatewayReader:
 
 
 class _Passages:
-    """Implements PassageSource over the vaults of a user."""
+    """The PassageSource for the vaults of a user."""
 
     def __init__(self, search: GatewaySearch, user: GatewayUser, vault: str) -> None:
         self._search = search
@@ -137,7 +136,7 @@ class _Passages:
 
     @contextmanager
     def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
-        """The hits for a question. Raises as a search."""
+        """The hits for a question. Raises the errors of a search."""
         settings = self._search.search_settings
         deadline = QueryDeadline(settings.deadline_s)
         order = SearchOrder(request.query, request.limit or settings.limit, vault=self._vault)

@@ -1,4 +1,4 @@
-"""The audit log: who asked for what, a line of JSON for each request."""
+"""The audit log: a line of JSON for each request, with its user and purpose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vault_gateway.access import Identity
 from vault_gateway.settings import GatewayAudit
 from vault_indexer.serve.http.guard import App, Message, Receive, Send, headers_by_name
 
-# What is known of a request while it is answered: its id, who asks, and what for.
+# The record of a request while it is answered: its id, user and purpose.
 
 
 _GIVEN_ID = re.compile(r"[A-Za-z0-9._:=/+-]{1,128}")
@@ -31,10 +31,10 @@ _OTHER = "other"
 
 @dataclass(slots=True)
 class RequestRecord:
-    """One request. Whoever answers it fills it in; `write_down` gets it at the end.
+    """One request. Handlers fill it in; `write_down` gets it at the end.
 
-    `vaults` are the ids of the vaults that were asked, or "*". `status` is None if nobody was answered, since
-    the client has gone. `reason` is the kind of an error.
+    `vaults` are the ids of the searched vaults, or "*". `status` is None if no answer was sent because the
+    client has disconnected. `reason` is the kind of an error.
     """
 
     id: str
@@ -48,12 +48,12 @@ class RequestRecord:
 
 
 REQUEST: ContextVar[RequestRecord] = ContextVar("gateway_request")
-"""Of the request that is being answered; set by `Recorded` alone."""
+"""The record of the current request; set only by `Recorded`."""
 
 
 class Recorded:
-    """ASGI middleware: gives each request an id, the one that the client or a proxy has sent if that is one,
-    returns it in `X-Request-Id`, and has the request written down when it has been answered."""
+    """ASGI middleware that gives each request an id, or accepts a valid one from the client or a proxy,
+    returns it in `X-Request-Id`, and writes the record when the request has been answered."""
 
     def __init__(
         self, app: App, kinds: Mapping[str, str], write_down: Callable[[RequestRecord], None]
@@ -95,7 +95,7 @@ def _recording(send: Send, record: RequestRecord) -> Send:
 
 
 def _reason(body: bytes) -> str:
-    """The kind of the error in an answer: one of those that this program has."""
+    """The kind of the error in an answer, if it is a kind of this program."""
     try:
         return str(json.loads(body)["error"]["kind"])
     except (ValueError, KeyError, TypeError):
@@ -108,11 +108,10 @@ STANDARD_OUTPUT = "-"
 
 
 class AuditLog:
-    """Writes the lines, one by one, at the end of a file or to standard output. The event loop owns it.
+    """Writes single lines to the end of a file or to standard output. The event loop owns it.
 
-    A file that was moved away is made again, so any program that rotates logs will do; others than its owner
-    do not read it. A line that cannot be written is counted and said in the log, and the request is answered
-    all the same.
+    A file that was moved away is created again, so any program can rotate the logs; only its owner can read
+    it. A line that cannot be written is counted and logged, and the request is answered nevertheless.
     """
 
     def __init__(self, handler: logging.Handler, *, queries: bool) -> None:
@@ -121,7 +120,7 @@ class AuditLog:
 
     @classmethod
     def of(cls, settings: GatewayAudit, failed: Callable[[], None]) -> Self:
-        """Raises OSError where the file cannot be opened. `failed` counts lines that are lost."""
+        """Raises OSError if the file cannot be opened. `failed` counts lost lines."""
 
         lines = _Output(failed) if settings.file == STANDARD_OUTPUT else _PrivateFile(settings.file, failed)
         return cls(lines, queries=settings.queries)
@@ -145,7 +144,7 @@ class AuditLog:
         self._handler.handle(logging.LogRecord("audit", logging.INFO, "", 0, text, None, None))
 
     def close(self) -> None:
-        """Write no more."""
+        """Closes the log."""
         self._handler.close()
 
 
@@ -161,7 +160,7 @@ class _Output(logging.StreamHandler[TextIO]):
 
 
 class _PrivateFile(logging.handlers.WatchedFileHandler):
-    """A file for its owner alone; it is opened again where it was moved or deleted."""
+    """A file that only its owner can read; it is opened again if it was moved or deleted."""
 
     def __init__(self, path: str, failed: Callable[[], None]) -> None:
         self._failed = failed
@@ -171,7 +170,7 @@ class _PrivateFile(logging.handlers.WatchedFileHandler):
         _say_lost(self._failed)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write it or count it; the folder may be gone."""
+        """Writes the record or counts it as lost, for example if the folder is gone."""
         try:
             super().emit(record)
         except OSError:

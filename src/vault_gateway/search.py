@@ -1,4 +1,4 @@
-"""One search over the vaults that a user may read: that of a daemon, over the notes that the server finds."""
+"""Searches the vaults that a user may read: like a daemon, over the notes that the server finds."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ from vault_indexer.search.query import (
     parse_query,
 )
 
-# What a gateway can decide of a query: it knows the notes that may answer, and not all links of a vault.
+# The conditions of a query that a gateway can evaluate: it has the candidate notes, but not all links of a
+# vault.
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query as a gateway answers it: all of its `tags` must be there, which the server checks, and
-    `has_conditions` says that more is checked of the notes that it gives."""
+    """A query as a gateway answers it. All of its `tags` are required, which the server checks;
+    `has_conditions` means that the returned notes need further checks."""
 
     tags: tuple[str, ...]
     has_conditions: bool
@@ -59,8 +60,8 @@ class Question:
 
 
 def parse_gateway_query(query: str) -> Question:
-    """What a query asks of the server. Raises QueryError for a wrong one, for one that only filters, and for
-    operators that a gateway cannot decide."""
+    """Parses a query for the server. Raises QueryError for an invalid one, for one that only filters, and for
+    operators that a gateway cannot evaluate."""
     parsed = parse_query(query)
     refused = [one for one in parsed.conditions if any(map(_is_refused, atoms(one.node)))]
     if refused:
@@ -98,7 +99,7 @@ def _is_of_row(leaf: Node) -> bool:
 
 
 def _tags(node: Node) -> list[str] | None:
-    """The tags that must all be there; None for another condition."""
+    """The tags that are all required; None for another condition."""
     match node:
         case Within(Scope.TAG, Word(text, _) | Phrase(text, _), _):
             return [text]
@@ -116,15 +117,15 @@ def _all_tags(parts: list[Node] | tuple[Node, ...] | list[Within]) -> list[str] 
 
 
 _CHECKED = 250
-"""Chunks of each ranking whose notes are looked at where a condition is checked of each one here."""
+"""The number of chunks per ranking whose notes are read if a condition must be checked locally."""
 
 _COUNTED = 32
-"""So many vaults, the largest, say how rare words are and how they are spelt; the others follow them."""
+"""The number of vaults, largest first, that determine the rarity and spelling of words for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOrder:
-    """A request. `folder` and `kind` are filters of the server; "" is none."""
+    """A search request. `folder` and `kind` are filters of the server; "" is none."""
 
     query: str
     limit: int = 10
@@ -137,17 +138,17 @@ class SearchOrder:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """The vaults with the notes that may answer, and what the user should know of those that are missing."""
+    """The vaults with the candidate notes, and notices for the user about missing ones."""
 
     vaults: tuple[SearchedVault, ...]
     states: Mapping[str, VaultState]
-    """By the name of the vault in the search."""
+    """The states by the name of the vault in the search."""
     notices: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The vaults of one collection whose questions have one vector, the largest first."""
+    """The vaults of one collection that share the vector of a query, the largest first."""
 
     collection: str
     model: str
@@ -164,7 +165,7 @@ class _Group:
 
 
 class GatewaySearch:
-    """Answers searches. It keeps no state between two of them; any thread may call it."""
+    """Answers searches. It has no state between two of them; any thread may use it."""
 
     def __init__(
         self,
@@ -191,7 +192,7 @@ class GatewaySearch:
         """The best hits of the vaults that the user may read.
 
         Raises QueryError for a query that a gateway cannot answer, UnknownVaultError, UsageError for vaults
-        of too many models, and BackendError where the server does not answer or is too slow.
+        with too many models, and BackendError if the server does not answer or is too slow.
         """
         began = time.monotonic()
         request = SearchRequest(order.query, order.limit, by_note=order.by_note)
@@ -217,8 +218,7 @@ class GatewaySearch:
 
     @contextmanager
     def searched(self, user: GatewayUser, order: SearchOrder, deadline: QueryDeadline) -> Iterator[Searched]:
-        """The notes that may answer, as vaults that can be searched for the time of the block. Raises as
-        `search`."""
+        """The candidate notes, as vaults that can be searched during the block. Raises as `search`."""
         question = parse_gateway_query(order.query)
         states = self._published.of(user, order.vault)
         groups = _groups(states.values())
@@ -261,7 +261,7 @@ class GatewaySearch:
         question: Question,
         deadline: QueryDeadline,
     ) -> dict[str, set[int]]:
-        """The notes of a group that may answer, by vault. Raises CollectionMissingError."""
+        """The candidate notes of a group, by vault. Raises CollectionMissingError."""
         largest = sorted(group.states, key=lambda state: -state.chunks)[:_COUNTED]
         empty = {state.vault: self.candidates.empty(state) for state in largest}
         counted = [
@@ -289,8 +289,8 @@ class GatewaySearch:
     def _with_text(
         self, found: Searched, hits: Sequence[Hit], order: SearchOrder
     ) -> tuple[list[Hit], tuple[str, ...]]:
-        """The hits, those whose text is not published with what their keepers give of it, and what is to be
-        said of that."""
+        """The hits, with text from their keepers for those without published text, and the notices about
+        them."""
         places = {number: place for number, hit in enumerate(hits) for place in _place_of(hit, found)}
         if not places:
             return list(hits), ()
@@ -305,7 +305,7 @@ class GatewaySearch:
         return shown, bodies.notices
 
     def _of_body(self, hit: Hit, body: str) -> Hit:
-        """A hit with the text that its keeper has given ("": none)."""
+        """A hit with the text from its keeper ("": none)."""
         words = hit.why.keyword.terms if hit.why.keyword else {}
         compounds: dict[str, tuple[str, ...]] = dict.fromkeys(words, ())
         snippets = Snippets(compounds, self._settings.snippet_chars, hit.language)
@@ -336,7 +336,7 @@ class GatewaySearch:
 
 
 class _NotYetError(Exception):
-    """No vault of a group has its statistics yet."""
+    """No vault of a group has statistics yet."""
 
 
 def _check_text(question: Question, found: Iterable[tuple[VaultState, FoundNotes]]) -> None:
@@ -351,7 +351,7 @@ def _check_text(question: Question, found: Iterable[tuple[VaultState, FoundNotes
 
 
 def _groups(states: Iterable[VaultState]) -> list[_Group]:
-    """The vaults by what has to be asked once for each."""
+    """Groups the vaults by the queries that they share."""
     found: dict[tuple[str, str, str], list[VaultState]] = {}
     for state in sorted(states, key=lambda one: one.vault):
         found.setdefault((state.collection, state.model, state.weights), []).append(state)
@@ -359,14 +359,14 @@ def _groups(states: Iterable[VaultState]) -> list[_Group]:
 
 
 def _names_of(states: Iterable[VaultState]) -> dict[str, str]:
-    """What each vault is called in a search: keeper and name, or its id where two have the same."""
+    """The name of each vault in a search: keeper and name, or its id if two have the same."""
     named = {state.vault: full_name(state) for state in states}
     often = Counter(named.values())
     return {vault: name if often[name] == 1 else vault for vault, name in named.items()}
 
 
 def _place_of(hit: Hit, found: Searched) -> Iterator[HitPlace]:
-    """Where the text of a hit is kept, if it is not published."""
+    """The place of a hit's text, if it is not published."""
     if hit.content.strip() or hit.chunk is None:
         return
     catalog = next(one.snapshot.catalog for one in found.vaults if one.name == hit.vault)

@@ -1,4 +1,4 @@
-"""Puts a gateway together, and runs it until a signal ends it."""
+"""Assembles a gateway, and runs it until a signal ends it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from vault_indexer.serve.server import bind, bind_unix, serve_app
 
 @dataclass(frozen=True, slots=True)
 class GatewayFile:
-    """The configuration of a gateway: what it says, and what watches for changes since before it was read."""
+    """The configuration of a gateway, and a watch for changes that was created before it was read."""
 
     path: Path
     settings: GatewaySettings
@@ -53,9 +53,10 @@ class GatewayFile:
 def run_gateway(
     file: GatewayFile, listener: socket.socket, environ: Mapping[str, str], ready: Callable[[], None]
 ) -> None:
-    """Answer until SIGTERM or SIGINT, and then what is under way. `ready` is called once when requests are
-    answered; Milvus need not answer yet. The rights follow the file. Raises ConfigError for tokens that are
-    not in the environment, and ProviderError where the extra is not installed."""
+    """Answers until SIGTERM or SIGINT, and then finishes the requests in progress. `ready` is called once
+    when requests are answered; Milvus need not be available yet. The rights follow the file. Raises
+    ConfigError for tokens that are not in the environment, and ProviderError if the extra is not
+    installed."""
     server = file.settings.server
     port: int = 0 if server.socket else listener.getsockname()[1]
     drain = Drain(server.drain_s)
@@ -71,7 +72,7 @@ def run_gateway(
 
 @contextmanager
 def gateway_listener(server: GatewayServer) -> Iterator[socket.socket]:
-    """Listens where the configuration says, for the time of the block. Raises DaemonError."""
+    """Listens on the configured address during the block. Raises DaemonError."""
     if not server.socket:
         with closing(bind(server.port, server.host)) as listener:
             yield listener
@@ -86,7 +87,7 @@ def gateway_listener(server: GatewayServer) -> Iterator[socket.socket]:
 
 @contextmanager
 def gateway_parts(file: GatewayFile, environ: Mapping[str, str]) -> Iterator[GatewayParts]:
-    """The parts of a gateway; nothing is connected before the first request."""
+    """The parts of a gateway; it connects only at the first request."""
     settings = file.settings
     metrics = GatewayMetrics(ROUTES)
     with ExitStack() as cleanup:
@@ -139,7 +140,8 @@ def _body_source(
 
 
 def server_connection(milvus: GatewayMilvus, environ: Mapping[str, str]) -> MilvusConnection:
-    """To the server of a configuration. Raises ConfigError for a token that is not in the environment."""
+    """The connection to the configured server. Raises ConfigError for a token that is not in the
+    environment."""
     try:
         return MilvusConnection.from_settings(milvus, environ)
     except TokenMissingError as error:

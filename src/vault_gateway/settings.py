@@ -22,7 +22,7 @@ from vault_indexer.config.fields import Allowed, Table, Unit, VariableName
 from vault_indexer.config.values import ValueLocation, printable, problem_within, with_tuples
 from vault_indexer.errors import ConfigError, ConfigProblem
 
-# How a gateway identifies users other than by its own tokens, and where it logs them.
+# Identification of users other than by the gateway's own tokens, and the audit log.
 
 
 HeaderName = Annotated[
@@ -40,7 +40,8 @@ KeysUrl = Annotated[
     Allowed("a URL with https, such as https://id.example.org/keys; with http on loopback only"),
 ]
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
-"""Those with a public key alone: with a shared secret, a party that can check a token can make one."""
+"""Only algorithms with a public key: with a shared secret, a party that can verify a token can also create
+one."""
 
 
 _NETWORK = "an address, or a network such as 10.1.2.0/24; not every address"
@@ -132,7 +133,7 @@ class GatewayAudit(Table):
 EVERY_VAULT = "*"
 
 MAX_GATEWAY_BYTES = 64 << 20
-"""Of a configuration: 5,000 users with ten rights each have 4 MB."""
+"""The maximum size of a configuration: 5,000 users with ten rights each take 4 MB."""
 
 Name = Annotated[str, Field(min_length=1, max_length=200), Allowed("a name of 1 to 200 characters")]
 VAULT_ID = re.compile(r"[a-z0-9-]{1,60}-[0-9a-f]{16}")

@@ -1,4 +1,4 @@
-"""How much of a gateway one user may take: one request worked on at a time, few that wait, some a second."""
+"""Limits the requests of each user: one in progress at a time, a few waiting, and a rate per second."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send,
 
 _PAUSE_S = 1.0
 _MOST_PAUSING = 64
-"""A refusal comes after a pause, so that a client that asks again at once keeps no processor busy. Of many
-refusals at the same time the rest come without one: they would hold connections that others need."""
+"""A refusal is delayed, so that a client that retries at once keeps no processor busy. Beyond this number,
+concurrent refusals are sent without delay: they would occupy connections that others need."""
 
 _MOST_USERS = 10_000
-"""Users whose share is remembered; one that rests has a whole share anyway."""
+"""The maximum number of users whose share is remembered; an inactive user has a full share anyway."""
 
 
 @dataclass
 class _Share:
-    """What a user has taken: requests under way, those that wait among them, and the tokens that are left in
-    the bucket."""
+    """The usage of a user: requests in progress, including waiting ones, and the tokens left in the
+    bucket."""
 
     tokens: float
     filled_at: float
     running: int = 0
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held by the one request that is worked on; the others wait for it."""
+    """Held by the one request in progress; the others wait for it."""
 
 
 class UserShares:
-    """The shares of all users. One thread, that of the event loop, uses it."""
+    """The shares of all users. Only the event loop's thread uses it."""
 
     def __init__(self, server: GatewayServer, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = server.user_concurrent
@@ -45,7 +45,8 @@ class UserShares:
         self._shares: dict[str, _Share] = {}
 
     def take(self, user: str) -> float:
-        """0 if the user may ask now: then call `begin`. Otherwise the seconds after which to try again."""
+        """Returns 0 if the request may proceed; the caller must then call `begin`. Otherwise returns the
+        seconds after which to retry."""
         now = self._clock()
         share = self._shares.get(user)
         if share is None:
@@ -62,8 +63,8 @@ class UserShares:
         return 0.0
 
     async def begin(self, user: str) -> None:
-        """Wait until no other request of the user is worked on. Who has taken a place begins, and then
-        ends."""
+        """Waits until no other request of the user is in progress. Each `take` must be followed by `begin`,
+        and then by the end of the request."""
         share = self._shares[user]
         try:
             await share.turn.acquire()
@@ -89,7 +90,7 @@ class UserShares:
 
 @dataclass
 class _Place:
-    """The place of one request. Whoever answers it last gives it back."""
+    """The place of one request. The last of its handlers gives it back."""
 
     release: Callable[[], None]
     is_begun: bool = field(default=False)
@@ -99,7 +100,7 @@ _PLACE: ContextVar[_Place | None] = ContextVar("gateway_place", default=None)
 
 
 class Shared:
-    """ASGI middleware before the guard, which lets a request wait: refuses what is beyond a user's share."""
+    """ASGI middleware before the guard, which queues requests: refuses those beyond a user's share."""
 
     def __init__(self, app: App, shares: UserShares, refused: Callable[[], None]) -> None:
         """`refused` counts a refusal."""
@@ -109,7 +110,7 @@ class Shared:
         self._pausing = 0
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Hand the request on, or answer 429. Whoever is no user is left to the guard."""
+        """Passes the request on, or answers 429. The guard refuses requests without a user."""
         identity = REQUEST.get().identity if scope["type"] == "http" else None
         if identity is None:
             await self._app(scope, receive, send)
@@ -141,8 +142,8 @@ class Shared:
 
 
 class GivingBack:
-    """ASGI middleware behind the guard: the place is taken until the handler has ended, also where the guard
-    has answered 504 before that."""
+    """ASGI middleware behind the guard that keeps the place until the handler has ended, even if the guard
+    has already answered 504."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""What is published of a vault is removed, or another index takes it over."""
+"""Removes the publication of a vault, or transfers it to another index."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def remove_publication(selection: VaultSelection) -> str:
-    """Remove what is published of a vault from the Milvus server, and print a line about it. Returns the id
-    that the vault had, "" where nothing was published."""
+    """Removes the publication of a vault from the Milvus server, and prints a line about it. Returns the id
+    of the vault, "" if nothing was published."""
     target = target_of(selection)
     uri = target.config.settings.table("milvus").uri
     vault = drop_publication(target, os.environ)
@@ -37,8 +37,8 @@ def remove_publication(selection: VaultSelection) -> str:
 
 
 def drop_publication(target: Target, environ: Mapping[str, str]) -> str:
-    """Remove what this index has published from the server of its settings; the id of the vault, "" if there
-    was nothing. The vault has another id when it is published again, so no right to it comes back.
+    """Removes the publication of this index from the server of its settings. Returns the id of the vault, ""
+    if there was none. The vault has another id when it is published again, so no right to it is restored.
 
     Raises UsageError if the settings name no server, LockedError if a daemon would publish the vault again,
     UnavailableError if the token's variable is not set, NotOwnerError if another index has published the
@@ -64,7 +64,7 @@ def drop_publication(target: Target, environ: Mapping[str, str]) -> str:
 
 
 def take_over(target: Target, environ: Mapping[str, str]) -> str:
-    """Give this index what another one has published of the vault, and return what the user is told, "" if
+    """Gives this index the publication of the vault by another index. Returns the message for the user, "" if
     there is nothing to take over.
 
     Raises UsageError if nothing is to be published, LockedError if a daemon of this index runs, and

@@ -110,7 +110,7 @@ class GatewayReadiness:
     warnings: tuple[str, ...]
 
 
-# The requests of a gateway, as those of a daemon.
+# The requests of a gateway, like those of a daemon.
 
 
 OneVault = Annotated[str, Says(help="The name of one vault, or KEEPER/NAME; empty means all.", max_chars=401)]
@@ -163,7 +163,7 @@ class GatewayAskRequest(NamedTuple):
     vault: OneVault = ""
 
 
-# The questions that a gateway answers, as rows like those of a daemon's table.
+# The queries that a gateway answers, as rows like those of a daemon's table.
 
 
 GATEWAY_SEARCH: Endpoint[Any] = Endpoint(

@@ -1,7 +1,7 @@
-"""The derived indices of many vaults on a Milvus server. Only here is Milvus known.
+"""The derived indices of many vaults on a Milvus server. Only this package uses Milvus.
 
-`MilvusVaults` knows which vaults are published and in what state, `MilvusPublisher` writes the notes of one
-vault, `MilvusRetriever` searches those of a scope.
+`MilvusVaults` provides the published vaults and their states, `MilvusPublisher` writes the notes of one
+vault, and `MilvusRetriever` searches those of a scope.
 """
 
 from __future__ import annotations

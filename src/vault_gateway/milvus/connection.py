@@ -1,4 +1,4 @@
-"""The connection to a Milvus server: made when it is needed, errors in one line, a bound on every call."""
+"""The connection to a Milvus server: lazy, with one-line errors and a time limit on every call."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, Literal, Protocol, Self
 from vault_indexer.errors import BackendError, UnavailableError
 
 _NO_COLLECTION = 100
-"""Milvus' code for a collection or alias that is not there (`pkg/util/merr`: ErrCollectionNotFound)."""
+"""Milvus' code for a missing collection or alias (`pkg/util/merr`: ErrCollectionNotFound)."""
 
 _SHOWN_CHARS = 300
 
 _NOT_LOADED = 101
-"""Milvus' code for a collection that is there and not in memory (ErrCollectionNotLoaded)."""
+"""Milvus' code for a collection that is not loaded (ErrCollectionNotLoaded)."""
 
 _CHANNEL_OPTIONS = {"grpc.keepalive_permit_without_calls": 0}
-"""No pings on an idle connection: Milvus Lite closes one that sends as many as pymilvus does by itself."""
+"""No pings on an idle connection: Milvus Lite closes one with as many pings as pymilvus sends by default."""
 
 _ROWS_AT_ONCE = 500
 _BYTES_AT_ONCE = 8 << 20
-"""Of one call that writes; Milvus takes 64 MB."""
+"""The maximum size of one write; Milvus accepts 64 MB."""
 
 _READ_AT_ONCE = 4000
 
@@ -34,26 +34,26 @@ Row = Mapping[str, Any]
 
 
 class CollectionMissingError(BackendError):
-    """A collection that should be there is not: somebody dropped it, or the server lost it."""
+    """An expected collection is missing: it was dropped, or the server lost it."""
 
 
 class _NotLoadedError(BackendError):
-    """A collection has to be loaded first."""
+    """A collection must be loaded first."""
 
 
 class TokenMissingError(UnavailableError):
-    """The environment variable that should hold the token of the server is not set."""
+    """The environment variable for the token of the server is not set."""
 
 
 class ServerSettings(Protocol):
-    """What a configuration says of a server: that of a daemon and that of a gateway."""
+    """The server settings that the configurations of a daemon and of a gateway share."""
 
     @property
     def uri(self) -> str: ...
 
     @property
     def token_env(self) -> str:
-        """The environment variable that holds its token; "" where it wants none."""
+        """The environment variable for its token; "" if it requires none."""
 
     @property
     def db_name(self) -> str:
@@ -61,18 +61,18 @@ class ServerSettings(Protocol):
 
     @property
     def ca_file(self) -> str:
-        """The certificates that its own is checked with; "" for those of the system."""
+        """The certificates that verify its own; "" for those of the system."""
 
     @property
     def cert_file(self) -> str:
-        """The certificate of this program; "" where the server wants none."""
+        """The certificate of this program; "" if the server requires none."""
 
     @property
     def key_file(self) -> str: ...
 
     @property
     def server_name(self) -> str:
-        """The name in its certificate; "" for that of the uri."""
+        """The name in its certificate; "" for the host in the uri."""
 
     @property
     def replicas(self) -> int: ...
@@ -82,12 +82,12 @@ class ServerSettings(Protocol):
 
     @property
     def timeout_s(self) -> float:
-        """How long one call may take, in seconds."""
+        """The time limit of one call, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerAccess:
-    """What a server wants beyond a token: see ServerSettings."""
+    """The access options of a server in addition to a token: see ServerSettings."""
 
     db_name: str = ""
     ca_file: str = ""
@@ -98,8 +98,8 @@ class ServerAccess:
 
     @property
     def options(self) -> dict[str, str]:
-        """What pymilvus' client calls them. With a certificate of our own it wants the authorities in another
-        option than without."""
+        """The options for pymilvus' client. With a client certificate, it expects the authorities in a
+        different option than without."""
         if self.cert_file:
             certificates = {
                 "ca_pem_path": self.ca_file,
@@ -117,7 +117,8 @@ _ANY_SERVER = ServerAccess()
 
 @dataclass
 class _Client:
-    """A client, and how many calls use it. It is closed once no call does and another one is in use."""
+    """A client, and the number of calls that use it. It is closed once it has been replaced and no call uses
+    it."""
 
     client: Any
     calls: int = 0
@@ -127,9 +128,9 @@ class _Client:
 class MilvusConnection:
     """Calls the methods of pymilvus' `MilvusClient` by name.
 
-    It connects at the first call, and again after a failed one; calls of other threads keep the client that
-    they have. Any thread may call it. `timeout_s` bounds each call with its retries. `token` is never part of
-    an error. Raises BackendError.
+    It connects at the first call, and again after a failed one; concurrent calls keep their client. Any
+    thread may use it. `timeout_s` limits each call including its retries. `token` is never part of an error.
+    Raises BackendError.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class MilvusConnection:
 
     @classmethod
     def from_settings(cls, server: ServerSettings, environ: Mapping[str, str]) -> Self:
-        """Nothing is connected before the first call. Raises TokenMissingError."""
+        """Connects only at the first call. Raises TokenMissingError."""
         token = environ.get(server.token_env, "") if server.token_env else ""
         if server.token_env and not token:
             raise TokenMissingError(
@@ -175,8 +176,8 @@ class MilvusConnection:
         )
 
     def call(self, operation: str, *values: Any, **named: Any) -> Any:
-        """The answer of one operation of the client; its first value names the collection. One that is not
-        loaded is: Milvus Lite has loaded none after a start."""
+        """Returns the answer of one operation of the client; its first value names the collection. Loads the
+        collection if necessary, because Milvus Lite loads none at startup."""
         try:
             return self._once(operation, *values, **named)
         except _NotLoadedError:
@@ -197,12 +198,12 @@ class MilvusConnection:
                 raise BackendError(self._message(error)) from error
 
     def load(self, collection: str) -> None:
-        """Have the server hold a collection in memory, as often as the settings say."""
+        """Loads a collection into the server's memory, with the configured number of replicas."""
         replicas = self._access.replicas
         self._once("load_collection", collection, **({"replica_number": replicas} if replicas > 1 else {}))
 
     def is_there(self) -> bool:
-        """Whether the server answers a question that costs nothing."""
+        """Whether the server answers an inexpensive request."""
         try:
             self._once("list_collections")
         except BackendError:
@@ -210,11 +211,11 @@ class MilvusConnection:
         return True
 
     def read(self, operation: str, *values: Any, **named: Any) -> Any:
-        """`call` for a search or query, at the consistency that the settings choose."""
+        """`call` for a search or query, at the configured consistency."""
         return self.call(operation, *values, consistency_level=self.consistency_level, **named)
 
     def rows(self, collection: str, expression: str, fields: Iterable[str]) -> Iterator[Row]:
-        """These fields of all rows that meet an expression, at the consistency that the settings choose."""
+        """These fields of all rows that match an expression, at the configured consistency."""
         iterator = self.read(
             "query_iterator",
             collection,
@@ -229,24 +230,24 @@ class MilvusConnection:
             iterator.close()
 
     def write(self, collection: str, rows: Iterable[Row]) -> None:
-        """Write rows over those of the same keys, in as many calls as their size needs."""
+        """Writes rows, replacing those with the same keys, in as many calls as their size requires."""
         for batch in _batches(rows):
             self.call("upsert", collection, data=batch)
 
     def end(self) -> None:
-        """Close the connection for good: later calls fail at once."""
+        """Closes the connection permanently: later calls fail at once."""
         self._is_ended = True
         self.close()
 
     def close(self) -> None:
-        """Close the connection, and end calls under way; a later call makes a new one."""
+        """Closes the connection and ends calls in progress; a later call creates a new one."""
         with self._lock:
             held, self._client = self._client, None
         self._close(held)
 
     @contextmanager
     def _in_use(self) -> Iterator[_Client]:
-        """The client, connected, which nobody closes meanwhile but `close`."""
+        """The connected client, which only `close` may close during the block."""
         held = self._take()
         try:
             yield held
@@ -262,8 +263,9 @@ class MilvusConnection:
             if self._client is not None:
                 self._client.calls += 1
                 return self._client
-        fresh = _Client(self._connect())  # outside of the lock: the server may not answer
+        fresh = _Client(self._connect())  # outside the lock, because the server may not answer
         with self._lock:
+            # Another thread may have connected meanwhile; its client is used and this one is closed.
             spare = fresh if self._client is not None else None
             held = self._client = self._client or fresh
             held.calls += 1
@@ -287,7 +289,7 @@ class MilvusConnection:
                 f'{error.name} is not installed, index.backend = "milvus" needs it: '
                 'pip install "vault-indexer[milvus]"'
             ) from error
-        # It logs every error with a traceback; each one reaches the caller anyway.
+        # It logs every error with a traceback, although each one reaches the caller.
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
         try:
             return MilvusClient(
@@ -304,16 +306,17 @@ class MilvusConnection:
             raise BackendError(self._message(error)) from error
 
     def _forget(self, held: _Client) -> None:
-        """Connect again with the next call: a channel of a server that was away waits long between tries."""
+        """Makes the next call reconnect: the channel of a server that was down waits long between tries."""
         with self._lock:
             if self._client is held:
                 self._client = None
 
     def _message(self, error: Exception) -> str:
-        details = getattr(error, "details", None)  # of a call that gRPC has ended
+        details = getattr(error, "details", None)  # for a call that gRPC has ended
         told = details() if callable(details) else getattr(error, "message", "") or str(error)
         text = " ".join(str(told).split()) or type(error).__name__
         if self._token:
+            # An error of the library may quote the token.
             text = text.replace(self._token, "…")
         shown = text if len(text) <= _SHOWN_CHARS else text[:_SHOWN_CHARS] + "…"
         return f"Milvus at {self.uri}: {shown}"
@@ -333,14 +336,14 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def _size_of(value: Any) -> int:
-    """Bytes, about: of a number nothing, and of a vector four for each dimension."""
+    """The approximate size in bytes: zero for a number, and four per dimension for a vector."""
     if isinstance(value, int):
         return 0
     return len(value) if isinstance(value, str) else 4 * len(value)
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What a call can raise: pymilvus' own errors, those of gRPC that it lets through (a deadline), and the
+    """The errors that a call can raise: pymilvus' own, those of gRPC that it passes on (a deadline), and the
     ValueError of a channel that another thread has closed."""
     import grpc
     from pymilvus.exceptions import MilvusException

@@ -33,7 +33,7 @@ _DELETE_KEYS = 2000
 
 
 class RowChanges(NamedTuple):
-    """The keys of chunks and the ids of notes that go."""
+    """The keys of chunks and the ids of notes to remove."""
 
     chunks: Collection[int]
     notes: Collection[int]
@@ -42,10 +42,10 @@ class RowChanges(NamedTuple):
 class MilvusPublisher:
     """Writes one vault's notes and chunks: changes in place, or all of them, as a new edition.
 
-    One thread at a time uses it, and one daemon writes a vault. Every write can be repeated: rows have the
-    primary key of their edition and chunk, and `VaultState` is written after the rows it stands for. So a
-    crash leaves a state that is too old, never one that is too new. Raises BackendError, and
-    CollectionMissingError where the chunks' collection is gone: then `replace` makes it again.
+    Only one thread at a time may use it, and only one daemon writes a vault. Every write can be repeated:
+    rows have the primary key of their edition and chunk, and `VaultState` is written after the rows that it
+    describes. So a crash leaves a state that is too old, never one that is too new. Raises BackendError, and
+    CollectionMissingError if the chunks' collection is missing; `replace` then creates it again.
     """
 
     def __init__(
@@ -68,12 +68,12 @@ class MilvusPublisher:
         self._layout = layout
 
     def state(self) -> VaultState | None:
-        """What is published; None if nothing is, or with another model."""
+        """The published state; None if nothing is published, or only with another model."""
         state = self._vaults.state(self.vault)
         return state if state is not None and state.collection == self.collection else None
 
     def apply(self, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]) -> None:
-        """Remove and write rows of the edition that `state` names, and then record `state`."""
+        """Removes and writes rows of the edition that `state` names, and then records `state`."""
         keys = sorted(changes.chunks)
         for start in range(0, len(keys), _DELETE_KEYS):
             batch = keys[start : start + _DELETE_KEYS]
@@ -84,42 +84,43 @@ class MilvusPublisher:
         self._vaults.put(state)
 
     def replace(self, state: VaultState, notes: Iterable[PublishedNote]) -> VaultState:
-        """Write all notes as a new edition, then switch to it. The state that is active now; the
-        old rows stay until `sweep`."""
+        """Writes all notes as a new edition, then switches to it. Returns the new active state; the old rows
+        remain until `sweep`."""
         self._vaults.create()
         create_chunks(self._connection, self.collection, self._model.dimension, self._layout)
         before = self._vaults.state(self.vault)
         epoch = before.epoch + 1 if before else 1
         fresh = replace(state, collection=self.collection, epoch=epoch)
-        # What a replacement that failed has left would count twice.
+        # Remains of a failed replacement would be counted twice.
         self._delete_edition(fresh.edition)
         self._write(fresh, notes)
         self._flush()
+        # The state is written last: it makes the edition active, and all its rows exist by now.
         self._vaults.put(fresh)
         return fresh
 
     def sweep(self, state: VaultState) -> None:
-        """Remove the rows of all other editions of the vault, in the collections of other models too."""
+        """Removes the rows of all other editions of the vault, also from the collections of other models."""
         parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
         self._vaults.delete_rows(all_of(parts))
 
     def is_whole(self, state: VaultState) -> bool:
-        """Whether the server answers with as many chunks and notes of the edition as the state says."""
+        """Whether the server returns as many chunks and notes of the edition as recorded in the state."""
         return self.count(state) == state.chunks and self._vaults.count_notes(state) == state.notes
 
     def note_ids(self, state: VaultState) -> set[int]:
-        """The notes of the edition that the server answers with."""
+        """The ids of the notes of the edition that the server returns."""
         return self._vaults.note_ids(state)
 
     def count(self, state: VaultState) -> int:
-        """How many chunks of the edition the server answers with."""
+        """The number of chunks of the edition that the server returns."""
         rows = self._connection.read(
             "query", self.collection, filter=self._active(state), output_fields=["count(*)"]
         )
         return int(next(iter(rows))["count(*)"])
 
     def has(self, state: VaultState, keys: Collection[int]) -> bool:
-        """Whether the server answers with all of these rows, found by their primary keys."""
+        """Whether the server returns all of these rows, looked up by their primary keys."""
         if not keys:
             return True
         expression = text_in("pk", [f"{state.edition}:{key}" for key in keys])
@@ -134,8 +135,8 @@ class MilvusPublisher:
         return {int(row["key"]): bool(row["has_vector"]) for row in rows}
 
     def shows(self, state: VaultState, *, present: Collection[int], absent: Collection[int]) -> bool:
-        """Whether the server answers with the change, at the consistency that is configured: the state, all
-        of the keys `present` and none of the keys `absent`."""
+        """Whether the server returns the change, at the configured consistency: the state, all of the keys
+        `present` and none of the keys `absent`."""
         if self._vaults.state(self.vault) != state:
             return False
         asked = [*present, *absent]
@@ -155,13 +156,13 @@ class MilvusPublisher:
         self._vaults.delete_rows(all_of(parts))
 
     def _flush(self) -> None:
-        """Have the server index what was written; until then Milvus Lite compares a query with every row. A
-        server that refuses, because others flush as well, does it by itself later."""
+        """Makes the server index the written rows; until then Milvus Lite compares a query with every row. A
+        server that refuses, because of concurrent flushes, does so by itself later."""
         with suppress(BackendError):
             self._connection.call("flush", self.collection)
 
     def _write(self, state: VaultState, notes: Iterable[PublishedNote]) -> None:
-        """Each part of the notes before its chunks: a chunk that is found has its note."""
+        """Writes each batch of notes before its chunks, so that the note of every found chunk exists."""
         left = iter(notes)
         while batch := list(islice(left, _NOTES_AT_ONCE)):
             packed = ((one.note_id, pack_note(one, with_text=self._store_bodies)) for one in batch)

@@ -1,8 +1,8 @@
-"""What a backend of the derived indices answers: the ports, and the values that pass through them.
+"""The ports of a backend for the derived indices, and the values that pass through them.
 
-A question goes to the vaults of a `VaultScope`, which is asked for everywhere: there is no way to search
-without saying in which vaults. `tests/gateway/test_gateway_milvus_contract.py`
-holds it to what a reference over a snapshot answers.
+A query is limited to the vaults of a `VaultScope`, which every method requires: it is not possible to search
+without specifying the vaults. `tests/gateway/test_gateway_milvus_contract.py` compares its answers with those
+of a reference over a snapshot.
 """
 
 from __future__ import annotations
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float32]
 
 MAX_LIMIT = 1000
-"""Hits of one question at the most. A rule of thumb."""
+"""The maximum number of hits of one query. A rule of thumb."""
 
 
 @dataclass(frozen=True, slots=True)
 class VaultScope:
-    """The ids of the vaults that a question may read; whoever asks has been checked before. An empty scope
-    finds nothing. Make one with `of`."""
+    """The ids of the vaults that a query may read; the requester has already been authorised. An empty scope
+    finds nothing. Create one with `of`."""
 
     vaults: tuple[str, ...]
 
     @classmethod
     def of(cls, vaults: Iterable[str]) -> VaultScope:
-        """The scope of these vaults, each once. Raises TypeError for a single text: it is one vault's id, and
-        not a list of letters."""
+        """The scope of these vaults, without duplicates. Raises TypeError for a single text, which is one
+        vault's id and not a list of letters."""
         if isinstance(vaults, str):
             raise TypeError("a scope takes a list of vaults")
         return cls(tuple(sorted(set(vaults))))
 
     def only(self, vaults: Iterable[str]) -> VaultScope:
-        """The part of this scope within these vaults: a question can narrow what it may
-        read, not widen it."""
+        """The part of this scope within these vaults: a query can narrow its scope, not widen it."""
         wanted = set(vaults)
         return VaultScope(tuple(vault for vault in self.vaults if vault in wanted))
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which chunks of a scope may be found, and how many.
+    """Selects the chunks of a scope that may be found, and their number.
 
-    Of `folders`, `paths`, `note_ids` and `kinds` one must fit, of `tags` all; an empty one leaves everything.
-    A folder is a path from the vault without a slash at the end, and holds what is in it at any depth. A tag
-    is without `#`, in any case, and also stands for the tags below it (`a` for `a/b`). A kind is a value of
-    `vault.FileKind`. `note_ids` are those of the vault's catalog: they make sense in a scope of one vault.
+    Of `folders`, `paths`, `note_ids` and `kinds`, one must match, of `tags` all; an empty one matches
+    everything. A folder is a path in the vault without a slash at the end, and includes its subfolders. A tag
+    is without `#`, in any case, and includes the tags below it (`a` for `a/b`). A kind is a value of
+    `vault.FileKind`. `note_ids` are those of the vault's catalog: they are meaningful in a scope of one
+    vault.
     """
 
     limit: int = 10
@@ -65,7 +65,7 @@ class Selection:
     kinds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises UsageError for what nobody can answer."""
+        """Raises UsageError for an invalid selection."""
         if not 1 <= self.limit <= MAX_LIMIT:
             raise UsageError(f"limit = {self.limit}: 1 to {MAX_LIMIT}")
 
@@ -77,8 +77,8 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class FoundChunk:
-    """A chunk that was found, by its key and the id of its note in the catalog of its vault. `score` is a
-    cosine or a BM25 score: comparable within one answer only."""
+    """A chunk in an answer, by its key and the id of its note in the catalog of its vault. `score` is a
+    cosine or a BM25 score: comparable only within one answer."""
 
     vault: str
     key: int
@@ -90,15 +90,15 @@ class FoundChunk:
 class ChunkRetriever(Protocol):
     """Searches the chunks of a scope. Every answer is best first; equal scores are ordered by vault and key.
 
-    Any thread may call its methods. Raises BackendError where the backend cannot answer.
+    Any thread may call its methods. Raises BackendError if the backend cannot answer.
     """
 
     def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
-        """The chunks of highest cosine with the vector (shape (dimension,), length 1); none for zeros."""
+        """The chunks with the highest cosine to the vector (shape (dimension,), length 1); none for zeros."""
         ...
 
     def best(self, scope: VaultScope, terms: Sequence[QueryTerm], selection: Selection) -> list[FoundChunk]:
-        """The best chunks by BM25 that hold any of the words."""
+        """The best chunks by BM25 that contain any of the words."""
         ...
 
 
@@ -108,7 +108,7 @@ def in_order(found: Iterable[FoundChunk]) -> list[FoundChunk]:
 
 
 def tags_above(tags: Iterable[str]) -> list[str]:
-    """The tags and those above them, each once, in order: `a`, `a/b` of `a/b`."""
+    """The tags and their parents, without duplicates, in order: `a`, `a/b` of `a/b`."""
     return list(
         dict.fromkeys(
             "/".join(parts[: depth + 1])
@@ -119,17 +119,18 @@ def tags_above(tags: Iterable[str]) -> list[str]:
     )
 
 
-# Filter expressions of Milvus, made from values alone: no text of a user is ever part of the syntax.
+# Filter expressions of Milvus, built only from values: no text of a user is ever part of the syntax.
 #
 # Milvus has templates for this (`filter_params`); Milvus Lite does not, so values are quoted here.
 
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-"""What both Milvus' grammar and Milvus Lite's know inside double quotes."""
+"""The escapes that the grammars of Milvus and Milvus Lite both support inside double quotes."""
 
 
 def text_literal(value: str) -> str:
-    """The text as a literal. Raises UsageError for what no server can hold: half a surrogate pair, a zero."""
+    """The text as a literal. Raises UsageError for text that no server can store: half a surrogate pair, a
+    zero."""
     try:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -148,7 +149,7 @@ def number_in(field: str, values: Iterable[int]) -> str:
 
 
 def selection_parts(selection: Selection) -> list[str]:
-    """The conditions of a selection; each must hold."""
+    """The conditions of a selection; all must be true."""
     parts = [f"array_contains(tags, {text_literal(tag)})" for tag in selection.folded_tags]
     if selection.folders:
         parts.append(" or ".join(map(_in_folder, selection.folders)))
@@ -162,8 +163,8 @@ def selection_parts(selection: Selection) -> list[str]:
 
 
 def _in_folder(folder: str) -> str:
-    """The path begins with the folder: a range of an indexed field, which costs less than a look at each
-    row. "0" follows "/"."""
+    """A condition that the path begins with the folder: a range of an indexed field, which costs less than a
+    scan of all rows. "0" follows "/"."""
     return f"(path >= {text_literal(folder + '/')} and path < {text_literal(folder + '0')})"
 
 

@@ -32,11 +32,11 @@ _WITH_VECTOR = "has_vector == true"
 
 
 class MilvusRetriever:
-    """Implements ChunkRetriever for the vaults in one collection: those whose vectors come from one model.
+    """The ChunkRetriever for the vaults in one collection, whose vectors come from the same model.
 
-    A question reads the states of its vaults first, and then only the rows of their active editions; vaults
-    of the scope that are published elsewhere, or not at all, are left out. The expression that limits a
-    question to its scope is made in `_filter`, which every question goes through. Any thread may ask.
+    A query reads the states of its vaults first, and then only the rows of their active editions; vaults of
+    the scope that are published elsewhere, or not at all, are omitted. `_filter` builds the expression that
+    limits a query to its scope, and every query uses it. Any thread may use the retriever.
     """
 
     def __init__(self, vaults: MilvusVaults, collection: str) -> None:
@@ -54,7 +54,7 @@ class MilvusRetriever:
     def both(
         self, scope: VaultScope, vector: Vector, terms: Sequence[QueryTerm], selection: Selection
     ) -> list[FoundChunk]:
-        """Those of `nearest` and then those of `best`, of one state of the vaults."""
+        """The chunks of `nearest` and then those of `best`, from one state of the vaults."""
         expression = self._filter(scope, selection)
         near = self._nearest(expression, vector, selection.limit) if vector.any() else []
         return [*near, *self._best(expression, terms, selection.limit)]
@@ -73,8 +73,8 @@ class MilvusRetriever:
         return {(str(row["vault"]), str(row["path"])): int(row["note_id"]) for row in rows}
 
     def _filter(self, scope: VaultScope, selection: Selection) -> str:
-        """The expression for the active rows of the scope's vaults that the selection leaves; "" where there
-        are none. The one place where access by vault is decided."""
+        """The expression for the active rows of the scope's vaults that match the selection; "" if there are
+        none. This is the only place that enforces access to vaults."""
         states = self._vaults.states(scope)
         here = {vault: state for vault, state in states.items() if state.collection == self.collection}
         allowed = [vault for vault in scope.vaults if vault in here]
@@ -117,7 +117,8 @@ def _found(answer: Sequence[Iterable[Mapping[str, Any]]]) -> list[FoundChunk]:
 
 
 def _by_bm25(found: FoundChunk) -> FoundChunk:
-    """Milvus gives a BM25 score, which is never negative; Milvus Lite gives its negative as a distance."""
+    """Milvus returns a BM25 score, which is never negative; Milvus Lite returns its negative as a
+    distance."""
     return replace(found, score=abs(found.score))
 
 

@@ -1,14 +1,14 @@
 """The collections on the server: their names, fields and indices.
 
-One collection holds the chunks of all vaults whose vectors come from one model; its partition key is the
-vault. Another one holds their notes, and two small ones which vaults there are, and what belongs to a whole
+One collection contains the chunks of all vaults whose vectors come from one model; its partition key is the
+vault. Another one contains their notes, and two small ones the states of the vaults, and the data of a whole
 vault: the token weights of its model, and its statistics. Names:
 
     <prefix>_chunks_<model>_v3   alias of <prefix>_chunks_<model>_v3_1
     <prefix>_notes_v3, <prefix>_vaults_v3, <prefix>_blobs_v3
 
-Everything reads and writes by the alias, so that an operator can build another physical
-collection beside (other index parameters, say) and switch the alias.
+All code reads and writes by the alias, so that an operator can build a second physical
+collection (with other index parameters, for example) and switch the alias.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from vault_gateway.milvus.connection import MilvusConnection
 from vault_indexer.errors import BackendError
 from vault_indexer.text.terms import VARIANT_MARK, QueryTerm
 
-# Index terms as words that any tokenizer of Milvus leaves as they are.
+# Encodes index terms as words that no tokenizer of Milvus changes.
 #
-# Milvus' BM25 function takes text and splits it on the server. So that its words are ours (stems, parts
-# of compounds, pairs of characters), the terms are sent ready-made: each as letters a-z and digits alone,
-# which no tokenizer splits, changes or drops. Milvus Lite knows no whitespace tokenizer; this needs none.
+# Milvus' BM25 function takes text and splits it on the server. To preserve the index terms (stems, parts of
+# compounds, pairs of characters), each is sent as letters a-z and digits only, which no tokenizer splits,
+# changes or drops. Milvus Lite has no whitespace tokenizer; this needs none.
 
 
 MAX_BYTES = 65_535
-"""The longest text of Milvus."""
+"""The maximum length of a text in Milvus."""
 
 REPEATS: Mapping[str, int] = MappingProxyType(
     {"title": 2, "aliases": 2, "headers": 1, "tags": 2, "properties": 1, "content": 1, "path": 1}
 )
-"""How often each field's terms stand in the text: the boosts of `keywords.FieldWeights` in whole numbers.
-In order of importance: of a longer text the end is cut off."""
+"""The number of repetitions of each field's terms in the text: the boosts of `keywords.FieldWeights` as
+integers. In order of importance, because the end of a longer text is cut off."""
 
 _PLAIN = re.compile(r"[a-z0-9]+")
 
@@ -54,7 +54,7 @@ def word_of(term: str) -> str:
 
 
 def document_text(fields: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """The terms of a chunk as one text, those of important fields repeated."""
+    """The terms of a chunk as one text, in which those of important fields are repeated."""
     held = dict(fields)
     words: list[str] = []
     size = 0
@@ -68,10 +68,10 @@ def document_text(fields: Iterable[tuple[str, Sequence[str]]]) -> str:
 
 
 def query_text(terms: Sequence[QueryTerm]) -> str:
-    """The words of a query as one text: every term that stands for one of them, once.
+    """The words of a query as one text: every term of each word, once.
 
-    What Milvus cannot express is left out: weights, the best instead of the sum of a word's terms, and
-    beginnings of words.
+    Features that Milvus cannot express are omitted: weights, the best instead of the sum of a word's terms,
+    and prefixes of words.
     """
     return " ".join(dict.fromkeys(map(word_of, _terms(terms))))
 
@@ -83,7 +83,7 @@ def _terms(terms: Sequence[QueryTerm]) -> Iterator[str]:
 
 
 SCHEMA_VERSION = 3
-"""Raised when the fields or what they mean change: then all vaults are published again, as new editions."""
+"""Increased when the fields or their meaning change: all vaults are then published again, as new editions."""
 
 VAULT_BYTES = 256
 PATH_BYTES = 8192
@@ -92,22 +92,22 @@ TAG_BYTES = 1024
 MAX_TAGS = 1024
 K1 = 1.2
 B = 0.5
-"""Lower than the 0.75 of the embedded content field: title, headings and path lengthen every text. nDCG@10 by
-words on XQuAD en, XQuAD ru and Obsidian's help: .968, .945, .667 with it; .971, .946, .649 with 0.75;
-embedded .964, .949, .657."""
+"""Lower than the 0.75 of the local content field: title, headings and path lengthen every text. nDCG@10 by
+words on XQuAD en, XQuAD ru and Obsidian's help: .968, .945, .667 with it; .971, .946, .649 with 0.75; local
+index .964, .949, .657."""
 
 FOUND_FIELDS = ("vault", "key", "note_id", "path")
-"""What a search asks of each hit; the fields of `retrieval.FoundChunk` but the score."""
+"""The fields that a search requests for each hit: those of `retrieval.FoundChunk` without the score."""
 
 _WEIGHTS = re.compile(r"\+sif-[0-9a-f]{12}(?=/)")
-"""What `providers` puts into the name of a model whose tokens are weighted."""
+"""The part of a model's name that `providers` adds for token weights."""
 
 
 def collection_name(prefix: str, model: str) -> str:
     """The alias of the collection for the vectors of one model (`EmbeddingModel.key`).
 
-    Token weights belong to a vault, and leave its vectors in the space of the model: vaults with different
-    ones share a collection. `VaultState.model` and `weights` say what a query's vector is made with.
+    Token weights belong to a vault, and do not change the space of the model's vectors: vaults with different
+    weights share a collection. `VaultState.model` and `weights` determine how a query's vector is computed.
     """
     model = _WEIGHTS.sub("", model)
     readable = re.sub(r"[^A-Za-z0-9]+", "_", model).strip("_")[:60]
@@ -120,7 +120,7 @@ def vaults_name(prefix: str) -> str:
 
 
 def blobs_name(prefix: str) -> str:
-    """The collection of token weights and statistics."""
+    """The collection for token weights and statistics."""
     return f"{prefix}_blobs_v{SCHEMA_VERSION}"
 
 
@@ -130,7 +130,7 @@ def notes_name(prefix: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CollectionLayout:
-    """How a collection of chunks is made; one that is there stays as it is."""
+    """The parameters for creating a collection of chunks; an existing one is not changed."""
 
     shards: int = 1
     partitions: int = 0
@@ -139,8 +139,8 @@ class CollectionLayout:
 
 
 def create_chunks(connection: MilvusConnection, name: str, dimension: int, layout: CollectionLayout) -> None:
-    """The collection of chunks behind the alias `name`, unless it is there. Another daemon may make it at
-    the same time."""
+    """Creates the collection of chunks for the alias `name`, unless it exists. Another daemon may create it
+    at the same time."""
     if connection.call("has_collection", name):
         return
     physical = f"{name}_1"
@@ -153,9 +153,9 @@ def create_chunks(connection: MilvusConnection, name: str, dimension: int, layou
 
 
 def create_table(connection: MilvusConnection, name: str, fields: dict[str, int]) -> None:
-    """A collection of rows without vectors, unless it is there: `fields` are texts with their longest
-    length in bytes, or numbers (0); the first is the key. Milvus wants a vector, so each row has a short
-    one that nobody searches."""
+    """Creates a collection of rows without vectors, unless it exists. `fields` are texts with their maximum
+    length in bytes, or numbers (0); the first is the key. Milvus requires a vector, so each row has a short
+    one that is never searched."""
     if connection.call("has_collection", name):
         return
     from pymilvus import DataType, MilvusClient
@@ -174,7 +174,7 @@ def create_table(connection: MilvusConnection, name: str, fields: dict[str, int]
 
 
 NOTHING = [1.0, 0.0]
-"""The vector of a row that needs none."""
+"""The vector of a row without a meaningful one."""
 
 
 def _create(connection: MilvusConnection, name: str, schema: Any, index: Any, **spread: int) -> None:
@@ -192,7 +192,7 @@ def _create(connection: MilvusConnection, name: str, schema: Any, index: Any, **
 
 
 def _tolerate_other(connection: MilvusConnection, make: Callable[[], object], name: str) -> None:
-    """Run `make`; that it fails does not matter where another process has made the same meanwhile."""
+    """Runs `make`; a failure is ignored if another process has created the same object meanwhile."""
     try:
         make()
     except BackendError:

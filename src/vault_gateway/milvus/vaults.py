@@ -1,4 +1,4 @@
-"""Which vaults are published on the server, in what state, with which notes, weights and statistics."""
+"""The published vaults on the server: their states, notes, weights and statistics."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ _FIELDS = {
     "withdrawn_ms": 0,
 }
 _PART_BYTES = 48_000
-"""Of a blob or a note in one row: base64 makes 64,000 characters of it; Milvus' longest text is 65,535."""
+"""The size of a part of a blob or a note in one row: base64 makes 64,000 characters of it, and Milvus'
+longest text is 65,535."""
 
 _NOTE_FIELDS = {
     "part": VAULT_BYTES + 96,
@@ -61,25 +62,25 @@ _MAX_ROWS = 16_384
 
 
 class OutdatedStateError(BackendError):
-    """A state is older than the one on the server: somebody else has published the vault meanwhile."""
+    """A state is older than the one on the server: another process has published the vault meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class VaultState:
-    """What is published of one vault. The rows whose `edition` it names are active, all others are not.
+    """The published state of one vault. The rows of its `edition` are active, all others are not.
 
-    `vault` is its id, unique on the server; `name` is what people call it, and `keeper` which daemon keeps
-    it. `seq` is the last commit of the catalog that was applied, of the index generation `generation`.
-    `collection` is the alias of the chunks' collection, `model` the key of the embedding model, `weights` the
-    digest of its token weights ("" for none): a query's vector has to be made with both. `languages` are
-    those of the notes, most frequent first: a query's words are analysed for them. `chunks` counts the rows,
-    and `notes` the notes they are of; `statistics` is the digest of what is known of all of them.
+    `vault` is its id, unique on the server; `name` is its display name, and `keeper` the daemon that has it.
+    `seq` is the last applied commit of the catalog, of the index generation `generation`. `collection` is the
+    alias of the chunks' collection, `model` the key of the embedding model, `weights` the digest of its token
+    weights ("" for none): a query's vector must be computed with both. `languages` are those of the notes,
+    most frequent first: a query's words are analysed for them. `chunks` counts the rows, and `notes` their
+    notes; `statistics` is the digest of the statistics of all of them.
 
-    `place` is the digest of the keeper's name and the vault's folder, `owner` the SHA-256 of the key that the
-    index of the vault keeps: only that index may write the state. Times are milliseconds since 1970, by the
-    keeper's clock: `claimed_ms` when this index published first, `published_ms` the last change that was
-    applied, `seen_ms` when the keeper last said that it is there. `withdrawn_ms` is not 0 in a tombstone: the
-    vault was unpublished then, and nobody finds it.
+    `place` is the digest of the keeper's name and the vault's folder, `owner` the SHA-256 of the secret key
+    of the vault's index: only that index may write the state. Times are milliseconds since 1970, by the
+    keeper's clock: `claimed_ms` is the first publication by this index, `published_ms` the last applied
+    change, `seen_ms` the last report of the keeper. `withdrawn_ms` is not 0 in a tombstone: the vault was
+    unpublished at that time and cannot be found.
     """
 
     vault: str
@@ -108,12 +109,12 @@ class VaultState:
 
     @property
     def published_at(self) -> str:
-        """When its newest state was published; ISO 8601, UTC."""
+        """The time of the newest published state; ISO 8601, UTC."""
         return iso_time(self.published_ms * 1_000_000)
 
     @property
     def seen_at(self) -> str:
-        """When its keeper last said that it is there; ISO 8601, UTC."""
+        """The time of the keeper's last report; ISO 8601, UTC."""
         return iso_time(self.seen_ms * 1_000_000)
 
 
@@ -126,8 +127,7 @@ def place_digest(folder: str, keeper: str) -> str:
 
 
 class MilvusVaults:
-    """The vaults of one installation (`prefix`) on the server. Any thread may call it. Raises
-    BackendError."""
+    """The vaults of one installation (`prefix`) on the server. Any thread may use it. Raises BackendError."""
 
     def __init__(self, connection: MilvusConnection, prefix: str) -> None:
         self.connection = connection
@@ -137,7 +137,7 @@ class MilvusVaults:
         self._notes = notes_name(prefix)
 
     def create(self) -> None:
-        """The collections, unless they are there."""
+        """Creates the collections that do not exist."""
         create_table(self.connection, self._table, _FIELDS)
         create_table(self.connection, self._blobs, {"part": 128, "data": 65_535})
         create_table(self.connection, self._notes, _NOTE_FIELDS)
@@ -147,25 +147,25 @@ class MilvusVaults:
         return self.states(VaultScope((vault,))).get(vault)
 
     def records(self, vault: str, place: str) -> list[VaultState]:
-        """The states of the vault, and of others of the same place, tombstones too, as they are now whatever
-        the consistency that is configured. For who publishes."""
+        """The current states of the vault and of others with the same place, including tombstones, regardless
+        of the configured consistency. For publishers."""
         expression = f"vault == {text_literal(vault)} or place == {text_literal(place)}"
         return list(self._query(expression, "Strong").values())
 
     def states(self, scope: VaultScope) -> dict[str, VaultState]:
-        """The states of a scope's vaults, by id; those that are not published are left out."""
+        """The states of a scope's vaults, by id; unpublished vaults are omitted."""
         if not scope.vaults:
             return {}
         return self._query(f"{text_in('vault', scope.vaults)} and {_PUBLISHED}")
 
     def all(self) -> dict[str, VaultState]:
-        """The states of all vaults, by id. For who administers; users get what their scope allows."""
+        """The states of all vaults, by id. For administration; users get only those of their scope."""
         return self._query(_PUBLISHED)
 
     def put(self, state: VaultState) -> None:
-        """Write a vault's state; the statistics that only its former state named go. Raises
-        OutdatedStateError where the server has one of a later epoch, or a
-        later one of this epoch, and where the vault was unpublished or has another owner meanwhile."""
+        """Writes a vault's state and deletes statistics that only its previous state used. Raises
+        OutdatedStateError if the server has a state of a later epoch, or a later one of this epoch, or if the
+        vault was unpublished or has another owner meanwhile."""
         now = self._record(state.vault)
         if now is not None and (
             (now.epoch, now.seq) > (state.epoch, state.seq)
@@ -181,10 +181,10 @@ class MilvusVaults:
         self.connection.write(self._table, [row])
 
     def drop(self, vault: str, now_ms: int) -> VaultState | None:
-        """Remove all that is published of a vault: its state becomes a tombstone first, so that nobody finds
-        it any more, then its notes and its statistics go, and its chunks from the collections of all models.
-        The state it had; None if it was not published. A second call completes one that was interrupted.
-        Token weights stay, since other vaults may have the same."""
+        """Removes everything published of a vault. First its state becomes a tombstone, so that it cannot be
+        found any more, then its notes and statistics are deleted, and its chunks from the collections of all
+        models. Returns the previous state, or None if it was not published. A second call completes an
+        interrupted one. Token weights remain, since other vaults may have the same."""
         known = self._record(vault)
         was_published = known is not None and not known.withdrawn_ms
         if known is not None and was_published:
@@ -195,13 +195,13 @@ class MilvusVaults:
         return known if was_published else None
 
     def delete_rows(self, expression: str) -> None:
-        """Delete the notes that meet an expression, and such chunks from the collections of all models."""
+        """Deletes the notes that match an expression, and such chunks from the collections of all models."""
         for name in self.connection.call("list_collections"):
             if str(name).startswith(f"{self.prefix}_chunks_") or str(name) == self._notes:
                 self.connection.call("delete", name, filter=expression)
 
     def put_notes(self, state: VaultState, notes: Iterable[tuple[int, bytes]]) -> None:
-        """Write notes (id, bytes) of the edition that the state names."""
+        """Writes notes (id, bytes) of the edition that the state names."""
         of = {"vault": state.vault, "edition": state.edition, "nothing": NOTHING}
         rows = (
             {**of, "part": part, "number": number, "data": data}
@@ -218,7 +218,7 @@ class MilvusVaults:
             self.connection.call("delete", self._notes, filter=expression)
 
     def notes(self, state: VaultState, note_ids: Iterable[int]) -> dict[int, bytes]:
-        """The notes of these ids, as they were written; one that is not whole is left out."""
+        """The notes with these ids, as written; incomplete ones are omitted."""
         wanted = sorted(set(note_ids))
         found: dict[int, bytes] = {}
         for start in range(0, len(wanted), _NOTES_AT_ONCE):
@@ -226,12 +226,12 @@ class MilvusVaults:
         return found
 
     def note_ids(self, state: VaultState) -> set[int]:
-        """The ids of the notes that are there, by their first parts."""
+        """The ids of the existing notes, by their first parts."""
         rows = self.connection.rows(self._notes, _first_parts(state), ["part"])
         return {_note_of(str(row["part"])) for row in rows}
 
     def count_notes(self, state: VaultState) -> int:
-        """How many notes the server answers with, by their first parts."""
+        """The number of notes that the server returns, by their first parts."""
         rows = self.connection.read(
             "query", self._notes, filter=_first_parts(state), output_fields=["count(*)"]
         )
@@ -256,7 +256,7 @@ class MilvusVaults:
         }
 
     def put_blob(self, data: bytes) -> str:
-        """Keep token weights or statistics, unless they are there. Returns their digest."""
+        """Stores token weights or statistics, unless they exist. Returns their digest."""
         digest = hashlib.sha256(data).hexdigest()
         if self.blob(digest) != data:
             parts = _parts(digest, data)
@@ -265,7 +265,7 @@ class MilvusVaults:
         return digest
 
     def blob(self, digest: str) -> bytes | None:
-        """The token weights or statistics of a digest; None where they are not (all) there."""
+        """The token weights or statistics with a digest; None if they are missing or incomplete."""
         rows = self._rows(self._blobs, _parts_of(digest), ["part", "data"]) if digest.isalnum() else []
         found = _joined(digest, {str(row["part"]): str(row["data"]) for row in rows})
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
@@ -275,7 +275,7 @@ class MilvusVaults:
             self.connection.call("delete", self._blobs, filter=_parts_of(digest))
 
     def _record(self, vault: str) -> VaultState | None:
-        """One vault's state, or its tombstone, as it is now. None if it was never published."""
+        """The current state or tombstone of one vault. None if it was never published."""
         return self._query(text_in("vault", [vault]), "Strong").get(vault)
 
     def _query(self, expression: str, consistency: str = "") -> dict[str, VaultState]:
@@ -298,19 +298,19 @@ class MilvusVaults:
 
 
 def _parts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
-    """The rows that hold the bytes: their keys, and the text of each, which says how many there are."""
+    """The rows for the bytes: their keys, and the text of each, which includes the number of rows."""
     pieces = [data[at : at + _PART_BYTES] for at in range(0, len(data), _PART_BYTES)] or [b""]
     for number, piece in enumerate(pieces):
         yield f"{name}:{number:04d}", f"{len(pieces)}:{base64.b64encode(piece).decode()}"
 
 
 def _parts_of(name: str) -> str:
-    """The rows of one name; ";" follows ":"."""
+    """A condition for the rows of one name; ";" follows ":"."""
     return f"part > {text_literal(name + ':')} and part < {text_literal(name + ';')}"
 
 
 def _first_parts(state: VaultState) -> str:
-    """The first row of each note of the edition that the state names."""
+    """A condition for the first row of each note of the edition that the state names."""
     return all_of([text_in("edition", [state.edition]), "number == 0"])
 
 
@@ -324,7 +324,7 @@ def _note_of(part: str) -> int:
 
 
 def _joined(name: str, rows: Mapping[str, str]) -> bytes | None:
-    """The bytes of a name; None where a part is missing, or is no part of it."""
+    """The bytes of a name; None if a part is missing or invalid."""
     first = rows.get(f"{name}:{0:04d}")
     texts = [] if first is None else [rows.get(f"{name}:{n:04d}") for n in range(_count_of(first))]
     if not texts or None in texts or len({_count_of(text) for text in texts if text}) != 1:

@@ -1,7 +1,7 @@
-"""`contextual`: around any strategy, a model writes one sentence on where a text stands within its note.
+"""`contextual`: for any strategy, a model writes one sentence about the place of a text within its note.
 
-The sentence is the chunks' preamble: it is embedded in front of the text and is no part of it. (Anthropic,
-"Introducing Contextual Retrieval", 2024, reports 35% fewer failed retrievals with a preamble a chunk.)
+The sentence is the chunks' preamble: it is embedded before the text and is not part of it. (Anthropic,
+"Introducing Contextual Retrieval", 2024, reports 35% fewer failed retrievals with a preamble per chunk.)
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OUTLINE_CHARS = 800
 _BEFORE_CHARS = 1_000
 _TEXT_CHARS = 3_000
 
-# What is the same for all chunks of a note comes first: providers cache the beginning of a prompt.
+# The part that all chunks of a note share comes first: providers cache the beginning of a prompt.
 _PROMPT = """\
 Say in one sentence of at most 40 words, in the language of the text below, what this text is about within
 the note, so that it can be found on its own: name what it refers to but does not name itself. Answer with the
@@ -56,7 +56,7 @@ The text:
 
 @dataclass(frozen=True, slots=True)
 class _Preamble:
-    """What a group of chunks gets; without a text, `extra` says why."""
+    """The preamble of a group of chunks. Without a text, `extra` contains the reason."""
 
     text: str = ""
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -65,19 +65,19 @@ class _Preamble:
 
 @dataclass(frozen=True, slots=True)
 class _PreambleGroup:
-    """Chunks that share a preamble: where the first begins, and the text that the model is shown."""
+    """Chunks that share a preamble: the start of the first, and the text that the prompt contains."""
 
     start: int
     text: str
 
 
 class ContextualChunker:
-    """The chunks of another chunker, those that are embedded with a preamble.
+    """The chunks of another chunker, with a preamble for those that are embedded.
 
-    Chunks of one section or paragraph (the one in which they begin), or of one key of `group_by`, share
-    theirs. A chunk without an answer says why in `extra["no_preamble"]`, and `unreached` where the model gave
-    none at all; with `keep_on_failure` off it is left out, and the first one that stays says how many were
-    (`dropped_chunks`). Raises NoteError where none stays, or where `group_by` fails.
+    Chunks that begin in the same section or paragraph, or have the same key of `group_by`, share their
+    preamble. A chunk without an answer has the reason in `extra["no_preamble"]`, and `unreached` if the model
+    gave no answer at all; with `keep_on_failure` off it is dropped, and the first remaining chunk reports how
+    many were (`dropped_chunks`). Raises NoteError if none remains, or if `group_by` fails.
     """
 
     def __init__(self, inner: Chunker, options: ContextualOptions, asker: Asker) -> None:
@@ -121,7 +121,7 @@ class ContextualChunker:
         return [replace(kept[0], extra={**kept[0].extra, **told}), *kept[1:]]
 
     def _keys(self, note: Note, chunks: Sequence[Chunk]) -> list[Hashable | None]:
-        """What each chunk shares its preamble by; None for a chunk that gets none."""
+        """The key by which each chunk shares its preamble; None for a chunk without one."""
         key_of = self._key_of(note)
         return [key_of(chunk) if chunk.embed else None for chunk in chunks]
 
@@ -159,7 +159,7 @@ class ContextualChunker:
 
     def _preambles(self, note: Note, groups: Mapping[Hashable, _PreambleGroup]) -> dict[Hashable, _Preamble]:
         """The preambles of all groups, `max_workers` of them at a time. When the model gives no answer, the
-        groups that it was not asked about yet have none, either."""
+        groups not yet requested get no preamble either."""
         limit = self._options.max_api_calls
         beyond = _Preamble(extra={"no_preamble": f"max_api_calls = {limit} is reached"}, is_failure=True)
         asked = list(groups.items())[:limit]
@@ -198,7 +198,7 @@ class ContextualChunker:
 
 
 class _Prompts:
-    """The prompts of one note: what they share is made once."""
+    """The prompts of one note; their common part is built once."""
 
     def __init__(self, note: Note, options: ContextualOptions) -> None:
         self._note = note
@@ -230,11 +230,11 @@ class _Prompts:
 
 
 def _own_key(note: Note, group_by: Callable[..., object], name: str, chunk: Chunk) -> Hashable | None:
-    """What the user's function returns for a chunk. Raises NoteError for what is no key."""
+    """The result of the user's function for a chunk. Raises NoteError if it is not a valid key."""
     try:
         key = group_by(chunk)
         hash(key)
-    except Exception as error:  # another's code: whatever it raises, the other notes go on
+    except Exception as error:  # user code: whatever it raises, the other notes go on
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise NoteError(f"{note.path}: chunking.contextual.group_by: {name} raised {reason}") from error
     return key
@@ -249,7 +249,7 @@ def _read(answer: str) -> str:
 
 
 def _with(chunk: Chunk, preamble: _Preamble | None) -> Chunk:
-    """A summary that the strategy wrote stays, after the preamble."""
+    """Adds the preamble; a summary from the strategy follows it."""
     if preamble is None:
         return chunk
     if preamble.text:

@@ -1,4 +1,4 @@
-"""Asks a language model for strategies: bounded prompts, few failures, answers cached on disk."""
+"""Queries a language model for strategies: bounded prompts, few failures, answers cached on disk."""
 
 from __future__ import annotations
 
@@ -44,19 +44,20 @@ __all__ = [
 ]
 
 
-# A language model that several processes ask, with one limit for the calls of all of them.
+# A language model with one limit for the concurrent calls of several processes.
 
 
 _LOOK_S = 0.05
-"""Between two looks for a free place; an answer takes ten times as long."""
+"""The interval between checks for a free place; an answer takes ten times as long."""
 
 
 class LimitedLlm:
-    """Implements ports.Llm: all processes that name the same `folder` have at most `most` calls at a time.
+    """An Llm that limits concurrent calls: all processes with the same `folder` make at most `most` at a
+    time.
 
-    Each call holds the lock of one file in the folder, so the system frees the place of a process that dies.
-    The time that a call waits for its place is not part of its `timeout_s`. Threads may share it. Limits of
-    different sizes may share a folder: a larger one takes the places first that a smaller one does not have.
+    Each call locks one file in the folder, so the system frees the place of a process that dies. The wait for
+    a place is not part of a call's `timeout_s`. Threads may share it. Limits of different sizes may share a
+    folder: a larger one first takes the places that a smaller one lacks.
     """
 
     def __init__(self, llm: Llm, folder: Path, most: int) -> None:
@@ -70,14 +71,14 @@ class LimitedLlm:
         return self._llm.name
 
     def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
-        """Passes the prompt on once there is a place. Raises ProviderError as the model does, and where no
-        file can be locked."""
+        """Passes on the prompt when there is a place. Raises ProviderError as the model does, and if no file
+        can be locked."""
         with self._place():
             return self._llm.complete(prompt, timeout_s=timeout_s, max_tokens=max_tokens)
 
     @contextmanager
     def _place(self) -> Iterator[None]:
-        with self._looking:  # of the threads of a process one looks
+        with self._looking:  # only one thread of a process polls at a time
             lock = self._free_lock()
             while lock is None:
                 time.sleep(_LOOK_S)
@@ -88,7 +89,7 @@ class LimitedLlm:
             lock.release()
 
     def _free_lock(self) -> BaseFileLock | None:
-        """One of the locks, held from now on; None while others hold all of them."""
+        """Acquires one of the locks and returns it; None if all are taken."""
         from filelock import FileLock, Timeout
 
         try:
@@ -109,15 +110,15 @@ class LimitedLlm:
 
 # Answers of a language model on disk, so that the same question is never paid for twice.
 #
-# The folder is bounded: above `MAX_BYTES` the answers that were not used for the longest time go, until a
-# quarter of the space is free. It is looked at with the first new answer of a process and with every
-# `LOOK_EVERY`th after it, never where nothing is added. A removed answer costs a new question if it is
-# needed again; the index itself loses nothing.
+# The folder is bounded: above `MAX_BYTES` the least recently used answers are removed, until a quarter of the
+# space is free. The size is checked with the first new answer of a process and with every `LOOK_EVERY`th
+# after it, never if nothing is added. A removed answer costs a new question if it is needed again; the index
+# itself loses nothing.
 
 
 MAX_BYTES = 1 << 30
-"""On disk: about 250,000 answers, as each takes at least one block of 4 KiB. A preamble for each of the
-80,000 chunks of the largest vault measured fits three times."""
+"""The size on disk: about 250,000 answers, as each takes at least one block of 4 KiB. Preambles for each of
+the 80,000 chunks of the largest measured vault fit three times."""
 
 LOOK_EVERY = 10_000
 
@@ -131,10 +132,10 @@ class _Answer(NamedTuple):
 
 
 class KeptAnswers:
-    """A folder of answers; their names are paths of one folder and one file. Several processes may share it:
-    a file appears whole or not at all.
+    """A folder of answers; a name is a path of one folder and one file. Several processes may share it: a
+    file appears whole or not at all.
 
-    Best effort: what cannot be read or written costs a new question.
+    Best effort: an answer that cannot be read or written costs a new question.
     """
 
     def __init__(self, folder: Path, max_bytes: int = MAX_BYTES) -> None:
@@ -143,7 +144,7 @@ class KeptAnswers:
         self._added = 0
 
     def read(self, name: str) -> str | None:
-        """The answer of that name, which is now used last; None if there is none."""
+        """The answer with that name, which becomes the most recently used; None if there is none."""
         file = self._file(name)
         with suppress(OSError, UnicodeDecodeError):
             answer = file.read_text("utf-8")
@@ -152,7 +153,7 @@ class KeptAnswers:
         return None
 
     def add(self, name: str, answer: str) -> None:
-        """Keep an answer, and remove old ones where there is no space for it."""
+        """Stores an answer, and removes old ones if there is no space for it."""
         file = self._file(name)
         with suppress(OSError, UnicodeEncodeError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -176,7 +177,7 @@ class KeptAnswers:
         for answer in answers:
             if size <= self._max_bytes * 3 // 4:
                 break
-            with suppress(OSError):  # another process removes it as well
+            with suppress(OSError):  # another process is removing it as well
                 Path(answer.path).unlink()
             size -= answer.size
 
@@ -193,19 +194,20 @@ class KeptAnswers:
         return self._folder / name
 
 
-# Asking a language model: an answer that can be used is kept on disk, a model that is down is left alone.
+# Queries to a language model: usable answers are stored on disk, and a model that is down is not called.
 #
-# No answer is ever text of a chunk's body: `read` takes numbers or a sentence out of it, or refuses it.
+# No answer ever becomes text of a chunk's body: `read` extracts numbers or a sentence, or rejects it.
 
 
 Read = TypeVar("Read")
 
 PROMPT_CHARS = 6_000
-"""Of a note in one question: with any script within 8,192 tokens, the answer included."""
+"""The maximum number of characters of a note in one question: at most 8,192 tokens in any script, including
+the answer."""
 
 MAX_FAILURES = 3
-"""In a row, after which the model gets no prompt for `PAUSE_S`: else a vault waits for as many timeouts as it
-has notes."""
+"""After this many consecutive failures the model gets no prompt for `PAUSE_S`. Otherwise a vault would wait
+for one timeout per note."""
 
 PAUSE_S = 60.0
 
@@ -218,7 +220,7 @@ _REASON_CHARS = 200
 _THOUGHTS = re.compile(
     r"\A(?!\s*(?:\{|```)).*?</think(?:ing)?>|\A\s*<think(?:ing)?>.*", re.DOTALL | re.IGNORECASE
 )
-"""Some servers leave the opening mark out. An answer that begins with its JSON has no thoughts before it."""
+"""Some servers omit the opening mark. An answer that begins with its JSON has no thoughts before it."""
 
 
 class UnusableAnswerError(ValueError):
@@ -227,9 +229,9 @@ class UnusableAnswerError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`version` is raised whenever the prompt or the reading of its answer changes, so that what is kept of
-    older ones no longer counts. `max_tokens` bounds the answer (None: as the model is set); after a transient
-    error the question is put again, `retries` times at most."""
+    """`version` is increased whenever the prompt or the parsing of its answer changes, which invalidates
+    stored answers. `max_tokens` limits the answer (None: the model's setting); after a transient error the
+    question is repeated, at most `retries` times."""
 
     task: str
     version: int
@@ -240,8 +242,9 @@ class Question:
 
 
 class Asker:
-    """Asks one model; threads may share it. `folder` keeps the answers, by model, task, version and digest of
-    the prompt (`KeptAnswers`); None keeps none. After some failures the model rests for `pause_s` seconds."""
+    """Queries one model; threads may share it. `folder` stores the answers, by model, task, version and
+    digest of the prompt (`KeptAnswers`); None stores none. After some failures the model is not called for
+    `pause_s` seconds."""
 
     def __init__(self, llm: Llm, folder: Path | None = None, pause_s: float = PAUSE_S) -> None:
         self._llm = llm
@@ -251,7 +254,7 @@ class Asker:
         self._not_before = 0.0
 
     def ask(self, question: Question, read: Callable[[str], Read]) -> Read:
-        """What `read` makes of the answer, kept or new.
+        """The result of `read` for the answer, stored or new.
 
         Raises UnusableAnswerError if `read` does, ProviderError if there is no answer.
         """
@@ -260,8 +263,8 @@ class Asker:
     def listen(
         self, question: Question, read: Callable[[str], Read], pieces: Callable[[], Iterable[str]]
     ) -> Generator[str, None, Read]:
-        """Yields the answer as it comes and returns what `read` makes of it: a kept answer in one piece, else
-        what `pieces` gets from the model. Raises as `ask` does, and what `pieces` raises."""
+        """Yields the answer as it arrives and returns the result of `read` for it. A stored answer comes in
+        one piece; otherwise `pieces` gets it from the model. Raises the errors of `ask` and `pieces`."""
         name = self._name(question)
         known = None if self._kept is None else self._kept.read(name)
         if known is not None:
@@ -290,7 +293,7 @@ class Asker:
         return f"{name[:2]}/{question.task}-{name}.txt"
 
     def _complete(self, question: Question) -> str:
-        """The answer; after a transient error it is asked again, with a pause that doubles each time."""
+        """The answer. Transient errors are retried, with a pause that doubles each time."""
         for attempt in range(question.retries + 1):
             try:
                 return self._llm.complete(
@@ -303,7 +306,7 @@ class Asker:
         raise AssertionError("unreachable")
 
     def _counted(self, pieces: Callable[[], Iterable[str]]) -> Iterator[str]:
-        """The pieces; none where the model has failed too often just now."""
+        """The pieces; none if the model has failed too often recently."""
         if time.monotonic() < self._not_before:
             raise ProviderError(
                 f"model {self._llm.name} failed {MAX_FAILURES} times in a row: it is not asked again"
@@ -319,7 +322,7 @@ class Asker:
 
 
 def return_value(generator: Generator[object, None, Read]) -> Read:
-    """What the generator returns at its end; what it yields is passed over."""
+    """Runs the generator to its end, ignores its values, and returns its return value."""
     while True:
         try:
             next(generator)
@@ -329,25 +332,25 @@ def return_value(generator: Generator[object, None, Read]) -> Read:
 
 
 def reason_of(error: Exception) -> str:
-    """Why there is no usable answer, short enough to stand on a chunk."""
+    """The reason for the lack of a usable answer, short enough for a chunk's `extra`."""
     return " ".join(str(error).split())[:_REASON_CHARS]
 
 
 def unreached_by(error: Exception) -> dict[str, JsonValue]:
-    """What a chunk's `extra` says in addition to its reason: that the model gave no answer at all. Asked
-    another time, it may; an answer that could not be used would be the same again."""
+    """Marks in a chunk's `extra`, in addition to the reason, that the model gave no answer at all. A later
+    attempt may succeed, whereas an unusable answer would be repeated."""
     return {MODEL_UNREACHED: True} if isinstance(error, ProviderError) else {}
 
 
 def without_thoughts(answer: str) -> str:
-    """What a model says after it has thought: its `<think>` block goes, also one that has not ended."""
+    """An answer without its `<think>` block, even if the block has not ended."""
     return _THOUGHTS.sub("", answer)
 
 
 def json_table(answer: str) -> dict[str, JsonValue]:
-    """The JSON object in an answer; models like to put words or a fence around it.
+    """The JSON object in an answer; models often add words or a fence around it.
 
-    Raises UnusableAnswerError where there is none.
+    Raises UnusableAnswerError if there is none.
     """
     answer = without_thoughts(answer)
     start, end = answer.find("{"), answer.rfind("}")
@@ -369,7 +372,7 @@ def json_list(answer: str, key: str) -> list[JsonValue]:
 
 
 def one_line(answer: str, limit: int) -> str:
-    """A sentence for a person, on one line of at most `limit` characters. Raises UnusableAnswerError."""
+    """A sentence for display, on one line of at most `limit` characters. Raises UnusableAnswerError."""
     line = " ".join(answer.split()).strip("\"'`*# ")
     if not any(char.isalnum() for char in line):
         raise UnusableAnswerError("the answer holds no words")
@@ -377,7 +380,7 @@ def one_line(answer: str, limit: int) -> str:
 
 
 def excerpt(text: str, size: int) -> str:
-    """The text on one line of at most `size` characters: its beginning and, where it is longer, its end."""
+    """The text on one line of at most `size` characters: its beginning and, if it is longer, its end."""
     if len(text) > 4 * size:
         text = f"{text[: 2 * size]} {text[-2 * size :]}"
     line = " ".join(text.split())
@@ -388,7 +391,7 @@ def excerpt(text: str, size: int) -> str:
 
 
 def batches(sizes: Sequence[int], limit: int) -> list[range]:
-    """Neighbours whose sizes add up to at most `limit`; one alone may be larger."""
+    """Groups neighbours whose sizes add up to at most `limit`; a single one may be larger."""
     found: list[range] = []
     first, total = 0, 0
     for index, size in enumerate(sizes):
@@ -400,15 +403,16 @@ def batches(sizes: Sequence[int], limit: int) -> list[range]:
 
 
 def is_index(value: JsonValue, among: range) -> TypeGuard[int]:
-    """Whether a model named one of the things it was shown (True is a number in Python, not here)."""
+    """Whether the value is a valid index of an item in the prompt. True is an int in Python, but rejected
+    here."""
     return isinstance(value, int) and not isinstance(value, bool) and value in among
 
 
-# A language model that is asked only where there is time for it.
+# A language model that is called only when there is time for it.
 
 
 class LlmSwitch:
-    """Implements ports.Llm: passes prompts on, except within `off`. Kept answers are found all the same."""
+    """An Llm that passes prompts on, except within `off`. Stored answers remain available."""
 
     def __init__(self, llm: Llm) -> None:
         self._llm = llm
@@ -419,14 +423,14 @@ class LlmSwitch:
         return self._llm.name
 
     def complete(self, prompt: str, *, timeout_s: float, max_tokens: int | None = None) -> str:
-        """Passes the prompt on. Raises ProviderError as the model does, and at once while it is off."""
+        """Passes on the prompt. Raises ProviderError as the model does, and immediately while it is off."""
         if self._is_off:
             raise ProviderError("the model has not been asked yet")
         return self._llm.complete(prompt, timeout_s=timeout_s, max_tokens=max_tokens)
 
     @contextmanager
     def off(self) -> Iterator[None]:
-        """The model is not asked in this block."""
+        """Disables the model during the block."""
         self._is_off = True
         try:
             yield

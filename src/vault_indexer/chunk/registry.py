@@ -1,4 +1,5 @@
-"""The table of strategies: a file and a row for each; `config.tables.chunking_options` has their options."""
+"""The table of strategies, with one file and row each; `config.tables.chunking_options` contains their
+options."""
 
 from __future__ import annotations
 
@@ -35,9 +36,9 @@ from vault_indexer.text.scripts import letters
 
 @dataclass(frozen=True, slots=True)
 class ChunkerContext:
-    """What a strategy is built from: the settings, and the models of the index where there are any.
+    """The inputs of a strategy: the settings, and the index's models, if any.
 
-    `llm_cache` is the folder where answers of the language model are kept (None: nowhere).
+    `llm_cache` is the folder that stores answers of the language model (None: not stored).
     """
 
     settings: ChunkingSettings
@@ -47,13 +48,13 @@ class ChunkerContext:
     llm_cache: Path | None = None
 
     def needed_embedder(self) -> Embedder:
-        """The embedder. Raises UsageError where there is none."""
+        """The embedder. Raises UsageError if there is none."""
         if self.embedder is None:
             raise UsageError(f"chunking.strategy = {self.settings.strategy}: needs an embedding model")
         return self.embedder
 
     def needed_tokenizer(self) -> Tokenizer:
-        """The tokenizer of the embedding model. Raises UsageError where there is none."""
+        """The tokenizer of the embedding model. Raises UsageError if there is none."""
         if self.tokenizer is None:
             raise UsageError(
                 f"chunking.strategy = {self.settings.strategy}: needs an embedding model with a tokenizer: "
@@ -65,7 +66,7 @@ class ChunkerContext:
         return tokenizer_for(self.settings.token.tokenizer, self.tokenizer)
 
     def asker(self) -> Asker:
-        """Who asks the language model. Raises UsageError where there is none."""
+        """The `Asker` for the language model. Raises UsageError if there is none."""
         if self.llm is None:
             contextual = self.settings.contextual.granularity != "none"
             key = "contextual" if contextual else f"strategy = {self.settings.strategy}"
@@ -107,7 +108,8 @@ def chunker_for(
     llm: Llm | None = None,
     llm_cache: Path | None = None,
 ) -> Chunker:
-    """The chunker that the settings choose, their rules aside, with preambles where `contextual` wants them.
+    """The chunker that the settings choose, apart from their rules, with preambles if `contextual` requires
+    them.
 
     Raises UsageError if it needs a model that is not given, ProviderError if one cannot be loaded.
     """
@@ -121,10 +123,10 @@ def chunker_for(
     return ContextualChunker(chunker, settings.contextual, given.asker())
 
 
-# Every note has at least one chunk: where a strategy finds no text, the note's properties are it.
+# Every note has at least one chunk: if a strategy finds no text, the chunk contains the note's properties.
 #
-# What has hardly any text has no vector: the model would place it near everything. It is found by its
-# words.
+# A chunk with hardly any text has no vector, because the model would place it near everything. It can still
+# be found by its words.
 
 
 PROPERTIES = "properties"
@@ -160,8 +162,8 @@ def _letters_of(value: JsonValue) -> int:
 
 
 def _properties_chunk(note: Note, strategy: str) -> Chunk:
-    """The properties of a note without a body, as written; that may be no text at all. The note's title is
-    embedded with them, so that its meaning counts too."""
+    """The properties of a note without a body, as written; they may be empty. The note's title is embedded
+    with them, so that its meaning is searchable as well."""
     fenced = note.text[: note.body_start].splitlines(keepends=True) or ["", ""]
     start, end = trim(note.text, len(fenced[0]), note.body_start - len(fenced[-1]))
     draft = Draft(start, end, extra={PROPERTIES: True})

@@ -1,8 +1,8 @@
-"""Which strategy and options count for a note: its own frontmatter, else a rule, else the settings.
+"""Selects the strategy and options of a note: from its own frontmatter, else a rule, else the settings.
 
-A note is text that someone sent: it may choose among what is built in and set sizes. It may not choose a
-strategy that runs code or asks a model, name a tokenizer, or give a regular expression. `config.schema` reads
-off the settings which strategies and options these are.
+Notes are untrusted: a note may choose among built-in strategies and set sizes. It may not choose a strategy
+that runs code or calls a model, name a tokenizer, or give a regular expression. `config.schema` derives the
+allowed strategies and options from the settings.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _Overlay = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The settings that count for one note (without rules), and what is wrong with its own choice."""
+    """The effective settings for one note (without rules), and the problems of its own choice."""
 
     settings: ChunkingSettings
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class Chooser:
-    """Chooses for many notes: the globs of the rules are read once."""
+    """Selects settings for many notes; the globs of the rules are compiled once."""
 
     def __init__(self, settings: ChunkingSettings) -> None:
         self._settings = settings.model_copy(update={"rules": ()})
@@ -50,7 +50,8 @@ class Chooser:
         ]
 
     def choice(self, path: str, frontmatter: Mapping[str, JsonValue]) -> Choice:
-        """What counts for the note; a bad choice in its frontmatter is reported and ignored."""
+        """The effective settings for the note; an invalid choice in its frontmatter is reported and
+        ignored."""
         ruled = next((settings for matches, settings in self._rules if matches(path)), self._settings)
         own = frontmatter.get(FRONTMATTER_KEY)
         if own is None:
@@ -70,15 +71,15 @@ class Chooser:
 
 
 def options_for(path: str, frontmatter: Mapping[str, JsonValue], settings: ChunkingSettings) -> Choice:
-    """What counts for one note; for many, keep a `Chooser`."""
+    """The effective settings for one note. For many notes, reuse a `Chooser`."""
     return Chooser(settings).choice(path, frontmatter)
 
 
 class ChoosingChunker:
     """A chunker that splits each note as the note itself, a rule or the settings choose.
 
-    Raises UsageError or ProviderError at the first note that wants a model which is not there. One thread
-    uses it.
+    Raises UsageError or ProviderError at the first note that requires a missing model. Only one thread may
+    use it.
     """
 
     def __init__(
@@ -109,12 +110,12 @@ class ChoosingChunker:
 
 
 def _matcher(globs: tuple[str, ...]) -> Callable[[str], bool]:
-    """Globs as in .gitignore: without a slash they match in any folder."""
+    """Compiles globs as in .gitignore: without a slash they match in any folder."""
     return GitignorePatterns(globs).selects
 
 
 def _read_choice(own: JsonValue) -> dict[str, object]:
-    """A note's choice as a table. Raises ValueError for what a note may not choose."""
+    """A note's choice as a table. Raises ValueError for options that a note may not set."""
     table: dict[str, object] = {"strategy": own} if isinstance(own, str) else {}
     if isinstance(own, dict):
         table = dict(own)
@@ -129,9 +130,9 @@ def _read_choice(own: JsonValue) -> dict[str, object]:
 
 
 def _overlay(base: ChunkingSettings, overlay: _Overlay) -> ChunkingSettings:
-    """The settings with a choice laid over them. Raises ValidationError.
+    """The settings, overridden by a choice. Raises ValidationError.
 
-    Where a size of the choice contradicts one of the base, that of the base gives way.
+    If a size of the choice contradicts one of the base, the one of the base is adjusted.
     """
     named = normalize_strategy_options(overlay)
     choice = normalize_strategy_options({"strategy": base.strategy, **named})

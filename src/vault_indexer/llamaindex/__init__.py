@@ -1,4 +1,4 @@
-"""For other people's LlamaIndex pipelines: our chunking as a node parser, our index as a retriever.
+"""Integration with LlamaIndex pipelines: chunking as a node parser, and the index as a retriever.
 
 This package imports LlamaIndex, so no other part of `vault_indexer` imports this package: `vault_indexer`
 loads it on demand.

@@ -30,7 +30,7 @@ from vault_indexer.model import Chunk
 from vault_indexer.ports import Chunker, Embedder, Llm, Tokenizer
 from vault_indexer.providers import LazyEmbedder, WordLlamaTokenizer, embedder_for
 
-# Which metadata of a node is for programs only.
+# Node metadata that is only for programs.
 
 
 UNSHOWN_KEYS = (
@@ -50,19 +50,18 @@ UNSHOWN_KEYS = (
     "aliases",
     "frontmatter",
 )
-"""Numbers and flags that would only be noise to a model that embeds or reads a node."""
+"""Numbers and flags that would only be noise for a model that embeds or reads a node."""
 
 
 class VaultNodeParser(NodeParser):
-    """Documents of Markdown in, nodes out: each a span of its document, `text[start_char_idx:end_char_idx]`.
+    """Converts Markdown documents to nodes, each a span of its document, `text[start_char_idx:end_char_idx]`.
 
-    `options` are those of the strategy, as `[chunking]` of the configuration has them: `VaultNodeParser(
-    strategy="token", options={"max_tokens": 200})`. A document may name its vault path in `metadata["path"]`:
-    the ids of its nodes are then those of the index. Overlap, context and preamble stand in the metadata, as
-    do `header_path` and what the strategy alone knows. Siblings are linked as previous and next, children
-    with their parent. `embedder` and `tokenizer` are wordllama's unless given; `llm` is needed by `llm`,
-    `agentic` and `contextual`. Raises UsageError for options that there are not, NoteError for a document
-    that is no text.
+    `options` are those of the strategy, as in `[chunking]` of the configuration: `VaultNodeParser(
+    strategy="token", options={"max_tokens": 200})`. A document may name its vault path in `metadata["path"]`;
+    the ids of its nodes then equal those of the index. The metadata contains overlap, context, preamble,
+    `header_path` and the `extra` of the strategy. Siblings are linked as previous and next, children with
+    their parent. `embedder` and `tokenizer` default to wordllama's; `llm` is required by `llm`, `agentic` and
+    `contextual`. Raises UsageError for unknown options, and NoteError for a document that is not text.
     """
 
     strategy: str = Field(default="header_based", description="one of the chunking strategies")
@@ -74,7 +73,7 @@ class VaultNodeParser(NodeParser):
     _chunker: Chunker = PrivateAttr()
 
     def model_post_init(self, context: object, /) -> None:
-        """Builds the chunker, so that a mistake shows at once."""
+        """Builds the chunker, so that mistakes are reported immediately."""
         super().model_post_init(context)
         if self.strategy not in STRATEGIES:
             raise UsageError(f"no strategy {self.strategy!r}: there are {', '.join(STRATEGIES)}")
@@ -106,7 +105,8 @@ class VaultNodeParser(NodeParser):
     def _postprocess_parsed_nodes(
         self, nodes: list[BaseNode], parent_doc_map: dict[str, Document]
     ) -> list[BaseNode]:
-        """Positions and siblings are known here; the base class would look for them by comparing texts."""
+        """Adds no positions or siblings: they are already set, and the base class would compute them by
+        comparing texts."""
         for node in nodes:
             document = parent_doc_map.get(node.ref_doc_id or "")
             if document is not None and document.source_node is not None:
@@ -145,7 +145,7 @@ class VaultNodeParser(NodeParser):
 
 
 def _path(document: BaseNode) -> str:
-    """The vault path where the document names it; else a name of its own, with its file's ending."""
+    """The document's vault path if it names one; otherwise a generated one with the extension of its file."""
     path = document.metadata.get("path")
     if isinstance(path, str) and path:
         return path

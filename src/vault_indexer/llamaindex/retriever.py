@@ -15,24 +15,25 @@ from vault_indexer.model import Hit, LinksAnswer, OutgoingLink, SearchAnswer, Se
 
 
 class Searchable(Protocol):
-    """What `open_vault` gives, or a VaultService."""
+    """The result of `open_vault`, or a VaultService."""
 
     def search(self, query: SearchRequest, /) -> SearchAnswer: ...
 
 
 @runtime_checkable
 class Linked(Protocol):
-    """What one vault knows beyond its hits; several vaults together do not."""
+    """Links between notes, which a single vault provides in addition to its hits; several vaults together do
+    not."""
 
     def links(self, note: str, /) -> LinksAnswer: ...
 
 
 class VaultRetriever(BaseRetriever):
-    """Hits as nodes: their text is the chunk's content, their score is in [0, 1], the best is 1.
+    """Hits as nodes: their text is the chunk's content, and their score is in [0, 1], with 1 for the best.
 
-    `limit` counts notes; 0 means the configured number. `by_note`: one hit a note. With `expand` the text
-    around a hit is a node of its own behind it, its PARENT, with the same score; one for several children of
-    one parent. Raises the errors of the search.
+    `limit` counts notes; 0 means the configured number. `by_note`: one hit per note. With `expand`, the text
+    around a hit is a separate node after it, its PARENT, with the same score; several children of one parent
+    share it. Raises the errors of the search.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class VaultRetriever(BaseRetriever):
 
 
 def _nodes(hit: Hit, links: Sequence[OutgoingLink]) -> Iterator[NodeWithScore]:
-    """The node of a hit, and behind it that of the text around it, unless a hit before has had it."""
+    """The node of a hit, followed by that of the text around it, unless an earlier hit had the same."""
     node, passage = _node(hit, links), hit.passage
     if passage is None:
         yield node

@@ -1,9 +1,9 @@
-"""From bytes to a `Note`, and from a link to the file it means.
+"""Converts bytes to a `Note`, and a link to the file that it refers to.
 
-Pure: no file is opened here, and the same bytes always give the same note. Block structure comes from
-tree-sitter-markdown (`blocks.py`); what the grammar does not know is found in inline text by a scanner
-that is linear in its length (`inline.py`). `resolve.py` says which path a link means, `subpath.py`
-which heading or block.
+Pure: no file is opened here, and the same bytes always produce the same note. Block structure comes from
+tree-sitter-markdown (`blocks.py`). A scanner that is linear in the length of inline text finds the syntax
+that the grammar does not support (`inline.py`). `resolve.py` resolves a link to a path, and its subpath to a
+heading or block.
 """
 
 from vault_indexer.parse.canvas import parse_canvas

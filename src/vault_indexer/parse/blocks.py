@@ -1,11 +1,11 @@
 """Block structure: tree-sitter-markdown's tree, reduced to elements, headings and inline leaves.
 
-tree-sitter gets a *shadow* of the body: ASCII of the same length in characters, so that its byte
-offsets are character offsets and no map is needed. Characters that are neither printable ASCII, tab
-nor line break become U+007F, which no rule of Markdown mentions.
+tree-sitter gets a *shadow* of the body: ASCII of the same length in characters, so that its byte offsets are
+character offsets and no map is needed. Characters that are neither printable ASCII, tab nor line break become
+U+007F, which no rule of Markdown mentions.
 
-A tree takes up to 1 KB for a byte of text, so a long body is read in windows (`scan_blocks`), and what
-stands after `MAX_BLOCKS` blocks is not read as Markdown at all.
+A tree takes up to 1 KB per byte of text, so a long body is read in windows (`scan_blocks`), and the text
+after `MAX_BLOCKS` blocks is not parsed as Markdown at all.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ REST_OF_LINE = re.compile(r"[^\r\n]*")
 QUOTE_PREFIX = " \t\r\n>"
 LINE_END = re.compile(r"\r\n?|\n")
 
-# tree-sitter-markdown writes its stack of open blocks (4 bytes each) unchecked into a buffer of 1,024
-# bytes: beyond 254 it overwrites memory. Nothing that a person writes comes near this limit.
+# tree-sitter-markdown writes its stack of open blocks (4 bytes each) unchecked into a buffer of 1,024 bytes:
+# beyond 254 it overwrites memory. Hand-written text never comes near this limit.
 MAX_DEPTH = 100
 DEEP_PREFIX = re.compile(rf"^[ \t>*+\-\d.)]{{{MAX_DEPTH},}}", re.MULTILINE)
 CONTAINER = re.compile(r">|(?:[-+*]|\d{1,9}[.)])(?=[ \t\r\n]|$)|\t|  ")
 
 WINDOW = 256 * 1024
-"""Characters that are read into one tree; a shorter body has one."""
+"""The number of characters that are read into one tree; a shorter body has one tree."""
 
-WIDENED = 8  # times a window is what a block of small trees may take
+WIDENED = 8  # the maximum size of a block of small trees, in windows
 
 SMALL_TREES = frozenset({"html_block", "pipe_table"})
 MAX_BLOCKS = 100_000
-"""Blocks, items and rows of a note. Each takes about 1 KB until the note is stored."""
+"""The maximum number of blocks, items and rows of a note. Each takes about 1 KB until the note is stored."""
 
 BLANK_RUN = re.compile(r"\n(?:[ \t]*+\n){15,}")
 FENCE_OPENING = re.compile(r"\s*+(`{3,}+|~{3,}+)")
 
-# What throws the grammar off; see `_repair`.
+# Patterns that confuse the grammar; see `_repair`.
 DELIMITER_CELL = r"[ \t]*+:?-++:?[ \t]*+"
 DELIMITER_ROW = rf"\|?{DELIMITER_CELL}(?:\|{DELIMITER_CELL})*\|?[ \t\r]*$"
 FALSE_DELIMITER_ROW = re.compile(rf"^[ \t>]*+(?!{DELIMITER_ROW})(?=[^|\r\n]*+\|)[|:\- \t\r]*+$", re.MULTILINE)
@@ -57,10 +57,11 @@ LATER_NUMBER = re.compile(
     r"[ \t>]*(?!1[.)])\d{1,9}[.)][ \t]",
     re.MULTILINE,
 )
-"""A line that may go on with a paragraph, and may look like an item: what the grammar must be asked about."""
+"""A line that may continue a paragraph and may look like an item: only the grammar can decide."""
 
 MAX_REPAIRS = 20
-"""Times that a body is read again because of lists that are none. Each deals with at least one of them."""
+"""The maximum number of times that a body is reread because of false lists. Each pass resolves at least
+one."""
 
 NOT_A_DEFINITION = re.compile(r"[ \t]*+\[(?:\^|\s*+\])")
 TEXT_AREA = re.compile(r"(</?)textarea(?![\w-])(>?)", re.IGNORECASE)
@@ -68,7 +69,7 @@ LONE_RETURN = re.compile(r"\r(?!\n)")
 
 
 class LeafKind(Enum):
-    """What inline content stands in."""
+    """The block that contains inline content."""
 
     TEXT = "text"
     HEADING = "heading"
@@ -87,7 +88,7 @@ class Leaf(NamedTuple):
 
 
 class RawHeading(NamedTuple):
-    """A heading before its text is read: `content` spans may hold `>` prefixes of a quote."""
+    """A heading before its text is read: `content` spans may contain `>` prefixes of a quote."""
 
     level: int
     start: int
@@ -143,19 +144,20 @@ def _grammar() -> Language:
 
 
 def _parse(source: str) -> Tree:
-    """A parser for each call: it costs a microsecond, and one shared between threads may crash."""
+    """Creates a parser for each call: that costs a microsecond, and a parser shared between threads may
+    crash."""
     from tree_sitter import Parser
 
     return Parser(_grammar()).parse(source.encode("ascii"))
 
 
 def scan_blocks(text: str, start: int, end: int, room: int = MAX_BLOCKS, window: int = WINDOW) -> Blocks:
-    """The blocks of `text[start:end]`, positions relative to `text`. What stands after the first `room`
-    blocks is left out, and `too_many` says where that begins.
+    """The blocks of `text[start:end]`, positions relative to `text`. Text after the first `room` blocks is
+    omitted, and `too_many` is the position where it begins.
 
-    A longer body is read in windows. The last block of a window may go on behind it, so the next window
-    begins with that block. A block longer than a window ends with it: what follows is read as a block of its
-    own. Only code between fences is followed to its end, and a list is divided between two items.
+    A longer body is read in windows. The last block of a window may continue after it, so the next window
+    begins with that block. A block longer than a window ends with it: the rest is read as a separate block.
+    Only fenced code is followed to its end, and a list is divided between two items.
     """
     walk = _Walk(text, start, end, room)
     shadow = _shadow(text[start:end], start, walk.blocks.too_deep)
@@ -172,8 +174,10 @@ def scan_blocks(text: str, start: int, end: int, room: int = MAX_BLOCKS, window:
             position = stop
             continue
         again = shadow.rfind("\n", position, max(walk.place(last) - start, position)) + 1
+        # The next window begins at the line of the last block, which may continue after this window.
         if again > position:
             position, size = again, window
+        # The block fills the window. Its tree is small, so it is read again as a whole in a larger one.
         elif last.type in SMALL_TREES and size < WIDENED * window:
             size *= 2
         else:
@@ -182,7 +186,7 @@ def scan_blocks(text: str, start: int, end: int, room: int = MAX_BLOCKS, window:
 
 
 def _window_end(shadow: str, position: int, size: int) -> int:
-    """Where the window that begins at `position` ends: behind a line break, or with the text."""
+    """The end of the window that begins at `position`: after a line break, or at the end of the text."""
     if len(shadow) - position <= size:
         return len(shadow)
     line_end = shadow.rfind("\n", position, position + size)
@@ -192,10 +196,11 @@ def _window_end(shadow: str, position: int, size: int) -> int:
 
 
 def _tree_of(shadow: str) -> Tree:
-    # A line break in front keeps `---` and `+++` at the start of a body from being read as metadata;
-    # one at the end is what the grammar needs to close a heading, rule or fence there.
+    # A line break at the start prevents `---` and `+++` from being read as metadata; the grammar needs one at
+    # the end to close a heading, rule or fence there.
     source = "\n" + shadow + "\n"
     tree = _parse(source)
+    # Repairs are tried only after an error: they change the source.
     if tree.root_node.has_error:
         source = _repair(source)
         tree = _parse(source)
@@ -203,8 +208,8 @@ def _tree_of(shadow: str) -> Tree:
 
 
 def _without_false_lists(source: str, tree: Tree) -> Tree:
-    """The tree with lists as CommonMark has them: one that does not begin with 1 interrupts no paragraph. The
-    grammar lets any list do so, so the numbers of such lines become words."""
+    """The tree with lists as in CommonMark: a list that does not begin with 1 cannot interrupt a paragraph.
+    The grammar allows it, so the numbers of such lines are replaced by words."""
     for _ in range(MAX_REPAIRS):
         marks = list(_false_marks(source, tree.root_node))
         if not marks:
@@ -218,7 +223,8 @@ def _without_false_lists(source: str, tree: Tree) -> Tree:
 
 
 def _false_marks(source: str, root: Node) -> Iterator[int]:
-    """Where the dots and parentheses of items stand that go on with the paragraph above their list."""
+    """Positions of the dots and parentheses of items that actually continue the paragraph above their
+    list."""
     stack = [root]
     while stack:
         before = ""
@@ -239,6 +245,7 @@ def _marks_in_paragraph(source: str, items: Node) -> Iterator[int]:
         if mark is None or not above.strip(QUOTE_PREFIX):
             return
         written = source[mark.start_byte : mark.end_byte]
+        # A list that begins with 1 may interrupt a paragraph, so this one is genuine.
         if number == 0 and int(written.strip()[:-1]) == 1:
             return
         yield mark.start_byte + len(written.rstrip()) - 1
@@ -248,11 +255,11 @@ def _marks_in_paragraph(source: str, items: Node) -> Iterator[int]:
 
 
 def _repair(source: str) -> str:
-    """The source without what is known to throw the grammar off (about one note in a thousand).
+    """The source without patterns that are known to confuse the grammar (about one note in a thousand).
 
-    Its scanner takes lines for the delimiter row of a table that its rules then refuse; HTML that begins
-    in a list item may not end; `[\\` after a list marker is no task. Such bars and brackets become
-    letters, which leaves the text a text.
+    Its scanner accepts lines as the delimiter row of a table that its rules then reject; HTML that begins in
+    a list item may not end; `[\\` after a list marker is not a task. Such bars and brackets become letters,
+    which remain text.
     """
     source = FALSE_DELIMITER_ROW.sub(lambda match: match[0].replace("|", "x"), source)
     source = UNDERLINED_ROW.sub(lambda match: match[1].replace("|", "x") + match[2], source)
@@ -272,9 +279,9 @@ def _shadow(body: str, start: int, too_deep: list[int]) -> str:
                 return prefix[: marker.start()] + "x" * (len(prefix) - marker.start())
         return prefix
 
-    # HTML that blank lines do not end; the grammar does not know this one.
+    # HTML that blank lines do not end; the grammar does not support this kind.
     body = TEXT_AREA.sub(r"\1script\2  ", body)
-    # A blank line means the same with blanks in it, and one line makes a smaller tree than many.
+    # A blank line with spaces has the same meaning, and one line makes a smaller tree than many.
     body = BLANK_RUN.sub(lambda match: "\n" + " " * (len(match[0]) - 2) + "\n", body)
     return DEEP_PREFIX.sub(flatten, body)
 
@@ -282,8 +289,8 @@ def _shadow(body: str, start: int, too_deep: list[int]) -> str:
 class _Walk:
     """Visits the blocks of the trees of one body without descending into inline content.
 
-    Positions of nodes are shifted by `base`: the start of the window that their tree is made of, less the
-    line break put in front.
+    Positions of nodes are shifted by `base`: the start of the window of their tree, minus the line break
+    inserted before it.
     """
 
     def __init__(self, text: str, start: int, end: int, room: int) -> None:
@@ -295,7 +302,7 @@ class _Walk:
         self.blocks = Blocks()
 
     def begin(self, start: int, end: int) -> None:
-        """The nodes that follow are of the window from `start` to `end`."""
+        """Sets the window of the following nodes, from `start` to `end`."""
         self.start, self.end = start, end
         self.base = start - 1
 
@@ -312,7 +319,7 @@ class _Walk:
                 return
 
     def take_all_but_last(self, nodes: Iterator[Node]) -> Node | None:
-        """As `take`, but for the last node; returns that one (None if there is no node)."""
+        """Like `take`, except for the last node, which is returned (None if there is no node)."""
         held = next(nodes, None)
         for node in nodes:
             if held is not None:
@@ -323,7 +330,8 @@ class _Walk:
         return held
 
     def take_long(self, node: Node) -> int:
-        """Adds the only block of a window, which goes on behind it; returns where to go on."""
+        """Adds the only block of a window, which continues after it. Returns the position to continue
+        from."""
         if node.type == "fenced_code_block":
             start, _ = self._span(node)
             end = self._fence_end(start)
@@ -338,7 +346,7 @@ class _Walk:
         return self.end
 
     def _fence_end(self, start: int) -> int:
-        """The end of the line that closes the fence which opens at `start`, else of the body."""
+        """The end of the line that closes the fence at `start`, or the end of the body."""
         opening = FENCE_OPENING.match(self.text, start, self.last)
         if opening is None:
             return self.last
@@ -352,7 +360,7 @@ class _Walk:
         return element if element.end <= limit else _clip(element, limit)
 
     def _has_room(self, start: int) -> bool:
-        """Counts a block; False where it is one too many."""
+        """Counts a block. Returns False if it exceeds the limit."""
         self.blocks.count += 1
         if self.blocks.count <= self.room:
             return True
@@ -361,9 +369,9 @@ class _Walk:
         return False
 
     def _block(self, node: Node, *, nested: bool, owner: tuple[int, int] | None = None) -> Element | None:
-        """Collects what is inside a block and returns it as an element (None for an empty span).
+        """Collects the content of a block and returns it as an element (None for an empty span).
 
-        `owner` is the quote or item around it: what a `^id` at its end names.
+        `owner` is the enclosing quote or item, which a `^id` at its end names.
         """
         start, end = self._span(node)
         if start >= end or not self._has_room(start):
@@ -399,7 +407,8 @@ class _Walk:
                 pass
 
     def _span(self, node: Node) -> tuple[int, int]:
-        """From the start of the node's first line (if it stands first there) to the end of its last."""
+        """From the start of the node's first line (if only indentation precedes it) to the end of its
+        last."""
         text = self.text
         start = max(node.start_byte + self.base, self.start)
         end = min(node.end_byte + self.base, self.end)
@@ -417,8 +426,8 @@ class _Walk:
         return start, end
 
     def _end_of_text(self, start: int, end: int) -> int:
-        """The end of the last line that is more than prefixes of quotes: behind an item in a quote stands
-        that of the next line."""
+        """The end of the last line that consists of more than quote prefixes: an item in a quote is followed
+        by the prefix of the next line."""
         place = end
         while place > start and self.text[place - 1] in QUOTE_PREFIX:
             place -= 1
@@ -442,7 +451,7 @@ class _Walk:
                 content = (inline.start_byte + self.base, inline.end_byte + self.base)
             if child.type in LEVELS:
                 level = LEVELS[child.type]
-                # What follows on later lines is the prefix of the quote around it.
+                # Text on later lines is the prefix of the enclosing quote.
                 rest = REST_OF_LINE.match(self.text, max(start, child.start_byte + self.base))
                 end = rest.end() if rest else end
         self.blocks.headings.append(RawHeading(level, start, end, *content, nested))
@@ -482,7 +491,7 @@ class _Walk:
         return tuple(items)
 
     def _definition(self, start: int, end: int, owner: tuple[int, int]) -> ElementKind:
-        """A definition of a link's destination; `[^1]: …` is a footnote and `[ ]: …` a text."""
+        """A definition of a link's destination. `[^1]: …` is a footnote, and `[ ]: …` is text."""
         if NOT_A_DEFINITION.match(self.text, start, end):
             self.blocks.leaves.append(Leaf(start, end, LeafKind.TEXT, *owner))
             return ElementKind.PARAGRAPH
@@ -498,7 +507,7 @@ def _clip(element: Element, end: int) -> Element:
 def _flat(node: Node) -> Iterator[Node]:
     """The blocks directly inside a container.
 
-    Sections are only tree-sitter's way of grouping them; what stands in an error is taken as it comes.
+    Sections only group blocks in tree-sitter, so they are flattened; so are error nodes.
     """
     stack = [iter(node.named_children)]
     while stack:

@@ -1,13 +1,12 @@
-"""Canvas files (JSON Canvas): cards and arrows, laid out as a text that can be searched.
+"""Canvas files (JSON Canvas): cards and arrows, laid out as searchable text.
 
-`Note.text` is this text, not the JSON: spans of escaped JSON would neither read nor embed well. So
-all offsets and lines of a canvas refer to the text made here: a block for each card, top to bottom and
-left to right, then a line for each arrow that has a label or touches a file. Every block is a piece
-of Markdown of its own (a heading in one card does not reach into the next), so there may be several
-sections of level 0.
+`Note.text` is this text, not the JSON: spans of escaped JSON would be hard to read and embed badly. So all
+offsets and lines of a canvas refer to the generated text: a block for each card, top to bottom and left to
+right, then a line for each arrow that has a label or touches a file. Every block is a separate piece of
+Markdown (a heading in one card does not extend into the next), so there may be several sections of level 0.
 
-Many edges may meet in a card of much text. The ends of all edges together may take as many characters as
-the file has; an edge beyond that shows its label only. The card itself always has its whole text.
+Many edges may meet in a card with much text. The ends of all edges together are limited to as many characters
+as the file has; an edge beyond that shows only its label. The card itself always has its whole text.
 """
 
 from __future__ import annotations
@@ -39,10 +38,8 @@ EDGE_ENDS = ("fromNode", "toNode")
 FAR = 1e12
 TOO_LONG_ENDS = "edges would repeat more text than the file has: the rest show their labels only"
 LEAST_FOR_ENDS = 100_000
-PLAIN_LINE = re.compile(
-    r"[^\W\d_][^\r\n#\[<^|\\]*+(?<=\S)(?=\n\n\Z)"
-)  # a paragraph without anything to find in it
-NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # what JSON can escape and no text holds
+PLAIN_LINE = re.compile(r"[^\W\d_][^\r\n#\[<^|\\]*+(?<=\S)(?=\n\n\Z)")  # a paragraph without any syntax
+NOT_TEXT = re.compile(r"[\x00\ud800-\udfff]")  # JSON can escape these, but no text contains them
 
 
 @dataclass(slots=True)
@@ -51,13 +48,13 @@ class _Sheet:
 
     parts: list[str] = field(default_factory=list)
     length: int = 0
-    pieces: list[int] = field(default_factory=list)  # where each block begins
+    pieces: list[int] = field(default_factory=list)  # the start of each block
     links: list[tuple[LinkKind, str, str, str | None, int, int]] = field(default_factory=list)
     limits: ParseLimits = field(default_factory=ParseLimits)
-    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is reported once
+    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail, so that each is reported once
 
     def refuse(self, detail: str) -> None:
-        """Something is not as it would be in a smaller canvas."""
+        """Reports content that is omitted because of a limit."""
         self.problems.setdefault(detail, Diagnostic("limit", detail, 1))
 
     def write(self, text: str) -> None:
@@ -77,14 +74,15 @@ class _Sheet:
             self.links.append((kind, path, subpath, display, start, self.length))
 
     def close_block(self, start: int) -> None:
-        """Ends the block that began at `start`; an empty one leaves no trace."""
+        """Ends the block that began at `start`; an empty one is dropped."""
         if self.length > start:
             self.pieces.append(start)
             self.write(SEPARATOR)
 
 
 def parse_canvas(path: str, data: bytes) -> Note:
-    """Parses a `.canvas` file. Raises NoteError if it is not text; broken JSON gives a diagnostic."""
+    """Parses a `.canvas` file. Raises NoteError if it is not text; broken JSON is reported as a
+    diagnostic."""
     source, encoding = decode(path, data)
     try:
         canvas: JsonValue = json.loads(source) if source.strip() else {}
@@ -103,7 +101,8 @@ def parse_canvas(path: str, data: bytes) -> Note:
 
 
 def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]], for_ends: int) -> _Sheet:
-    """`for_ends` is how many characters the ends of edges may take together."""
+    """Lays out cards and edges. `for_ends` is the number of characters that the ends of all edges may
+    take."""
     sheet = _Sheet()
     for card in sorted(nodes, key=lambda card: (_number(card, "y"), _number(card, "x"))):
         start = sheet.length
@@ -120,7 +119,7 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
         ends = [by_id.get(_text(edge, key), nowhere) for key in EDGE_ENDS]
         if label or any(map(_is_file, ends)):
             for card in ends:
-                if id(card) not in names:  # a card may be long and have many edges: it is looked at once
+                if id(card) not in names:  # cached, because a card may be long and have many edges
                     names[id(card)] = _name(card)
                 for_ends -= len(names[id(card)]) + len(str(card.get("subpath", "")))
             if for_ends < 0:
@@ -133,7 +132,7 @@ def _lay_out(nodes: list[dict[str, JsonValue]], edges: list[dict[str, JsonValue]
 
 
 def _words(card: Mapping[str, JsonValue]) -> str:
-    """What a card without a file shows: its text, a group's label, or title and address of a web page."""
+    """The text of a card without a file: its text, a group's label, or title and address of a web page."""
     text = _text(card, "text")
     return text or "\n".join(filter(None, (_text(card, key) for key in ("label", "title", "url"))))
 
@@ -161,12 +160,12 @@ def _write_edge(sheet: _Sheet, label: str, ends: list[tuple[dict[str, JsonValue]
 
 
 def _borders(text: str, sheet: _Sheet) -> list[int]:
-    """Where each block begins, and the end; of too many, the rest are one."""
+    """The start of each block, and the end; blocks beyond the limit form a single one."""
     return [*sheet.pieces[: max(0, sheet.limits.blocks) + 1], len(text)]
 
 
 def _plain_body(text: str, start: int, end: int, limits: ParseLimits) -> Body | None:
-    """The block as one paragraph, where that is easily seen. Large canvases have very many of those."""
+    """The block as one paragraph, if that is easy to detect. Large canvases have very many of those."""
     line = PLAIN_LINE.match(text, start, end)
     if line is None or limits.blocks <= 0:
         return None
@@ -204,7 +203,7 @@ def _note(path: str, text: str, sheet: _Sheet, encoding: tuple[Diagnostic, ...])
 
 
 def _first_of_each(bodies: list[Body]) -> Iterable[Diagnostic]:
-    """All that is wrong, but what is said of limits once: the first block that meets one is not the last."""
+    """All diagnostics, but only the first about each limit: every later block would repeat it."""
     found = [diagnostic for body in bodies for diagnostic in body.diagnostics]
     reported: set[str] = set()
     for diagnostic in found:

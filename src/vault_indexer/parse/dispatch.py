@@ -1,4 +1,4 @@
-"""Which parser reads which file, and the versions that a manifest names."""
+"""The parser of each kind of file, and the versions that a manifest names."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.notes import parse_note
 
 PARSE_VERSION = "14"
-"""Raised whenever the same bytes give another `Note` than before or other chunks by the same options, or the
-catalog keeps more of one."""
+"""Increased whenever the same bytes produce a different `Note`, or different chunks with the same options, or
+the catalog stores more of a note."""
 
 PARSERS: Mapping[str, str] = MappingProxyType(
     {"tree-sitter-markdown": version("tree-sitter-markdown"), "vault-indexer": PARSE_VERSION}
@@ -25,5 +25,5 @@ _PARSER_OF: Mapping[FileKind, Callable[[str, bytes], Note]] = MappingProxyType(
 
 
 def parse_any(path: str, data: bytes) -> Note:
-    """Parses a file of the vault by its kind, one of any other as Markdown. Raises NoteError."""
+    """Parses a file of the vault by its kind, and unknown kinds as Markdown. Raises NoteError."""
     return _PARSER_OF.get(kind_of(path), parse_note)(path, data)

@@ -1,4 +1,4 @@
-"""Frontmatter: where it stands, its values, and the properties with a meaning of their own."""
+"""Frontmatter: its position, its values, and the properties with a special meaning."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vault_indexer.model import Diagnostic, JsonValue
 from vault_indexer.parse.inline import WHOLE_TAG, tag_name
 from vault_indexer.parse.yaml_values import MAX_BYTES, YamlRefusedError, load_mapping, load_toml
 
-# Properties whose YAML or TOML is broken: what can still be told of them, a property at a time.
+# Recovery of properties from broken YAML or TOML, one property at a time.
 
 
 Load = Callable[[str], Mapping[str, JsonValue]]
@@ -26,7 +26,7 @@ YAML_NAME = re.compile(
     rf"^(?P<name>{QUOTED}|(?![-#>\[\]{{}}|*&!\"'`]){WORD}(?: {WORD}){{0,3}})[ \t]*:(?=[ \t\n]|\Z)",
     re.MULTILINE,
 )
-"""A name and a colon at the start of a line. Of more than four words it is a sentence."""
+"""A name and a colon at the start of a line. More than four words are a sentence."""
 
 TOML_NAME = re.compile(rf"^(?P<name>{QUOTED}|[A-Za-z0-9_.-]+)[ \t]*=", re.MULTILINE)
 INDENTATION = re.compile(r"\n[ \t]+")
@@ -34,8 +34,8 @@ OUTDENTED = re.compile(r"\n(?![ \t\n-]).*\Z", re.DOTALL)
 
 
 def recover_properties(source: str, name: re.Pattern[str], load: Load) -> dict[str, JsonValue] | None:
-    """The properties of the lines that begin with a `name`, None if there is no such line. A value that
-    `load` refuses, too, is the text that is written."""
+    """The properties of the lines that begin with a `name`, or None if there is no such line. A value that
+    `load` rejects as well is kept as text."""
     source = _RETURN.sub("\n", source[:MAX_BYTES])
     names = list(name.finditer(source))
     if not names:
@@ -51,9 +51,9 @@ def recover_properties(source: str, name: re.Pattern[str], load: Load) -> dict[s
 
 
 def _readings(written: str, value: str, load: Load) -> Iterator[Mapping[str, JsonValue]]:
-    """A property as it is written; without lines that do not belong to it; with one indentation; its first
-    line alone."""
-    if "*" in written and "&" in written:  # aliases of many properties could grow beyond the limit of one
+    """Readings of a property, in order of preference: as written; without lines that do not belong to it;
+    with uniform indentation; only its first line."""
+    if "*" in written and "&" in written:  # aliases of many properties could exceed the limit of one
         return
     own = OUTDENTED.sub("", written)
     first = own.partition("\n")[0] if value.partition("\n")[0].strip() else own
@@ -78,13 +78,13 @@ _TOML_END = rf"\+\+\+{_REST_OF_LINE}"
 _TOML_BLOCK = re.compile(rf"\+\+\+[ \t]*{LINE_BREAK}((?:(?!{_TOML_END})[^\r\n]*+{LINE_BREAK})*){_TOML_END}")
 _NO_PROPERTIES = "no properties (`name: value`) stand between the first two rules: they are read as text"
 NESTED_NUMBERS = re.compile(r"#\d+(?:/\d+)+")
-"""A tag in the properties, though none in the text: there it is a fraction or a number of something."""
+"""A tag in the properties but not in the text, where it is a fraction or a number."""
 
 SEPARATOR = re.compile(r"[,\s]+")
 
 
-# What most frontmatter is made of, and YAML beyond doubt: whether a block can be read is asked for every text
-# that is searched, and reading it as YAML takes half a millisecond.
+# Matches most frontmatter, and only unambiguous YAML. Every search checks whether the blocks of texts can be
+# read, and parsing one as YAML takes half a millisecond.
 _TEXT = r"\w(?:[\w ./()'~@;!?_+-]|:(?=[^\s:]))*"
 _QUOTED = r'"[^"\\\x00-\x1f\x7f-\x9f\ufeff\ufffe\uffff]*"'
 _LIST = r"\[(?:\w[\w /-]*(?:,[ ]*\w[\w /-]*)*)?\]"
@@ -101,9 +101,9 @@ _PLAIN_YAML = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Frontmatter:
-    """The values of the properties, the span of their source between the fences, and where the block ends.
+    """The values of the properties, the span of their source between the fences, and the end of the block.
 
-    What is searched as text begins at `body_start`. That is `block_end`, or 0 if the block could not be read.
+    The searchable text begins at `body_start`, which is `block_end`, or 0 if the block could not be read.
     """
 
     values: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -115,10 +115,11 @@ class Frontmatter:
 
 
 def read_frontmatter(text: str) -> Frontmatter:
-    """Frontmatter only counts at the very start of a file and between fences; else all is body.
+    """Reads frontmatter, which must be at the very start of a file and between fences; otherwise all text is
+    body.
 
-    Of a block that cannot be read the values are those of its lines that read as a property, and all of it is
-    text. One without such a line is no frontmatter: the note begins with a rule.
+    If a block cannot be read, its values are those of the lines that can be read as a property, and the whole
+    block is text. A block without such a line is not frontmatter: the note begins with a rule.
     """
     match = _block_of(text)
     if match is None:
@@ -138,7 +139,7 @@ def read_frontmatter(text: str) -> Frontmatter:
 
 
 def body_start(text: str) -> int:
-    """Where the text behind the frontmatter begins; 0 where there is none, and where it cannot be read."""
+    """The start of the text after the frontmatter; 0 if there is none or it cannot be read."""
     match = _block_of(text)
     if match is None:
         return 0
@@ -158,7 +159,8 @@ def _body_start(block: str) -> int:
 
 
 def _properties_of(block: re.Match[str]) -> Mapping[str, JsonValue]:
-    """What a block of frontmatter says. Raises YamlRefusedError, also if it has comments alone."""
+    """The properties of a block of frontmatter. Raises YamlRefusedError, also if it contains only
+    comments."""
     values = load_toml(block[1]) if block[0][0] == "+" else _load_yaml(block[1])
     if not values and block[1].strip():
         raise YamlRefusedError("no properties", 0)
@@ -193,7 +195,7 @@ def property_aliases(values: Mapping[str, JsonValue]) -> tuple[str, ...]:
 
 
 def property_text(values: Mapping[str, JsonValue], *names: str) -> str:
-    """What the first of the properties `names`, in any case, says in text or as a number; else ""."""
+    """The text or number in the first of the properties `names`, ignoring case; "" if there is none."""
     for name in names:
         for key, value in values.items():
             if key.lower() == name and (isinstance(value, str) or _is_number(value)) and str(value).strip():
@@ -230,21 +232,21 @@ def _is_number(value: JsonValue) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# The properties of a note as text, in which words, phrases and expressions are looked for.
+# The properties of a note as text, for searches of words, phrases and expressions.
 
 
 _OWN_FIELDS = frozenset({"tags", "tag", "aliases", "alias", "title"})
 """Properties that are searched as the note's tags, aliases and title."""
 
 _TIME = re.compile(r"\A(\d{4}-\d\d-\d\d)T(?=\d\d:\d\d)")
-"""In front of a time of day, a day is a word of its own."""
+"""Separates a date from a following time, so that the date is a word of its own."""
 
 _LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 
 
 def property_lines(properties: Mapping[str, JsonValue]) -> Iterator[str]:
-    """Each property as `name: value`. Of a list each item is a line of its own, of a table each of its
-    properties; a link is what it shows. Tags, aliases and title are left out."""
+    """Yields each property as `name: value`. Each item of a list and each property of a table gets its own
+    line; a link is replaced by the text it shows. Tags, aliases and title are omitted."""
     for name, value in properties.items():
         if name.lower() not in _OWN_FIELDS:
             yield from _lines(name, value)

@@ -1,8 +1,8 @@
 """Inline content: one pass over a block's text, linear in its length.
 
-tree-sitter's inline grammar is not used here: it knows neither Obsidian's syntax nor reference
-definitions, and is quadratic on unclosed emphasis (140 KB: 6 s). Emphasis does not matter for links
-and tags, so a scanner of tokens with a stack of brackets is enough, and several times faster.
+tree-sitter's inline grammar is not used here: it supports neither Obsidian's syntax nor reference
+definitions, and is quadratic on unclosed emphasis (140 KB: 6 s). Emphasis does not matter for links and tags,
+so a scanner of tokens with a stack of brackets is enough, and several times faster.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ TOKEN = re.compile(
     re.VERBOSE,
 )
 SIGN = re.compile(r"[\\`!\[\]<$#]")
-"""Where a token may begin: looking for one character of a set is many times faster than for it."""
+"""A possible start of a token. Searching for one character of a set is many times faster than for the
+tokens."""
 
 NEEDS_SCAN = re.compile(r"[\[#]")
 WHOLE_TAG = re.compile(TAG)
@@ -54,11 +55,11 @@ TITLE = re.compile(
 LABEL = re.compile(r"\[((?:[^\[\]\\]|\\.){0,999})\]", re.DOTALL)
 MAX_PARENTHESES = 32
 MAX_LABEL = 999
-MAX_BRACKETS = 32  # open at once: of more, the outermost are text
+MAX_BRACKETS = 32  # the maximum number of open brackets; beyond it the outermost are text
 
 
 class SpanKind(Enum):
-    """What a scan can find."""
+    """The kinds of inline syntax that a scan finds."""
 
     WIKILINK = "wikilink"
     EMBED = "embed"
@@ -73,7 +74,8 @@ class SpanKind(Enum):
 
 
 class Span(NamedTuple):
-    """A find: `start` and `end` of its source, and the span of what it shows (`inner`).
+    """An occurrence of inline syntax: `start` and `end` of its source, and the span of its visible text
+    (`inner`).
 
     `destination` is a link's destination as written, without the angle brackets.
     """
@@ -101,14 +103,14 @@ class InlineScan:
         self.end = end
         self.definitions = definitions
         self.brackets: list[_Bracket] = []
-        self.closed_below = 0  # brackets under this index cannot become links: links do not nest
-        self.too_deep = False  # whether a bracket that was given up could have become a link
+        self.closed_below = 0  # brackets below this index cannot become links: links do not nest
+        self.too_deep = False  # whether a dropped bracket could have become a link
         self.given_up = 0
         self.runs: dict[int, list[int]] | None = None
         self.ahead: dict[re.Pattern[str], int] = {}
 
     def spans(self) -> Iterator[Span]:
-        """Everything found; spans inside a link come before the link."""
+        """Yields all spans; those inside a link precede the link."""
         position = self.start
         at_sign, text, end = TOKEN.match, self.text, self.end
         for sign in SIGN.finditer(text, position, end):
@@ -170,8 +172,8 @@ class InlineScan:
         return Span(SpanKind.MATH, match.start(), close + len(match[0]), match.end(), close)
 
     def _next(self, pattern: re.Pattern[str], position: int) -> int:
-        """Start of the first match at or after `position` (the end if none); positions only grow, so
-        the text is searched once for each pattern."""
+        """Start of the first match at or after `position` (the end if there is none). Positions only
+        increase, so the text is searched once per pattern."""
         known = self.ahead.get(pattern, -1)
         if known < position:
             match = pattern.search(self.text, position, self.end)
@@ -224,9 +226,9 @@ class InlineScan:
 
 
 def tag_name(candidate: str) -> str:
-    """The part of `candidate` (no `#`) that is a tag, "" if it is none.
+    """The longest start of `candidate` (without `#`) that is a tag, or "".
 
-    Letters, digits, marks, emoji, `_`, `-`, `/` of any script; not digits alone.
+    Letters, digits, marks, emoji, `_`, `-`, `/` of any script; not only digits.
     """
     if not candidate.isascii():
         for index, char in enumerate(candidate):
@@ -254,7 +256,7 @@ def inline_tail(text: str, start: int, end: int) -> tuple[str, int] | None:
 
 
 def link_destination(text: str, start: int, end: int) -> tuple[str, int]:
-    """The destination at `start` (without angle brackets) and where it ends; "" if there is none."""
+    """The destination at `start` (without angle brackets) and its end; "" if there is none."""
     if angled := ANGLE_DESTINATION.match(text, start, end):
         return angled[1], angled.end()
     if text.startswith("<", start):
@@ -279,7 +281,7 @@ def _skip_space(text: str, start: int, end: int) -> int:
 
 
 def normal_label(label: str) -> str:
-    """Reference labels match case-insensitively, with runs of whitespace as one space."""
+    """Normalises a reference label: case-insensitive, with runs of whitespace as one space."""
     return " ".join(label.split()).casefold()
 
 
@@ -291,17 +293,17 @@ LINE_BREAK = re.compile(r"\r\n?|\n")
 
 
 class Lines:
-    """1-based line numbers; `\\n`, `\\r\\n` and a lone `\\r` each end a line, as CommonMark has it."""
+    """1-based line numbers; `\\n`, `\\r\\n` and a lone `\\r` each end a line, as in CommonMark."""
 
     def __init__(self, text: str) -> None:
-        # An array, as a note can have millions of lines.
+        # An array, because a note can have millions of lines.
         if "\r" in text or len(text) > LARGE:
             self._starts = array("I", [0])
             self._starts.extend(match.end() for match in LINE_BREAK.finditer(text))
-        else:  # several times faster, and what most notes are
+        else:  # several times faster, and sufficient for most notes
             self._starts = array("I", accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
             self._starts.pop()
 
     def at(self, position: int) -> int:
-        """The line in which the character at `position` stands."""
+        """The line that contains the character at `position`."""
         return bisect_right(self._starts, position)

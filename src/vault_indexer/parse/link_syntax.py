@@ -31,10 +31,10 @@ BLOCK_ID = re.compile(r"(?:^|(?<=\s)|(?<=\]\]))\^([A-Za-z0-9-]+)[ \t]*\Z")
 OWN_LINE_ID = re.compile(r"\s*+\^[A-Za-z0-9-]++\s*+")
 BLOCK_ID_TAIL = 200
 MAX_DISPLAY = 500  # images nest, so their texts together could be quadratic in the note
-MAX_LINK = 4096  # characters of a target or a display text: no path is longer
+MAX_LINK = 4096  # the maximum length of a target or a display text; no path is longer
 MAX_TAG = 512
 MAX_FINDS = 100_000
-"""Links and tags of a note, each counted as often as it stands there; one takes about 1 KB of memory."""
+"""The maximum number of links and tags of a note, including repetitions; one takes about 1 KB of memory."""
 
 TOO_MANY = f"more than {MAX_FINDS:,} links and tags: the rest is text"
 TOO_LONG = f"a link of more than {MAX_LINK:,} characters, or a tag of more than {MAX_TAG}, is text"
@@ -45,20 +45,21 @@ SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 @dataclass(slots=True)
 class Finds:
-    """What the leaves of a note hold, in document order; tags as written, without `#`."""
+    """The links, tags and block ids in the leaves of a note, in document order; tags as written, without
+    `#`."""
 
     links: list[Link] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     blocks: list[BlockId] = field(default_factory=list)
     room: int = MAX_FINDS
-    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail: each is reported once
+    problems: dict[str, Diagnostic] = field(default_factory=dict)  # by detail, so that each is reported once
 
     def refuse(self, detail: str, line: int) -> None:
-        """Something is text that could have been a link or a tag."""
+        """Reports that something which could have been a link or a tag is kept as text."""
         self.problems.setdefault(detail, Diagnostic("limit", detail, line))
 
     def has_room(self, start: int, lines: Lines) -> bool:
-        """Counts a link or tag that stands at `start`; False where it is one too many."""
+        """Counts a link or tag at `start`. Returns False if it exceeds the limit."""
         self.room -= 1
         if self.room < 0:
             self.refuse(TOO_MANY, lines.at(start))
@@ -73,7 +74,8 @@ class Finds:
 
 
 def link_definitions(text: str, spans: Iterable[tuple[int, int]]) -> dict[str, str]:
-    """Normalised label to destination of `[label]: destination`; the first of a label wins."""
+    """Maps normalised labels to destinations of `[label]: destination`; the first definition of a label
+    wins."""
     found: dict[str, str] = {}
     for start, end in spans:
         while start < end and text[start] in " \t":
@@ -95,7 +97,7 @@ FOUND = frozenset(
 def scan_leaves(
     text: str, leaves: Iterable[Leaf], definitions: Mapping[str, str], lines: Lines, room: int = MAX_FINDS
 ) -> Finds:
-    """The links, tags and block ids of the body, of the first two no more than `room`."""
+    """The links, tags and block ids of the body, with at most `room` links and tags."""
     finds = Finds(room=room)
     for leaf in leaves:
         if leaf.kind is LeafKind.HTML:
@@ -116,7 +118,7 @@ def _scan_leaf(finds: Finds, text: str, leaf: Leaf, definitions: Mapping[str, st
         ):
             continue
         found.append(span)
-        if len(found) > finds.room:  # one more than there is room for: `_add_span` says so
+        if len(found) > finds.room:  # one more than the limit, which `_add_span` reports
             break
     found.sort(key=lambda span: span.start)
     for span in found:
@@ -126,7 +128,7 @@ def _scan_leaf(finds: Finds, text: str, leaf: Leaf, definitions: Mapping[str, st
 
 
 def frontmatter_links(text: str, frontmatter: Frontmatter, lines: Lines) -> list[Link]:
-    """Wikilinks inside texts of the properties; unquoted `[[x]]` is a list in YAML and no link."""
+    """Wikilinks inside texts of the properties; unquoted `[[x]]` is a list in YAML and not a link."""
     wanted = Counter(
         match[0]
         for value in frontmatter.values.values()
@@ -159,7 +161,7 @@ def own_line_ids(text: str, blocks: Sequence[BlockId], elements: Sequence[Elemen
 
 
 def block_id(text: str, start: int, end: int) -> tuple[str, int] | None:
-    """The id that `text[start:end]` ends with, and where its `^` stands."""
+    """The id at the end of `text[start:end]`, and the position of its `^`."""
     begin = max(start, end - BLOCK_ID_TAIL)
     if text.find("^", begin, end) < 0:
         return None
@@ -168,7 +170,7 @@ def block_id(text: str, start: int, end: int) -> tuple[str, int] | None:
 
 
 def markdown_target(destination: str) -> tuple[str, str] | None:
-    """Target and subpath of a destination as written; None for what leads out of the vault."""
+    """Target and subpath of a destination as written; None for a target outside the vault."""
     destination = unescape_destination(destination.strip())
     if not destination or SCHEME.match(destination):
         return None
@@ -201,7 +203,7 @@ def _add_span(finds: Finds, text: str, span: Span, lines: Lines) -> None:
 
 
 def _add_html(finds: Finds, text: str, start: int, end: int, lines: Lines) -> None:
-    """Wikilinks count inside HTML and its comments; nothing else does."""
+    """Adds wikilinks inside HTML and its comments; other syntax is ignored there."""
     for match in WIKILINK.finditer(text, start, end):
         if not finds.has_room(match.start(), lines):
             return

@@ -1,4 +1,4 @@
-"""A Markdown file, parsed: bytes in, `Note` out, nothing else touched."""
+"""Parses a Markdown file: bytes to a `Note`, without side effects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vault_indexer.parse.link_syntax import (
 )
 from vault_indexer.parse.plain import plain
 
-# Data in a note that is no text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs.
+# Data in a note that is not text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs.
 
 
 _DRAWING = re.compile(
@@ -44,7 +44,7 @@ _DRAWING = re.compile(
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 _BANNER = re.compile(r"^==⚠[^\r\n]*EXCALIDRAW VIEW[^\r\n]*", re.MULTILINE)
-"""What the plugin writes above every drawing."""
+"""The line that the plugin writes above every drawing."""
 
 _SIGNS = ("```compressed-json", '"excalidraw"', "EXCALIDRAW VIEW")
 _DATA_URL = re.compile(
@@ -58,14 +58,14 @@ _DATA_URL = re.compile(
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 _OUTSIDE = "//"
-"""In the place of a `data:` URL, so that an image stays one: an address outside the vault, without words."""
+"""Replaces a `data:` URL, so that an image stays an image: an address outside the vault, without words."""
 
 _WRITTEN = re.compile(r"[^\r\n]")
 
 
 def without_data(text: str, start: int) -> str:
-    """The text with blanks instead of drawings and inlined images behind `start`, so that places and lines
-    stay as they are; a drawing at the end is left out."""
+    """The text with drawings and inlined images after `start` replaced by blanks, so that offsets and lines
+    do not change; a drawing at the end is removed."""
     return _without_drawings(_without_images(text, start), start)
 
 
@@ -76,7 +76,7 @@ def _without_images(text: str, start: int) -> str:
 
 
 def _empty_address(match: re.Match[str]) -> str:
-    """What closes the address follows it at once, so that no chunk ends in between."""
+    """Moves the closing characters directly after the address, so that no chunk ends in between."""
     address = _OUTSIDE + match["close"]
     return address + _blank(match)[len(address) :]
 
@@ -93,7 +93,7 @@ def _blank(match: re.Match[str]) -> str:
     return _WRITTEN.sub(" ", match[0])
 
 
-# The last touch on the blocks of a note: `$$` math, and nothing left uncovered.
+# The final processing of a note's blocks: `$$` math, and coverage of all text.
 
 
 FENCE = "$$"
@@ -106,7 +106,7 @@ def finish_elements(text: str, start: int, end: int, elements: list[Element]) ->
 
 
 def _with_math(text: str, elements: list[Element]) -> list[Element]:
-    """A paragraph between `$$` and `$$` is math, and so are several if blank lines part them."""
+    """A paragraph between `$$` and `$$` is math, and so are several paragraphs separated by blank lines."""
     found: list[Element] = []
     index = 0
     while index < len(elements):
@@ -124,7 +124,7 @@ def _with_math(text: str, elements: list[Element]) -> list[Element]:
 def _math_end(text: str, elements: list[Element], opening: int) -> int:
     """Index of the element that closes the math opened by `opening`, -1 if none does.
 
-    The next element with a `$$` decides; a heading or a quote in between means that it was no math.
+    The next element with a `$$` decides; a heading or a quote in between means that it was not math.
     """
     first = elements[opening]
     start = _content(text, first) + len(FENCE)
@@ -145,7 +145,7 @@ def _content(text: str, element: Element) -> int:
 
 
 def _covering(text: str, start: int, end: int, elements: list[Element]) -> list[Element]:
-    """Adds what the grammar left out as elements of kind `other`, and undoes overlaps."""
+    """Adds text that the grammar omitted as elements of kind `other`, and removes overlaps."""
     found: list[Element] = []
     position = start
     for element in elements:
@@ -171,8 +171,8 @@ def _fill(text: str, start: int, end: int, found: list[Element]) -> None:
 BOM = b"\xef\xbb\xbf"
 SNIFFED = 8192
 MOST_REPLACED = 4
-"""A text of which more than a fourth is replaced is in another encoding. A rule of thumb: of German in
-Latin-1 it is a fiftieth, of Russian in Windows-1251 nearly all."""
+"""A text of which more than a quarter is replaced is in another encoding. A rule of thumb: for German in
+Latin-1 it is a fiftieth, for Russian in Windows-1251 nearly all."""
 
 NOT_UTF8 = "some bytes are not UTF-8: they are read as replacement characters"
 TOO_DEEP = "quotes or lists nested too deep are read as text"
@@ -180,15 +180,15 @@ UNREAD = "Markdown that the grammar cannot read is taken as text"
 TOO_MANY = f"more than {MAX_BLOCKS:,} blocks: the rest is read as text"
 
 MAX_HEADING = 1000
-"""Characters of a heading's text; the longest of 16,600 real notes has 251."""
+"""The maximum number of characters of a heading's text; the longest of 16,600 real notes has 251."""
 
 MAX_TAGS = 40_000
-"""Different tags of a note: more than 64 KiB of frontmatter can hold, which no chunk does."""
+"""The maximum number of different tags of a note: more than 64 KiB of frontmatter can contain."""
 
 TOO_MANY_TAGS = f"more than {MAX_TAGS:,} different tags: the rest is text"
 MAX_HEADING_SOURCE = 4 * MAX_HEADING
 MAX_HEADER_PATH = 1000
-"""Characters of all enclosing headings together: each chunk repeats those above it."""
+"""The maximum total number of characters of all enclosing headings, which each chunk repeats."""
 
 CUT_OFF = "…"
 LONG_HEADING = f"a heading of more than {MAX_HEADING:,} characters is cut off where it is shown"
@@ -199,8 +199,8 @@ CONTINUED_QUOTE = re.compile(r"[ \t]*+(?:\r\n?|\n)[ \t>]*")
 
 
 def decode(path: str, data: bytes) -> tuple[str, tuple[Diagnostic, ...]]:
-    """The text of a file: a BOM is dropped, line breaks stay as they are. A few bytes that are not UTF-8
-    become replacement characters, with a diagnostic. Raises NoteError if it is not text in UTF-8."""
+    """The text of a file without a BOM; line breaks do not change. A few bytes that are not UTF-8 become
+    replacement characters, with a diagnostic. Raises NoteError if it is not UTF-8 text."""
     data = data.removeprefix(BOM)
     if b"\x00" in data[:SNIFFED]:
         raise NoteError(f"{path}: binary (a NUL byte at offset {data.index(0)})")
@@ -216,7 +216,7 @@ def decode(path: str, data: bytes) -> tuple[str, tuple[Diagnostic, ...]]:
 
 @dataclass(slots=True)
 class ParseLimits:
-    """How many more blocks, and how many more links and tags, are read of a note."""
+    """The remaining number of blocks, and of links and tags, that are read from a note."""
 
     blocks: int = MAX_BLOCKS
     finds: int = MAX_FINDS
@@ -224,7 +224,7 @@ class ParseLimits:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What one stretch of Markdown holds; positions are relative to the whole text."""
+    """The content of one stretch of Markdown; positions are relative to the whole text."""
 
     headings: tuple[Heading, ...]
     links: tuple[Link, ...]
@@ -235,15 +235,16 @@ class Body:
 
 
 def parse_note(path: str, data: bytes) -> Note:
-    """Parses one Markdown file of the vault. Raises NoteError if it is not text in UTF-8.
+    """Parses one Markdown file of the vault. Raises NoteError if it is not UTF-8 text.
 
-    Whatever else is wrong with it ends up in `Note.diagnostics`.
+    All other problems are reported in `Note.diagnostics`.
     """
     text, encoding = decode(path, data)
     front = read_frontmatter(text)
     text = without_data(text, front.block_end)
     lines = Lines(text)
     body = parse_body(text, front.block_end, len(text), lines, ParseLimits())
+    # Frontmatter that cannot be parsed belongs to the body, as one element of kind `other`.
     unread = len(text[: front.block_end].rstrip()) if front.body_start < front.block_end else 0
     tags = unique_tags([*property_tags(front.values), *body.tags])
     return Note(
@@ -270,14 +271,15 @@ def parse_note(path: str, data: bytes) -> Note:
 
 
 def parse_body(text: str, start: int, end: int, lines: Lines, limits: ParseLimits) -> Body:
-    """Parses `text[start:end]` as Markdown that knows nothing of what stands around it.
+    """Parses `text[start:end]` as Markdown, independently of the surrounding text.
 
-    `limits` shrink by what is found.
+    `limits` are reduced by the content.
     """
     blocks = scan_blocks(text, start, end, limits.blocks)
     definitions = link_definitions(text, blocks.definitions)
     elements = finish_elements(text, start, end, blocks.elements)
     unread = _unread(blocks, elements)
+    # Links and tags are reported in document order, so the leaves must be sorted.
     leaves = sorted([*blocks.leaves, *unread], key=lambda leaf: leaf.start) if unread else blocks.leaves
     finds = scan_leaves(text, leaves, definitions, lines, limits.finds)
     limits.blocks, limits.finds = limits.blocks - blocks.count, finds.room
@@ -306,13 +308,13 @@ def _limits(blocks: Blocks, headings: Iterable[Heading], lines: Lines) -> Iterat
 
 
 def _misread(blocks: Blocks, unread: list[Leaf]) -> list[Leaf]:
-    """The leaves that the grammar could not read; it did not see those beyond the limit."""
+    """The leaves that the grammar could not read, without those beyond the limit, which it did not see."""
     limit = blocks.too_many[0] if blocks.too_many else None
     return unread if limit is None else [leaf for leaf in unread if leaf.start < limit]
 
 
 def _unread(blocks: Blocks, elements: Iterable[Element]) -> list[Leaf]:
-    """What the grammar could make nothing of: read as plain paragraphs, so that no link is lost."""
+    """Text that the grammar could not parse, read as plain paragraphs so that no link is lost."""
     definitions = {start for start, _ in blocks.definitions}
     return [
         Leaf(element.start, element.end, LeafKind.TEXT, element.start, element.end)
@@ -324,9 +326,9 @@ def _unread(blocks: Blocks, elements: Iterable[Element]) -> list[Leaf]:
 def sections(
     text: str, start: int, end: int, headings: Iterable[Heading], first_index: int = 0
 ) -> tuple[Section, ...]:
-    """The outline of `text[start:end]`: what stands before the first heading, then each heading's section.
+    """The outline of `text[start:end]`: the text before the first heading, then each heading's section.
 
-    Headings inside quotes and list items make no section. Indices count from `first_index`.
+    Headings inside quotes and list items do not start a section. Indices count from `first_index`.
     """
     outline = [heading for heading in headings if not heading.nested]
     found: list[Section] = []
@@ -372,7 +374,8 @@ def _next_line(text: str, position: int) -> int:
 
 
 def _heading(text: str, raw: RawHeading, lines: Lines, definitions: Mapping[str, str]) -> Heading:
-    named = block_id(text, raw.content_start, raw.content_end)  # `^id` names the heading, it is not shown
+    # `^id` names the heading and is not part of its text
+    named = block_id(text, raw.content_start, raw.content_end)
     content_end = named[1] if named else raw.content_end
     content = text[raw.content_start : min(content_end, raw.content_start + MAX_HEADING_SOURCE)]
     if HASHES.match(text, raw.start, raw.end):
@@ -413,7 +416,8 @@ def tags_problem(tags: Sequence[str]) -> tuple[Diagnostic, ...]:
 
 
 def unique_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """First spelling kept, order of appearance; tags differ only if they do without case."""
+    """Distinct tags in order of appearance. Tags that differ only in case are equal; the first spelling is
+    kept."""
     found: dict[str, str] = {}
     for tag in tags:
         found.setdefault(tag.casefold(), tag)

@@ -1,4 +1,4 @@
-"""The text that a reader sees: inline content with its markup removed."""
+"""The visible text of inline content: its markup is removed."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class _Run(NamedTuple):
 class _Opener(NamedTuple):
     run: _Run
     left: int
-    end: int  # of the characters that are left: pairs are taken from the inside out
+    end: int  # the end of the remaining characters: pairs are matched from the inside out
 
 
 class Edit(NamedTuple):
-    """A span of a text, and what is shown instead."""
+    """A span of a text, and its replacement."""
 
     start: int
     end: int
@@ -59,7 +59,7 @@ class Edit(NamedTuple):
 
 
 def plain(text: str, definitions: Mapping[str, str] = NO_DEFINITIONS) -> str:
-    """Removes emphasis, code ticks, links (their text stays), tags of HTML, comments and escapes."""
+    """Removes emphasis, code ticks, links (their text stays), HTML tags, comments and escapes."""
     if not MARKUP.search(text):
         return text.strip(" \t")
     text = COMMENT.sub("", text)
@@ -78,11 +78,11 @@ def plain(text: str, definitions: Mapping[str, str] = NO_DEFINITIONS) -> str:
 
 
 def markup_edits(text: str, definitions: Mapping[str, str] = NO_DEFINITIONS) -> list[Edit]:
-    """What `plain` changes in one block's inline content, in order: the spans with what is shown instead,
-    nothing but for a character reference.
+    """The changes of `plain` in one block's inline content, in order: the spans with their visible part,
+    which is empty except for a character reference.
 
-    A link without a display text shows where it points, with a `#` before the heading; an embedded image
-    without one shows nothing.
+    A link without a display text shows its target, with a `#` before the heading; an embedded image without
+    one shows nothing.
     """
     edits, atoms = _edits(text, definitions)
     found = _emphasis(text, atoms)
@@ -103,7 +103,7 @@ def _entities(text: str, literal: list[tuple[int, int]]) -> Iterator[Edit]:
 
 
 def _removed(text: str, edit: Edit) -> Iterator[tuple[int, int]]:
-    """What of an edit's span is not shown."""
+    """The parts of an edit's span that are not shown."""
     if text.startswith(("[[", "![["), edit.start):
         start = text.index("[[", edit.start) + 2
         inner = text[start : edit.end - 2]
@@ -115,7 +115,7 @@ def _removed(text: str, edit: Edit) -> Iterator[tuple[int, int]]:
             yield start + last, edit.end
         return
     at = text.find(edit.text, edit.start, edit.end) if edit.text else edit.end
-    if at < 0:  # line breaks of code are blanks in it
+    if at < 0:  # line breaks in code are shown as spaces
         ticks = len(text[edit.start : edit.end]) - len(text[edit.start : edit.end].lstrip("`"))
         at, length = edit.start + ticks, edit.end - edit.start - 2 * ticks
     else:
@@ -140,7 +140,7 @@ def _shown_of_wikilink(inner: str, *, embed: bool) -> tuple[int, int]:
 
 
 def wikilink_parts(source: str) -> tuple[str, str, str | None]:
-    """Target, subpath and display of the inside of a wikilink; `\\|` (in tables) is a `|` too."""
+    """Target, subpath and display text of a wikilink's inside; `\\|` (in tables) is a `|` as well."""
     path, bar, display = source.partition("|")
     if bar and path.endswith("\\"):
         path = path[:-1]
@@ -149,7 +149,7 @@ def wikilink_parts(source: str) -> tuple[str, str, str | None]:
 
 
 def wikilink_text(source: str) -> str:
-    """What a reader sees of a wikilink: its display text, else where it points."""
+    """The visible text of a wikilink: its display text, else its target."""
     target, subpath, display = wikilink_parts(source)
     if display:
         return display
@@ -157,33 +157,33 @@ def wikilink_text(source: str) -> str:
 
 
 def unescape_entities(text: str) -> str:
-    """Decodes the entities that CommonMark knows: with their semicolon."""
+    """Decodes the entities that CommonMark supports: those with a semicolon."""
     if "&" not in text:
         return text
     return ENTITY.sub(_decode, text)
 
 
 def _decode(entity: re.Match[str]) -> str:
-    """The characters of an entity; a name that HTML does not have is text, even if it begins with one."""
+    """The characters of an entity. A name unknown to HTML is text, even if it begins with a known one."""
     return unescape(entity[0]) if entity[0][1] == "#" else html5.get(entity[0][1:], entity[0])
 
 
 def unescape_prose(markdown: str) -> str:
-    """The Markdown with the entities decoded that do not stand in code between fences or backticks."""
+    """Decodes the entities of Markdown outside fenced and inline code."""
     if "&" not in markdown:
         return markdown
     return CODE_OR_ENTITY.sub(lambda match: _decode(match) if match["entity"] else match[0], markdown)
 
 
 def unescape_destination(text: str) -> str:
-    """A link destination as meant: backslash escapes and entities undone."""
+    """A link destination without its backslash escapes and entities."""
     if "\\" in text:
         text = ESCAPABLE.sub(r"\1", text)
     return unescape_entities(text)
 
 
 def _edits(text: str, definitions: Mapping[str, str]) -> tuple[list[Edit], list[tuple[int, int]]]:
-    """What is cut or replaced, and the stretches in which no emphasis can stand."""
+    """The deletions and replacements, and the stretches in which emphasis is not allowed."""
     edits: list[Edit] = []
     atoms: list[tuple[int, int]] = []
     for span in InlineScan(text, 0, len(text), definitions).spans():
@@ -214,11 +214,11 @@ def _shown(text: str, span: Span) -> str:
 
 
 def _emphasis(text: str, atoms: list[tuple[int, int]]) -> list[Edit]:
-    """The delimiters that CommonMark's rules pair (`~~` and `==` as pairs of their own kind)."""
+    """The delimiters that CommonMark's rules pair (`~~` and `==` as separate kinds of pairs)."""
     edits: list[Edit] = []
     open_runs: list[_Opener] = []
     runs = _runs(text, atoms)
-    if len(runs) > MAX_RUNS:  # pairing is quadratic at worst; no heading has that many
+    if len(runs) > MAX_RUNS:  # pairing is quadratic in the worst case; no heading has this many
         return []
     for run in runs:
         left = run.length
@@ -230,7 +230,7 @@ def _emphasis(text: str, atoms: list[tuple[int, int]]) -> list[Edit]:
 
 
 def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[Edit]) -> int:
-    """Pairs a closing run with the openers before it; returns how many of its characters are left."""
+    """Pairs a closing run with the openers before it. Returns the number of its remaining characters."""
     left = closer.length
     while left:
         found = next(
@@ -253,7 +253,7 @@ def _close_with(closer: _Run, open_runs: list[_Opener], edits: list[Edit]) -> in
 def _pairs(opener: _Run, closer: _Run) -> bool:
     if opener.char != closer.char:
         return False
-    # "Rule of three" of CommonMark, 9 and 10 of its rules for emphasis.
+    # CommonMark's "rule of three": rules 9 and 10 for emphasis.
     both = opener.closes or closer.opens
     return not (
         both
@@ -280,7 +280,7 @@ def _runs(text: str, atoms: list[tuple[int, int]]) -> list[_Run]:
 
 
 def _delimiters(text: str) -> Iterator[re.Match[str]]:
-    """Looking for one character of a set first is several times faster than for the expression."""
+    """Searching for one character of a set first is several times faster than for the expression."""
     end = 0
     for sign in DELIMITER_SIGN.finditer(text):
         match = DELIMITERS.match(text, sign.start()) if sign.start() >= end else None

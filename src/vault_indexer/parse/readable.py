@@ -1,7 +1,7 @@
-"""Markdown as a reader sees it: without the markup, with the place of every character in the source.
+"""Markdown without its markup, with the source position of every character.
 
 The parser's tree is not used here: it is four times slower than this pass over the lines, and a chunk may
-begin in the middle of a block. In code, and in a text that is only markup, nothing is left out.
+begin in the middle of a block. In code, and in a text that is only markup, nothing is removed.
 """
 
 from __future__ import annotations
@@ -62,15 +62,15 @@ _FOOTNOTE_OR_BREAK = re.compile(r"\[\^[^\]\s]+\]|(?<!\\)\\(?=\n)")
 _QUOTE_LEAD = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BREAK = re.compile(r"</?(?:br|p|div|li|ul|ol|t[drh]|table|hr|h[1-6]|img|iframe)\b", re.IGNORECASE)
 _CLOSERS = tuple(" .,;:!?)")
-"""In front of these, a picture that is not shown leaves no blank."""
+"""Before these, an omitted picture leaves no space."""
 
 
 @dataclass(frozen=True)
 class ReadableText:
     """A text without markup.
 
-    Every character stands in the source, in the same order, but for a blank between two cells or lines and
-    what a character reference stands for.
+    Every character appears in the source in the same order, except a space between two cells or lines and the
+    replacement of a character reference.
     """
 
     text: str
@@ -86,12 +86,13 @@ class ReadableText:
         return tuple(_units(self.text, found, whole))
 
     def source(self, offset: int) -> int:
-        """Where in the source the character at `offset` stands."""
+        """The source position of the character at `offset`."""
         piece = max(0, bisect_right(self._starts, offset) - 1)
         return self._sources[piece] + offset - self._starts[piece] if self._starts else 0
 
     def place(self, source: int) -> int:
-        """Where a place of the source is in the text; for what is not shown, where the text goes on."""
+        """The offset in the text of a source position. For a hidden character, the offset of the next visible
+        one."""
         piece = bisect_right(self._sources, source) - 1
         if piece < 0:
             return 0
@@ -103,16 +104,15 @@ class ReadableText:
 def readable(source: str, fence: str = "", labels: frozenset[str] = frozenset()) -> ReadableText:
     """As `render_markdown`.
 
-    Cached, some 6 MB at most: while a user types a query, the same hits come again and again, and many
-    queries have hits in common.
+    The cache takes at most about 6 MB. While a user types a query, the same hits recur, and many queries have
+    hits in common.
     """
     return render_markdown(source, fence, labels)
 
 
 def render_markdown(source: str, fence: str = "", labels: frozenset[str] = frozenset()) -> ReadableText:
-    """The source without markup. `fence` is the mark of the code block that it begins in ("": in none),
-    `labels` are those of the links that are defined elsewhere (`link_labels`).
-    """
+    """The source without markup. `fence` is the mark of the code block that contains its start ("": none);
+    `labels` are those of links that are defined elsewhere (`link_labels`)."""
     defined = labels | link_labels(source)
     markup = _Markup(source, dict.fromkeys(defined, "") if defined else NO_DEFINITIONS)
     for start, end, mark in code_blocks(source, fence):
@@ -180,11 +180,12 @@ def _comment_end(source: str, opening: re.Match[str]) -> int:
 _COMMENT = re.compile(r"<!--|%%")
 
 SOURCE_FENCE = "`" * 80
-"""The mark of code that no line ends: all of a source file is code."""
+"""A mark that no line ends, for source files, which are code as a whole."""
 
 
 def open_fence(source: str, fence: str = "") -> str:
-    """The mark of the code block that is open at the end of the source, "" if none is; `fence` as above."""
+    """The mark of the code block that is open at the end of the source, "" if there is none; `fence` is as in
+    `render_markdown`."""
     for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
         mark, info = match["mark"], match["info"]
         if not fence:
@@ -196,7 +197,7 @@ def open_fence(source: str, fence: str = "") -> str:
 
 @dataclass(slots=True)
 class _Markup:
-    """What of the source is not shown, and where blocks begin."""
+    """The hidden parts of the source, and the starts of blocks."""
 
     source: str
     definitions: Mapping[str, str]
@@ -205,7 +206,7 @@ class _Markup:
     position: int = 0
 
     def add_code(self, start: int, end: int, lead: str) -> None:
-        """A block of code: its fences go, and the quote marks of its lines."""
+        """Adds a block of code. Its fences and the quote marks of its lines are hidden."""
         self.add_prose(start)
         source = self.source
         opening = _FENCE.match(source, start, end)
@@ -221,7 +222,7 @@ class _Markup:
         self.position = end
 
     def add_prose(self, end: int) -> None:
-        """The prose up to `end`, without comments."""
+        """Adds the prose up to `end`, without comments."""
         source, start = self.source, self.position
         if _may_hide(source):
             for match in _HIDDEN.finditer(source, start, end):
@@ -242,11 +243,11 @@ class _Markup:
             match = _LINE.match(self.source, start, stop)
             assert match
             kind = match.lastgroup or ""
-            if start and self.source[start - 1] != "\n":  # behind a comment
+            if start and self.source[start - 1] != "\n":  # after a comment
                 start = stop
                 continue
             if kind == "lead" and self.definitions and not self.source[leaf:start].strip():
-                defined = _DEFINITION.match(self.source, start, stop)  # it ends no paragraph
+                defined = _DEFINITION.match(self.source, start, stop)  # a definition does not end a paragraph
                 kind, match = ("definition", defined) if defined else (kind, match)
             begins = kind != "lead" or match["lead"].strip(" \t>") != ""
             in_table = kind == "row" or (in_table and kind != "blank" and "|" in self.source[start:stop])
@@ -291,7 +292,7 @@ class _Markup:
         self.cuts += [(*match.span(), " ") for match in _PIPE.finditer(self.source, start, stop)]
 
     def _add_inline(self, start: int, end: int) -> None:
-        """The markup within one block, and that a block begins here."""
+        """Adds the start of a block and the markup within it."""
         if start >= end:
             return
         self.borders.append(start)
@@ -356,7 +357,7 @@ _OPEN_STATES = " "
 
 
 class Task(NamedTuple):
-    """A task's span in the note's text. It is done if its box holds anything but a space."""
+    """A task's span in the note's text. It is done if its box contains anything other than a space."""
 
     start: int
     end: int

@@ -1,4 +1,4 @@
-"""The Markdown that a note is read as: CommonMark, tables, footnotes, and what Obsidian adds.
+"""The Markdown dialect of the reading view: CommonMark, tables, footnotes, and Obsidian's additions.
 
 All rules are linear in the length of a note, or bounded.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MAX_NESTING = 24
-"""Blocks or spans inside of each other that are shown; what stands deeper is left out."""
+"""The maximum depth of nested blocks or spans; deeper content is omitted."""
 
 _WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|]{1,512})(?:\|([^\[\]\n]{0,512}))?\]\]")
 _TAG = re.compile(r"#([\w/\-]*[^\W\d][\w/\-]*)")
@@ -33,7 +33,7 @@ _ADDRESS_END = "?!.,:;*_~'"
 
 
 def note_parser() -> MarkdownIt:
-    """The parser of a note's text. Not thread-safe: one for each note."""
+    """Creates the parser of a note's text. Not thread-safe: each note needs its own."""
     from markdown_it import MarkdownIt
     from mdit_py_plugins.footnote import footnote_plugin
 
@@ -52,7 +52,8 @@ def note_parser() -> MarkdownIt:
 
 
 def value_parser() -> MarkdownIt:
-    """The parser of a property's value: only links between notes and addresses mean something in it."""
+    """Creates the parser of a property's value, in which only links between notes and addresses have a
+    meaning."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("zero")
@@ -62,7 +63,7 @@ def value_parser() -> MarkdownIt:
 
 
 class _MarkedBlock:
-    """The rule of a block between two marks: lines from one that begins with the mark to one that ends with
+    """The rule of a block between two marks: from a line that begins with the mark to one that ends with
     it."""
 
     def __init__(self, name: str, mark: str) -> None:
@@ -101,7 +102,7 @@ class _MarkedBlock:
 
 
 def _lines_that_end_with(mark: str, state: StateBlock) -> list[int]:
-    """In ascending order. Looked up once for each text that the parser splits into lines."""
+    """Line numbers in ascending order. Computed once for each text that the parser splits into lines."""
     found: dict[Any, list[int]] = state.env.setdefault("ends", {})
     key = (mark, len(state.src))
     if key not in found:
@@ -127,7 +128,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 
 def _address(state: StateInline, silent: bool) -> bool:
-    """An address of the web that stands in the text; its scheme is already read when the rule is asked."""
+    """A web address in the text. Its scheme has already been read when the rule is called."""
     found = _ADDRESS.match(state.src, state.pos)
     if found is None or state.linkLevel > 0:
         return False
@@ -146,7 +147,8 @@ def _address(state: StateInline, silent: bool) -> bool:
 
 
 def _trim_address(rest: str) -> str:
-    """Without what ends the sentence and not the address; a bracket that the address opened belongs to it."""
+    """Removes trailing characters that end the sentence rather than the address. A bracket that the address
+    opened belongs to it."""
     while rest:
         last = rest[-1]
         opening = {")": "(", "]": "["}.get(last)
@@ -178,7 +180,7 @@ def _math(state: StateInline, silent: bool) -> bool:
 
 
 def _comment(state: StateInline, silent: bool) -> bool:
-    """What Obsidian does not show to a reader."""
+    """A comment, which Obsidian does not show."""
     found = _COMMENT.match(state.src, state.pos)
     if found is None or found.end() > state.posMax:
         return False
@@ -202,10 +204,9 @@ def _mark(state: StateInline, silent: bool) -> bool:
     return True
 
 
-# The HTML in a note that a reader sees as what it means: elements without any power, and without
-# attributes.
+# The HTML of a note that is rendered: harmless elements, without attributes.
 #
-# Every other tag is a text.
+# Every other tag is shown as text.
 
 
 INLINE: Mapping[str, str] = {
@@ -230,7 +231,7 @@ INLINE: Mapping[str, str] = {
     "font": "span",
     "a": "a",
 }
-"""Tags that may stand in a line, each with the kind of its node."""
+"""Inline tags, each with the kind of its node."""
 
 BLOCK: Mapping[str, str] = {
     "p": "p",
@@ -254,10 +255,10 @@ BLOCK: Mapping[str, str] = {
     "td": "td",
     **{f"h{level}": "h" for level in range(1, 7)},
 }
-"""Tags that make a block."""
+"""Block tags, each with the kind of its node."""
 
 VOID = frozenset({"br", "hr", "img", "wbr", "iframe"})
-"""Tags without content. What stands in an `iframe` is for browsers that have none."""
+"""Tags without content. The content of an `iframe` is for browsers that do not support it."""
 
 _MARKUP = re.compile(
     r"<!--(?:[\s\S]*?-->|[\s\S]*)"
@@ -269,7 +270,7 @@ _READ = frozenset({"href", "src", "alt", "width", "align"})
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag as written. `attributes` are those that a reader can see the effect of."""
+    """A tag as written. `attributes` contains those with a visible effect."""
 
     name: str
     text: str
@@ -279,7 +280,7 @@ class Tag:
 
 
 def html_parts(html: str) -> Iterator[Tag | str]:
-    """Its tags and the texts between them, in order. Comments are left out."""
+    """Yields the tags and the texts between them, in order. Comments are omitted."""
     at = 0
     for found in _MARKUP.finditer(html):
         if found.start() > at:
@@ -292,7 +293,7 @@ def html_parts(html: str) -> Iterator[Tag | str]:
 
 
 def is_shown_as_meant(html: str) -> bool:
-    """Whether all tags of a block of HTML are known here. Otherwise the block is shown as code."""
+    """Whether all tags of a block of HTML are supported. Otherwise the block is shown as code."""
     known = (name.lower() for _, name, _ in _MARKUP.findall(html) if name)
     return all(name in INLINE or name in BLOCK or name in VOID for name in known)
 

@@ -1,9 +1,9 @@
-"""A note as a tree of what a reader sees: for a page that shows it without parsing anything itself.
+"""A note as a tree for the reading view, so that a page can show it without parsing.
 
-The tree holds texts and the names of a few kinds of nodes, never markup. HTML of a note becomes nodes
-only if `reading_html` lists its tag; any other is a text in the tree. A link that leads to a file of the
-vault carries its path; any other keeps its address only if its scheme is one of `SCHEMES`. So nothing that a
-note says can become part of a page's code.
+The tree contains texts and the names of a few kinds of nodes, never markup. HTML of a note becomes nodes only
+if `reading_syntax` lists its tag; other tags become text. A link to a file of the vault contains its path;
+any other keeps its address only if its scheme is one of `SCHEMES`. So no content of a note can become part of
+a page's code.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_CHARS = 400_000
-"""Characters of a note that are shown at a time. The library reads about a million per second."""
+"""The number of characters of a note that are shown at a time. The library reads about a million per
+second."""
 
 MAX_PROPERTY_DEPTH = 6
-"""Lists and tables inside of each other that are shown of a property."""
+"""The maximum depth of nested lists and tables that are shown for a property."""
 
 SCHEMES = ("http:", "https:", "mailto:")
-"""Schemes of addresses that a page may offer to open."""
+"""The schemes of addresses that a page may open."""
 
 Node = dict[str, JsonValue]
 Resolve = Callable[[str], str | None]
-"""The vault path of a link's target, None if no file of the vault has that name. For an empty target, as in
-`[[#Heading]]`, the path of the note itself."""
+"""Maps a link's target to its vault path, or None if no file of the vault has that name. An empty target, as
+in `[[#Heading]]`, maps to the path of the note itself."""
 
 _ReadText = Callable[[str], list[JsonValue]]
 
@@ -74,9 +75,9 @@ _LITERAL = {"code_inline": "code", "math": "math", "math_block": "formula", "tag
 
 @dataclass(frozen=True, slots=True)
 class ReadingView:
-    """The blocks of a note, or of a part of a long one, in order. `first_line` and `last_line` (1-based) are
-    the lines of the file that are shown; `is_cut_before` and `is_cut_after`: there is more before or after
-    them."""
+    """The blocks of a note, or of a part of a long one, in order. `first_line` and `last_line` (1-based)
+    delimit the lines of the file that are shown; `is_cut_before` and `is_cut_after` tell whether there are
+    more before or after them."""
 
     blocks: tuple[Node, ...]
     first_line: int
@@ -90,9 +91,9 @@ def reading_view(
 ) -> ReadingView:
     """The tree of the note's body, from the character at `body_start` on.
 
-    Of a body with more than `max_chars` characters, the part is shown that holds the `line` (1-based) of the
-    file; for 0, the first one. A block has a kind `t`, its line `l` in the file and children `c`; a text is a
-    string. Raises nothing: any text is Markdown.
+    If the body exceeds `max_chars` characters, only the part that contains the `line` (1-based) of the file
+    is shown; for 0, the first part. A block has a kind `t`, its line `l` in the file and children `c`; a text
+    is a string. Raises nothing: any text is Markdown.
     """
     start, end = _part_with_line(text, body_start, line, max_chars)
     first_line = text.count("\n", 0, start) + 1
@@ -104,7 +105,7 @@ def reading_view(
 def source_view(
     text: str, start: int, language: str, line: int = 0, max_chars: int = MAX_CHARS
 ) -> ReadingView:
-    """The same of a source file: one block of code."""
+    """The reading view of a source file: one block of code."""
     first, end = _part_with_line(text, start, line, max_chars)
     first_line = text.count("\n", 0, first) + 1
     block: Node = {"t": "pre", "l": first_line, "lang": language, "text": text[first:end]}
@@ -114,7 +115,7 @@ def source_view(
 
 def property_view(properties: Mapping[str, JsonValue], resolve: Resolve) -> Node:
     """The properties of a note as a tree: a node `properties`, each child of which has a `name` and its
-    value. Links between notes and addresses in the values lead where they lead in the text."""
+    value. Links between notes and addresses in the values have the same targets as in the text."""
     tree, parser = _Tree(resolve, 1), value_parser()
 
     def read(value: str) -> list[JsonValue]:
@@ -150,8 +151,8 @@ def _value_nodes(value: JsonValue, read: _ReadText, depth: int) -> list[JsonValu
 
 
 def _part_with_line(text: str, start: int, line: int, max_chars: int) -> tuple[int, int]:
-    """The part of the text from `start` on that holds the line. Parts end in front of a heading if there is
-    one in their second half, else behind a blank line, else behind any line."""
+    """The part of the text from `start` on that contains the line. Parts end before a heading if there is one
+    in their second half, else after a blank line, else after any line."""
     lines_before = text.count("\n", 0, start)
     while len(text) - start > max_chars:
         end = _end_of_part(text, start + max_chars // 2, start + max_chars)
@@ -172,16 +173,16 @@ def _end_of_part(text: str, first: int, last: int) -> int:
 
 @dataclass(slots=True)
 class _Frame:
-    """An element that is not closed yet. `tag` is the name of an element that the note writes in HTML."""
+    """An open element. `tag` is the name of an element written as HTML."""
 
     children: list[JsonValue]
     tag: str = ""
 
 
 class _Stack:
-    """The open elements of a text, from the outermost on.
+    """The open elements of a text, outermost first.
 
-    An element of HTML ends with its end tag, or with the element of Markdown around it.
+    An HTML element ends with its end tag, or with the Markdown element around it.
     """
 
     def __init__(self) -> None:
@@ -189,7 +190,7 @@ class _Stack:
         self._frames = [_Frame(self.root)]
 
     def append(self, node: JsonValue) -> None:
-        """Add to the innermost element. Texts that follow each other are one."""
+        """Appends to the innermost element. Consecutive texts are merged."""
         children = self._frames[-1].children
         if isinstance(node, str) and children and isinstance(children[-1], str):
             children[-1] += node
@@ -197,8 +198,8 @@ class _Stack:
             children.append(node)
 
     def open(self, node: JsonValue, tag: str = "") -> None:
-        """Add an element, and what follows to it. Without a node, what follows goes into the element around;
-        and so does what stands too deep in HTML."""
+        """Opens an element that receives the following content. Without a node, or nested too deep in HTML,
+        the content goes into the enclosing element."""
         if tag and len(self._frames) >= _MAX_OPEN:
             return
         children = self._frames[-1].children
@@ -214,7 +215,7 @@ class _Stack:
         self._frames.pop()
 
     def close_tag(self, tag: str) -> None:
-        """End an element of HTML, if one of that name is open inside of the innermost of Markdown."""
+        """Closes an HTML element, if one of that name is open inside the innermost Markdown element."""
         for at in range(len(self._frames) - 1, 0, -1):
             if not self._frames[at].tag:
                 return
@@ -224,7 +225,7 @@ class _Stack:
 
 
 class _Tree:
-    """Makes the tree from the tokens of one note."""
+    """Builds the tree from the tokens of one note."""
 
     def __init__(self, resolve: Resolve, first_line: int) -> None:
         self._resolve = resolve
@@ -330,8 +331,8 @@ class _Tree:
                 self._open_tag(stack, part, line)
 
     def _html_inline(self, stack: _Stack, html: str, in_drawing: bool) -> bool:
-        """Add the tag to the text; of a drawing, only that there is one. Returns whether what follows is
-        inside of a drawing."""
+        """Adds the tag to the text; a drawing is added only as a placeholder. Returns whether the following
+        content is inside a drawing."""
         tag = next((part for part in html_parts(html) if isinstance(part, Tag)), None)
         if tag is None:  # a comment
             return in_drawing
@@ -392,7 +393,7 @@ class _Tree:
         return {**found, "t": "img", "name": unquote(address.rpartition("/")[2])[:200]}
 
     def _link(self, address: str) -> Node:
-        """To a file of the vault, to an address with a scheme that is known, or to nowhere."""
+        """A link to a file of the vault, to an address with an allowed scheme, or without a target."""
         plain = _CONTROL.sub("", address)
         if plain.lower().startswith(SCHEMES):
             return {"t": "a", "href": plain}
@@ -403,7 +404,7 @@ class _Tree:
 
 
 def _blocks_of(nodes: list[JsonValue]) -> Iterator[Node]:
-    """The nodes as blocks: a text between elements of HTML is a paragraph."""
+    """Converts the nodes to blocks: a text between HTML elements is a paragraph."""
     for node in nodes:
         if isinstance(node, dict):
             yield node
@@ -412,8 +413,8 @@ def _blocks_of(nodes: list[JsonValue]) -> Iterator[Node]:
 
 
 def _finish(node: Node) -> Node:
-    """The node with what only the first and last text of a block says: a task, a callout with its folding,
-    the id of the block."""
+    """Sets the attributes that only the first and last text of a block contain: a task, a callout with its
+    folding, the id of the block."""
     children = node.get("c")
     if not isinstance(children, list):
         return node
@@ -435,7 +436,7 @@ def _finish(node: Node) -> Node:
 
 
 def _take_title(node: Node, children: list[JsonValue]) -> None:
-    """Move the rest of a callout's first line, its title, from the first paragraph into the node."""
+    """Moves the rest of a callout's first line, its title, from the first paragraph into the node."""
     first = children[0]
     assert isinstance(first, dict)
     inside = first["c"]
@@ -454,8 +455,8 @@ def _take_title(node: Node, children: list[JsonValue]) -> None:
 
 
 def _take(node: Node, children: list[JsonValue], pattern: re.Pattern[str], *names: str) -> None:
-    """Move what begins the first paragraph from its text into the node: each group under its name, unless it
-    is empty."""
+    """Moves the start of the first paragraph from its text into the node: each group under its name, unless
+    it is empty."""
     first = children[0] if children else None
     inside = first.get("c") if isinstance(first, dict) and first["t"] == "p" else None
     if not isinstance(inside, list) or not inside or not isinstance(inside[0], str):

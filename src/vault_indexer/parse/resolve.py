@@ -1,7 +1,7 @@
-"""Which file a link means: Obsidian's eleven rules as a pure function of the vault's paths.
+"""Resolves links to files: Obsidian's eleven rules as a pure function of the vault's paths.
 
-Names are compared by `normal`, everywhere. `link_key` names the only thing that can change a link's outcome:
-a file appearing or going under the same last component, whatever its folder.
+Names are always compared by `normal`. `link_key` identifies the only event that can change a link's target: a
+file with the same last component appears or disappears, in any folder.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _FINAL_SIGMA = "\u03c2"
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Where a link leads: a vault path, or None for an unresolved link.
+    """The target of a link: a vault path, or None for an unresolved link.
 
-    `ambiguous` holds every candidate (the chosen one too, shortest path first) if folder, length or
-    alphabet had to decide between several; else it is empty.
+    `ambiguous` contains every candidate (including the chosen one, shortest path first) if folder, length or
+    alphabetical order had to decide between several; otherwise it is empty.
     """
 
     path: str | None
@@ -34,9 +34,9 @@ UNRESOLVED = Resolution(None)
 
 
 def normal(text: str) -> str:
-    """How names of files and headings are compared: NFC, each character in lower case by itself (`ß` is not
-    `ss`), and the final sigma as any other. So a part of a path is folded as it is within the path; the
-    `lower` of a whole text looks at what follows a sigma."""
+    """The form in which names of files and headings are compared: NFC, each character lowercased separately
+    (`ß` is not `ss`), with the final sigma like any other. So a part of a path folds as it does within the
+    path; `lower` of a whole text depends on the characters after a sigma."""
     if text.isascii():
         return text.lower()
     lowered = "".join(map(str.lower, unicodedata.normalize("NFC", text)))
@@ -44,14 +44,14 @@ def normal(text: str) -> str:
 
 
 def target_name(target: str) -> str:
-    """The target of a link as it is resolved: blanks around it are not part of it."""
+    """The target of a link without surrounding spaces, which are not part of it."""
     return unicodedata.normalize("NFC", target).strip()
 
 
 def link_key(target: str) -> str:
-    """The normalised last component of a target or path, without `.md` and without blanks around it.
+    """The normalised last component of a target or path, without `.md` and surrounding spaces.
 
-    If a file appears or goes, only links with its key can lead elsewhere than before.
+    If a file appears or disappears, only links with its key can change their target.
     """
     name = target_name(normal(target_name(target)).rstrip("/").rpartition("/")[2])
     while name.endswith(NOTE_SUFFIX):
@@ -100,7 +100,7 @@ class VaultPaths:
         return self._changed(gone)
 
     def exact(self, form: str) -> Resolution:
-        """The file at this very path; among files that differ in case only, exact case wins."""
+        """The file at exactly this path; among files that differ only in case, the exact case wins."""
         variants = self._exact.get(normal(form), {})
         if len(variants) <= 1:
             return Resolution(next(iter(variants), None))
@@ -111,7 +111,7 @@ class VaultPaths:
     def candidates(self, form: str) -> tuple[str, ...]:
         """Files whose path ends with the components of `form`: shortest first, then alphabetically.
 
-        Of files that differ in case only, those spelled as in `form` alone are candidates.
+        Of files that differ only in case, only those spelled like `form` are candidates.
         """
         key = normal(form)
         bucket = self._suffix.get("/".join(key.split("/")[-2:]))
@@ -142,7 +142,7 @@ class VaultPaths:
 
 
 def resolve(target: str, source: str, paths: VaultPaths) -> Resolution:
-    """Where the target of a link in the note `source` leads (the subpath is not part of the target)."""
+    """Resolves the target of a link in the note `source` (the subpath is not part of the target)."""
     target = target_name(target)
     if not target:
         return Resolution(source)
@@ -160,6 +160,7 @@ def resolve(target: str, source: str, paths: VaultPaths) -> Resolution:
     for candidate in forms:
         ranked = paths.candidates(candidate)
         if ranked:
+            # Among several candidates, the source's own folder wins over the shortest path.
             own = _in_own_folder(candidate, source, ranked, paths)
             return Resolution(own or ranked[0], ranked if len(ranked) > 1 else ())
     return UNRESOLVED
@@ -180,9 +181,9 @@ def _in_own_folder(form: str, source: str, ranked: tuple[str, ...], paths: Vault
 
 
 def _anchored(target: str, source: str) -> tuple[str, bool] | None:
-    """The target without `.`, `..` and doubled slashes, and whether only this very path will do.
+    """The target without `.`, `..` and doubled slashes, and whether only exactly this path matches.
 
-    None if it leads out of the vault or names no file.
+    None if it is outside the vault or names no file.
     """
     parts = target.split("/")
     relative = parts[0] in (".", "..")
@@ -200,7 +201,7 @@ def _anchored(target: str, source: str) -> tuple[str, bool] | None:
 
 
 def _forms(form: str) -> tuple[str, str]:
-    """The file names that a target may mean: `.md` may be left out, any other extension may not."""
+    """The file names that a target may mean: `.md` may be omitted, any other extension may not."""
     with_suffix = form + NOTE_SUFFIX
     return (form, with_suffix) if "." in form.rpartition("/")[2] else (with_suffix, form)
 
@@ -217,10 +218,10 @@ def _drop(index: dict[str, dict[str, None]], key: str, path: str) -> None:
         del index[key]
 
 
-# What the part of a link after `#` points at inside its note.
+# Resolution of a link's subpath, the part after `#`, within its note.
 
 
-# Obsidian leaves these out when it writes a link to a heading, since most cannot stand in one.
+# Obsidian omits these when it writes a link to a heading, since most are not allowed in one.
 NOT_IN_LINKS = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\s]+")
 NOT_IN_SLUGS = re.compile(r"[^\w\- ]")
 
@@ -229,7 +230,7 @@ _Form = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Subpath:
-    """The heading or block that a subpath names, or a `problem` (the link still leads to the note)."""
+    """The heading or block that a subpath names, or a `problem` (the link still resolves to the note)."""
 
     start: int | None = None
     end: int | None = None
@@ -238,8 +239,8 @@ class Subpath:
 
 
 class Anchors:
-    """What links into one note can point at. Each form of its headings is made once, however many links
-    a table of contents holds."""
+    """The possible targets of links into one note. Each form of its headings is computed once, for any number
+    of links in a table of contents."""
 
     def __init__(self, headings: Sequence[Heading], blocks: Sequence[BlockId]) -> None:
         self._headings = headings
@@ -250,10 +251,10 @@ class Anchors:
         self._forms: dict[_Form, dict[str, list[int]]] = {}
 
     def find(self, subpath: str, *, slugs: bool = False) -> Subpath:
-        """The place of `^id`, `Heading` or `Heading#Heading below it`; the first match counts.
+        """The position of `^id`, `Heading` or `Heading#Heading below it`; the first match wins.
 
-        `slugs` also accepts headings as web sites write them (`my-heading`, `my-heading-1` for the second
-        of that text): for Markdown links, which documentation outside Obsidian writes so.
+        `slugs` also accepts headings as web sites write them (`my-heading`, `my-heading-1` for the second of
+        that text): for Markdown links, which documentation outside Obsidian writes this way.
         """
         parts = [part.strip() for part in subpath.split("#") if part.strip()]
         if not parts:
@@ -280,7 +281,7 @@ class Anchors:
         return self._below(_slug, parts)
 
     def _below(self, form: _Form, parts: Sequence[str]) -> Heading | None:
-        """The first heading of the last part's text that stands below headings of the other parts' texts."""
+        """The first heading with the last part's text below headings with the other parts' texts."""
         if form not in self._forms:
             indices: dict[str, list[int]] = {}
             for index, heading in enumerate(self._headings):
@@ -293,7 +294,7 @@ class Anchors:
         return None
 
     def _above(self, index: int) -> Sequence[str]:
-        """The texts of the headings that this one stands below, outermost first."""
+        """The texts of the headings that enclose this one, outermost first."""
         found: list[str] = []
         parent = self._parents[index]
         while parent is not None:
@@ -303,7 +304,7 @@ class Anchors:
 
     @cached_property
     def _numbered(self) -> dict[str, int]:
-        """The slugs of all headings, told apart as GitHub does: `a`, `a-1`, `a-2` in order of appearance."""
+        """The slugs of all headings, made unique as on GitHub: `a`, `a-1`, `a-2` in order of appearance."""
         found: dict[str, int] = {}
         counts: dict[str, int] = {}
         for index, heading in enumerate(self._headings):
@@ -316,7 +317,7 @@ class Anchors:
 
 
 def _parents(headings: Sequence[Heading]) -> list[int | None]:
-    """Of each heading, the index of the heading that it stands below."""
+    """For each heading, the index of its parent heading."""
     parents: list[int | None] = []
     open_headings: list[int] = []
     for index, heading in enumerate(headings):

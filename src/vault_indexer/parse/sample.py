@@ -1,4 +1,4 @@
-"""A built-in note that shows whether the parser works on this Python.
+"""A built-in note that tests whether the parser works on this Python.
 
 A fault of the regular expressions or of the grammar loses links or tags of every note without an error.
 """
@@ -13,7 +13,7 @@ _SAMPLE = "---\ntags: [garden]\n---\n# Beds\n\n- [ ] Water [[Tomatoes|them]] bef
 
 
 def missing_from_sample() -> list[str]:
-    """What the parser does not find in the sample: "links", "tags", "tasks", "headings", "properties"."""
+    """The missing results of parsing the sample: "links", "tags", "tasks", "headings", "properties"."""
     note = parse_note("sample.md", _SAMPLE.encode())
     return [kind for kind, is_found in _findings(note).items() if not is_found]
 

@@ -1,13 +1,13 @@
-"""YAML from a stranger, read into JSON values within limits.
+"""Untrusted YAML, read into JSON values within limits.
 
-At most 64 KiB and 50 levels, and at most 256 KiB once aliases are expanded: 280 bytes of them make 5.8 MB.
-Values are built from the parser's events, because PyYAML's own loader kills the process at 60,000 levels.
-They follow the core schema of YAML 1.2, as Obsidian reads them: `yes` is text, `12:30` is not a number, and
-the value of a tag that nobody knows is what stands behind it.
+At most 64 KiB and 50 levels, and at most 256 KiB after aliases are expanded: 280 bytes of them make 5.8 MB.
+Values are built from the parser's events, because PyYAML's own loader crashes the process at 60,000 levels.
+They follow the core schema of YAML 1.2, as in Obsidian: `yes` is text, `12:30` is not a number, and an
+unknown tag is ignored in favour of the value after it.
 
-A number whose digits are written in another way than JSON writes them (`007`, `1.10`, `0x1F`) is read as the
-text that was written, on demand: it may be the number of a house or of a version. So is a date without its
-zeros (`2024-2-3`), and a template in braces (`{{date}}`), in YAML a mapping with a mapping as its key.
+A number whose digits are not in JSON's form (`007`, `1.10`, `0x1F`) is read as text on request: it may be the
+number of a house or of a version. So is a date without its zeros (`2024-2-3`), and a template in braces
+(`{{date}}`), in YAML a mapping with a mapping as its key.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ PLAIN = re.compile(
     | (?P<timestamp>{DATE}(?:{TIME})?)""",
     re.VERBOSE,
 )
-"""What a value without quotes and tag is; all else is text."""
+"""The kind of a value without quotes and tag; any other value is text."""
 
 BLANK_LINE = re.compile(r"^[ \t]*\t[ \t]*$", re.MULTILINE)
 DASH_AND_TAB = re.compile(r"^( *+(?:[-?:] *+)*-)(?= *\t)[ \t]++", re.MULTILINE)
@@ -59,7 +59,7 @@ FULL_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d(?:\D+\d\d:.*)?")
 
 
 class YamlRefusedError(Exception):
-    """The YAML or TOML is broken or beyond the limits; `line` counts from 1 within it, 0 if not known."""
+    """The YAML or TOML is broken or exceeds the limits; `line` counts from 1 within it, 0 if unknown."""
 
     def __init__(self, detail: str, line: int) -> None:
         super().__init__(detail)
@@ -70,10 +70,10 @@ class YamlRefusedError(Exception):
 def load_mapping(
     source: str, *, unique_keys: bool = False, as_written: bool = False
 ) -> Mapping[str, JsonValue]:
-    """The properties that `source` holds, as JSON values. Raises YamlRefusedError, nothing else.
+    """The properties in `source`, as JSON values. Raises only YamlRefusedError.
 
-    Of a key that is given twice in a mapping the later one counts, or with `unique_keys` it is an error. With
-    `as_written`, numbers, dates and templates keep the form in which they are written.
+    If a key occurs twice in a mapping, the later one wins, or with `unique_keys` it is an error. With
+    `as_written`, numbers, dates and templates keep their written form.
     """
     import yaml
 
@@ -85,9 +85,7 @@ def load_mapping(
         value = _Builder(source, question, unique_keys, as_written).read()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        if (
-            mark
-        ):  # a parser with a limit of its own for nesting looks ahead, so its error may come before ours
+        if mark:  # PyYAML looks ahead and has its own limit for nesting, so its error may come before ours
             with suppress(yaml.YAMLError):
                 _Builder(source[: mark.index], question, unique_keys, as_written).read()
         line = mark.line + 1 if mark else 0
@@ -103,17 +101,18 @@ def load_mapping(
 
 
 def _as_yaml_1_1(source: str, question: str) -> str:
-    """The source as PyYAML reads it, with the same lines: tabs that 1.2 allows on blank lines and behind the
-    dash of an item become blanks, a question mark that begins a text the character `question`."""
+    """The source in a form for PyYAML, with the same lines: tabs that 1.2 allows on blank lines and after the
+    dash of an item become spaces, and a question mark at the start of a text becomes the character
+    `question`."""
     if "\t" in source:
         source = DASH_AND_TAB.sub(r"\1 ", BLANK_LINE.sub("", source))
     return TEXT_QUESTION.sub(question, source)
 
 
 class _Builder:
-    """Builds the value of the one document that a source holds.
+    """Builds the value of the single document in a source.
 
-    An alias gives the value of its anchor once more, and its size counts once more.
+    An alias repeats the value of its anchor, and its size counts again.
     """
 
     def __init__(self, source: str, question: str, unique_keys: bool, as_written: bool) -> None:
@@ -130,11 +129,11 @@ class _Builder:
 
     def read(self) -> JsonValue:
         """The value; None for an empty source. Raises YamlRefusedError or yaml.YAMLError."""
-        next(self._events)  # the stream begins
+        next(self._events)  # the start of the stream
         if isinstance(next(self._events), self._yaml.StreamEndEvent):
             return None
         value = self._node(next(self._events), 1)
-        next(self._events)  # the document ends
+        next(self._events)  # the end of the document
         after = next(self._events)
         if not isinstance(after, self._yaml.StreamEndEvent):
             raise _refusal("not valid YAML: more than one document", after)
@@ -186,13 +185,14 @@ class _Builder:
         return list(mapping) if getattr(event, "tag", None) == TAG + "set" else mapping
 
     def _source_of(self, event: yaml.Event) -> str:
-        """What is written from the start of a collection, which has just ended, to its end."""
+        """The source text of a collection that has just ended."""
         first, last = event.start_mark, self._end.end_mark
         written = self._source[first.index : last.index] if first and last else ""
         return SURROGATE.sub("\ufffd", written.replace(self._question, "?"))
 
     def _until_end(self) -> Iterator[yaml.Event]:
-        """The event that begins each item (or key) of the current collection; callers read its rest."""
+        """Yields the event that begins each item (or key) of the current collection; callers read its
+        rest."""
         while not isinstance(event := next(self._events), self._yaml.CollectionEndEvent):
             yield event
         self._end = event
@@ -203,7 +203,7 @@ class _Builder:
         if event.tag is None and event.implicit[0]:
             kind = _plain_kind(text)
         elif kind == "timestamp" and _plain_kind(text) != kind:
-            return text  # PyYAML takes it for granted that it is a time
+            return text  # PyYAML assumes that it is a time
         convert = CONVERTERS.get(kind)
         try:
             value = convert(text) if convert else text
@@ -215,7 +215,7 @@ class _Builder:
 
 
 def as_written(value: JsonValue, text: str) -> JsonValue:
-    """The number or the ISO date `value`, or the text that it is written as if that is another form of it."""
+    """The number or ISO date `value`, or its text if that is written in another form."""
     if isinstance(value, str):
         return value if FULL_TIMESTAMP.fullmatch(text) else text
     return value if str(value) == text else text
@@ -223,7 +223,7 @@ def as_written(value: JsonValue, text: str) -> JsonValue:
 
 @cache
 def _parser() -> type[yaml.SafeLoader]:
-    """The class whose parser is used: in C where PyYAML was built so."""
+    """The class whose parser is used: in C if PyYAML was built with it."""
     import yaml
 
     found: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -235,7 +235,7 @@ def _refusal(detail: str, event: yaml.Event) -> YamlRefusedError:
 
 
 def nesting_of(value: JsonValue) -> int:
-    """How many collections stand inside each other, with the value itself."""
+    """The depth of nested collections, including the value itself."""
     match value:
         case dict():
             return 1 + max(map(nesting_of, value.values()), default=0)
@@ -246,7 +246,7 @@ def nesting_of(value: JsonValue) -> int:
 
 
 def _plain_kind(text: str) -> str:
-    """What a text without a tag is by its form; "" for a text."""
+    """The kind of a text without a tag, by its form; "" for text."""
     match = PLAIN.fullmatch(text)
     return match.lastgroup or "" if match else ""
 
@@ -268,7 +268,7 @@ def _int(text: str) -> int:
 def _float(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(text)  # JSON has no word for it
+        raise ValueError(text)  # JSON cannot represent it
     return number
 
 
@@ -287,17 +287,17 @@ CONVERTERS: Mapping[str, Callable[[str], JsonValue]] = {
     "timestamp": _timestamp,
     "binary": lambda text: base64.b64decode(text).decode("utf-8", "replace"),
 }
-"""For each kind of value the function from its text; it raises ValueError or OverflowError."""
+"""The conversion function from text for each kind of value; it raises ValueError or OverflowError."""
 
 
-# TOML from a stranger, read into JSON values within the limits that YAML has.
+# Untrusted TOML, read into JSON values within the limits of YAML.
 
 
 PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)\Z")
 
 
 def load_toml(source: str) -> Mapping[str, JsonValue]:
-    """The properties that `source` holds; dates are ISO 8601. Raises YamlRefusedError."""
+    """The properties in `source`; dates are ISO 8601. Raises YamlRefusedError."""
     import tomllib
 
     if len(source.encode()) > MAX_BYTES:

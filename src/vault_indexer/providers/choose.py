@@ -1,4 +1,4 @@
-"""Which embedder a configuration means."""
+"""Selects the embedder for a configuration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 UNKNOWN_DIMENSION = 0
-"""Stands for a dimension that only the loaded model could tell."""
+"""Stands for a dimension that is known only once the model is loaded."""
 
 OTHER_PROVIDERS: Mapping[str, Callable[[EmbeddingSettings], Embedder]] = MappingProxyType(
     {
@@ -32,12 +32,12 @@ OTHER_PROVIDERS: Mapping[str, Callable[[EmbeddingSettings], Embedder]] = Mapping
         "openai": llamaindex.openai,
     }
 )
-"""All providers but the default, each a row: `embedding.provider` to what makes the embedder."""
+"""All providers except the default: `embedding.provider` and the function that creates its embedder."""
 
 _ONE_MODEL: Mapping[str, EmbeddingModel] = MappingProxyType(
     {model.provider: model for model in (llamaindex.MINILM, multilingual.MULTILINGUAL, e5.E5)}
 )
-"""The other providers that have one model, whatever `embedding.model` says."""
+"""The other providers with a single model, which ignore `embedding.model`."""
 
 _LANGUAGES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
@@ -54,9 +54,9 @@ _NOT_FITTED = "+sif"
 def embedder_for(settings: EmbeddingSettings, *, weights: TokenWeights | None = None) -> Embedder:
     """The embedder that the settings name, loaded. Raises ProviderError.
 
-    `weights` belong to the generation that is built or read; they count only for static embeddings with
-    `token_weights` on. A remote provider is reached only if the settings name it. Where no vault has decided
-    what `auto` stands for, it is wordllama.
+    `weights` belong to the generation that is built or read; they are used only for static embeddings with
+    `token_weights` on. A remote provider is contacted only if the settings name it. If no vault has resolved
+    `auto` yet, it means wordllama.
     """
     if settings.provider in _WITHOUT_VAULT:
         return WordLlamaEmbedder(weights if settings.token_weights != "none" else None)
@@ -64,10 +64,10 @@ def embedder_for(settings: EmbeddingSettings, *, weights: TokenWeights | None = 
 
 
 def model_for(settings: EmbeddingSettings, *, weights: TokenWeights | None = None) -> EmbeddingModel:
-    """What `embedder_for` would call its model, without loading anything.
+    """The model of `embedder_for`, without loading anything.
 
-    The dimension is UNKNOWN_DIMENSION where only the loaded model knows it. Where token weights are
-    configured but not given, the name ends in "+sif": no index has that name, so none is taken for current.
+    The dimension is UNKNOWN_DIMENSION if it is known only once the model is loaded. If token weights are
+    configured but not given, the name ends in "+sif": no index has that name, so none is considered current.
     """
     if settings.provider in _WITHOUT_VAULT:
         if settings.token_weights == "none":
@@ -83,44 +83,46 @@ def model_for(settings: EmbeddingSettings, *, weights: TokenWeights | None = Non
 
 
 def languages_of(model: EmbeddingModel) -> frozenset[str] | None:
-    """The languages (ISO 639-1) that the model knows; None where that is unknown, as of a model that the
-    user names."""
+    """The languages (ISO 639-1) that the model supports; None if that is unknown, for example for a model
+    that the user names."""
     return _LANGUAGES.get(model.provider)
 
 
 def languages_of_provider(provider: str) -> frozenset[str]:
-    """The same for a provider with one model, such as "wordllama". Raises KeyError for another."""
+    """The languages of a provider with one model, such as "wordllama". Raises KeyError for another
+    provider."""
     return _LANGUAGES[provider]
 
 
 def is_same_model(wanted: EmbeddingModel, built: EmbeddingModel) -> bool:
-    """Whether vectors of an index `built` with one model serve a configuration that wants the other."""
+    """Whether vectors of an index `built` with one model suit a configuration that requires the other."""
     if UNKNOWN_DIMENSION in (wanted.dimension, built.dimension):
         return (wanted.provider, wanted.name) == (built.provider, built.name)
     return wanted == built
 
 
-# What `embedding.provider = "auto"` stands for: the static model at once, the sentence model when it can.
+# The model for `embedding.provider = "auto"`: first the static model, then the sentence model when possible.
 #
-# The sentence model finds more (on seven unseen collections nDCG@5 .747, not .689, for queries in another
-# language .607, not .181) and takes 35 times as long a text. So a vault that it embeds within seconds has
-# it from the first build on; a larger one is built with the static model, gets the better vectors while
-# the daemon is idle, and is built again when all are there.
+# The sentence model finds more (nDCG@5 on seven unseen collections is .747 instead of .689, for queries in
+# another language .607 instead of .181) and takes 35 times as long per text. So a vault that it embeds within
+# seconds uses it from the first build on. A larger one is built with the static model, gets the better
+# vectors while the daemon is idle, and is rebuilt when all of them exist.
 
 
 AUTO_PROVIDERS = ("wordllama", "multilingual")
-"""What `auto` chooses from. The provider `e5` finds more, but takes 20 times as long: only a person can tell
-whether that is worth it."""
+"""The providers that `auto` chooses from. The provider `e5` finds more, but takes 20 times as long: only the
+user can decide whether that is worth it."""
 
 AT_ONCE_BYTES = 200_000
-"""The sentence model embeds so much in two or three seconds of processor time (`benchmarks/embed_speed.py`):
-a first build is to answer within seconds, on a busy machine too."""
+"""The sentence model embeds this many bytes in two or three seconds of processor time
+(`benchmarks/embed_speed.py`): a first build should answer within seconds, even on a busy machine."""
 
 AT_ONCE_TEXTS = 1_000
-"""A build that replaces an index may take ten seconds more: so many chunks."""
+"""A build that replaces an index may take ten seconds more, which is enough for this many chunks."""
 
 ADVISED_FROM = 0.6
-"""Share of the notes in languages that only an extra model knows from which a user is told of it."""
+"""The share of the notes in languages that only an extra model supports from which the user is advised to
+install it."""
 
 _DEFAULT, _BETTER, _E5 = "wordllama", "multilingual", "e5"
 _SHOWN_LANGUAGES = 3
@@ -130,8 +132,8 @@ Installed = Callable[[str], bool]
 
 @dataclass(frozen=True, slots=True)
 class IndexedTexts:
-    """The texts of an index that a build replaces: the provider of its vectors, how many texts there are, and
-    how many have no vector of the better model yet."""
+    """The texts of an index that a build replaces: the provider of its vectors, the number of texts, and the
+    number of those that lack a vector of the better model."""
 
     provider: str
     texts: int
@@ -139,20 +141,21 @@ class IndexedTexts:
 
     @property
     def keeps_better(self) -> bool:
-        """Whether a build with the better model is quick, or takes nothing from the user that was there."""
+        """Whether to build with the better model: few vectors are missing, or the index already has most of them."""
         most = self.texts / 2 if self.provider == _BETTER else min(AT_ONCE_TEXTS, self.texts / 2)
         return self.missing <= most
 
 
 def better_model(installed: Installed = is_installed) -> EmbeddingModel | None:
-    """The model that `auto` changes to when it can; None where its package is missing."""
+    """The model that `auto` changes to when possible; None if its package is missing."""
     return multilingual.MULTILINGUAL if installed(multilingual.PACKAGE) else None
 
 
 def choose_provider(
     text_bytes: int, indexed: IndexedTexts | None = None, *, installed: Installed = is_installed
 ) -> str:
-    """The provider for a build of notes of so many bytes; `indexed` is what it replaces (None: nothing)."""
+    """The provider for a build of notes with `text_bytes` bytes; `indexed` is replaced by it (None: nothing
+    is)."""
     if better_model(installed) is None:
         return _DEFAULT
     if text_bytes <= AT_ONCE_BYTES or (indexed is not None and indexed.keeps_better):
@@ -163,8 +166,8 @@ def choose_provider(
 def better_model_advice(
     notes: Mapping[str, int], current: str, *, installed: Installed = is_installed
 ) -> str:
-    """What to do so that search by meaning knows the languages of the vault; "" where a model of `auto` does.
-    `notes` are counts by language ("" where it is unknown)."""
+    """How to get semantic search for the languages of the vault; "" if a model of `auto` supports them.
+    `notes` contains counts by language ("" if it is unknown)."""
     if current not in AUTO_PROVIDERS:
         return ""
     known_by_auto = frozenset[str]().union(*map(languages_of_provider, AUTO_PROVIDERS))
@@ -185,12 +188,12 @@ def _named(foreign: Mapping[str, int]) -> str:
     return ", ".join(most[:_SHOWN_LANGUAGES]) + (", …" if len(most) > _SHOWN_LANGUAGES else "")
 
 
-# An embedder that loads its model when it is first used.
+# An embedder that loads its model on first use.
 
 
 class LazyEmbedder:
-    """ports.Embedder around one that `load` makes at the first text. Where the `model` is known, its name
-    needs no loading."""
+    """An embedder that wraps the one that `load` creates at the first text. If the `model` is given, its name
+    is available without loading."""
 
     def __init__(self, load: Callable[[], Embedder], model: EmbeddingModel | None = None) -> None:
         self._load = load
@@ -199,11 +202,11 @@ class LazyEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model, loaded for it where it is not known."""
+        """The model; it is loaded if it was not given."""
         return self._model or self._ready().model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Delegates to the loaded model. Raises ProviderError, also if that is not the known model."""
+        """Delegates to the loaded model. Raises ProviderError, also if that is not the given model."""
         return self._ready().embed(texts)
 
     def embed_query(self, text: str) -> Vectors:

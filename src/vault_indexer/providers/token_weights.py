@@ -1,11 +1,12 @@
-"""How much each token of the static embedding counts, learnt from the vault it is used on.
+"""Weights for the tokens of the static embedding, computed from the vault that uses them.
 
 Smooth inverse frequency (Arora, Liang, Ma 2017, "A simple but tough-to-beat baseline for sentence
 embeddings"): weight(t) = a / (a + p(t)), where p(t) is the share of token t in the vault, smoothed
 towards a uniform prior of `PRIOR_TOKENS` tokens, so that three notes hardly move a weight and a thousand
-do: p(t) = (n(t) + PRIOR_TOKENS / V) / (n + PRIOR_TOKENS). What all texts share is then removed (see
-`WordLlamaEmbedder`). Mean reciprocal rank of the vectors alone, question to paragraph (XQuAD, 240
-paragraphs a language), question to passage (the chunking questions), title to note (2,419 notes):
+do: p(t) = (n(t) + PRIOR_TOKENS / V) / (n + PRIOR_TOKENS). The component that all texts share is
+then removed (see `WordLlamaEmbedder`). Mean reciprocal rank of the vectors alone: question to paragraph
+(XQuAD, 240 paragraphs per language), question to passage (the chunking questions), title to note (2,419
+notes):
 
     |                             | en   | es   | zh   | ru   | passages | titles |
     | plain mean                  | .882 | .629 | .685 | .637 | .639     | .620   |
@@ -37,18 +38,18 @@ if TYPE_CHECKING:
     TokenIds = NDArray[np.int32]
 
 
-# The tokens of the wordllama model, read fast: the tokenizer sees each distinct word once.
+# A fast reader of the tokens of the wordllama model: the tokenizer processes each distinct word once.
 #
-# The vocabulary (Llama 2, byte-pair encoding, 32,000 tokens) holds no token that crosses a border of
-# `WORD`. A merge makes a token of the vocabulary, so none can cross such a border either, and a text's
-# tokens are those of its words, one after the other. Words repeat: a dictionary answers for nearly all of
-# them, several times as fast as the tokenizer. A test checks the claim against the vocabulary.
+# No token of the vocabulary (Llama 2, byte-pair encoding, 32,000 tokens) crosses a border of `WORD`. A merge
+# produces a token of the vocabulary, so no merge crosses such a border either, and a text's tokens are the
+# concatenated tokens of its words. Words repeat: a dictionary contains nearly all of them, and is several
+# times as fast as the tokenizer. A test checks the claim against the vocabulary.
 
 
 VOCABULARY_SIZE = 32_000
 
 # Spaces belong to the word after them ("▁▁word"). From U+2E80 on (CJK, kana, Hangul, emoji) each character
-# has tokens of its own. The superscript two counts as punctuation: "²." and "²," are tokens.
+# has its own tokens. The superscript two counts as punctuation: "²." and "²," are tokens.
 WORD = re.compile(
     r" *(?:[⺀-\ufffc\U00010000-\U0010ffff]"
     r"|[^\W_²⺀-\ufffc\U00010000-\U0010ffff]+"
@@ -68,7 +69,7 @@ _LINE_BREAK = _NEWLINE_ID.to_bytes(_ID_BYTES, sys.byteorder)
 
 
 class WordLlamaTokens:
-    """Texts to token ids. Special tokens written in a text (`<s>` is HTML too) are plain characters.
+    """Converts texts to token ids. Special tokens in a text (`<s>` is also HTML) are plain characters.
 
     Threads may share it: they read and fill one dictionary, whose entries never change. It encodes text by
     text, so `tokenizers` starts no threads: a build is parallel by processes, one core each.
@@ -78,13 +79,13 @@ class WordLlamaTokens:
         from tokenizers import normalizers
 
         self._tokenizer = load_tokenizer()
-        # The model's normaliser puts a space in front of the text; `ids` does, so that words need not.
+        # The model's normaliser adds a space before the text; `ids` does so instead, so that words need not.
         self._tokenizer.normalizer = normalizers.Replace(" ", WORD_BEGINS)
         self._tokenizer.encode_special_tokens = True
         self._known: dict[str, bytes] = {"\n": _LINE_BREAK}
 
     def ids(self, texts: Iterable[str]) -> Iterator[TokenIds]:
-        """The token ids of each text, in order; a text is read whole, however long."""
+        """The token ids of each text, in order; a text of any length is read whole."""
         for text in texts:
             spaced = " " + text if text else text
             yield np.frombuffer(b"".join(map(self._slice_ids, _slices(spaced))), dtype=np.int32)
@@ -102,8 +103,10 @@ class WordLlamaTokens:
         return b"".join([found[word] if word in found else known[word] for word in words])
 
     def _encode(self, words: list[str]) -> dict[str, bytes]:
-        """The ids of each word: all are read in one go, a line each, as no token crosses a line."""
-        lines = "\n".join(words).encode("utf-8", "replace").decode()  # a lone surrogate is no text: "?"
+        """The ids of each word. All words are read in one call, one per line, because no token crosses a
+        line."""
+        # a lone surrogate is not text and becomes "?"
+        lines = "\n".join(words).encode("utf-8", "replace").decode()
         encoding = self._tokenizer.encode(lines, add_special_tokens=False)
         ids = np.array(encoding.ids, dtype=np.int32)
         ends = np.flatnonzero(ids == _NEWLINE_ID) * _ID_BYTES
@@ -117,14 +120,15 @@ class WordLlamaTokens:
 
 @cache
 def shared_tokens() -> WordLlamaTokens:
-    """The one WordLlamaTokens of this process: a vocabulary takes a tenth of a second and 12 MB."""
+    """The single WordLlamaTokens of this process: a vocabulary takes a tenth of a second and 12 MB."""
     return WordLlamaTokens()
 
 
 class WordLlamaTokenizer:
-    """ports.Tokenizer: where the model's tokens stand in a text, for chunks measured in tokens.
+    """A Tokenizer that locates the model's tokens in a text, for chunks measured in tokens.
 
-    Loads the vocabulary with the first text: most strategies measure in characters and never ask.
+    Loads the vocabulary with the first text, because most strategies measure in characters and do not need
+    it.
     """
 
     @cached_property
@@ -134,7 +138,8 @@ class WordLlamaTokenizer:
         return tokenizer
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Start and end in characters; a character of several byte tokens is repeated for each."""
+        """Start and end of each token in characters; a character of several byte tokens is repeated for
+        each."""
         found: list[tuple[int, int]] = []
         start = 0
         for part in _slices(text):
@@ -145,7 +150,7 @@ class WordLlamaTokenizer:
 
 
 def wordllama_file(name: str) -> Path:
-    """A data file of the installed wordllama package. Raises ProviderError where it is missing."""
+    """A data file of the installed wordllama package. Raises ProviderError if it is missing."""
     path = package_folder("wordllama", _INSTALL) / name
     if not path.is_file():
         raise ProviderError(f"{path} is missing: {_INSTALL} --force-reinstall")
@@ -153,7 +158,7 @@ def wordllama_file(name: str) -> Path:
 
 
 def load_tokenizer() -> tokenizers.Tokenizer:
-    """The model's tokenizer as it comes in the wheel, set to neither pad nor truncate."""
+    """The model's tokenizer from the wheel, with padding and truncation disabled."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(wordllama_file(TOKENIZER_FILE)))
@@ -163,7 +168,7 @@ def load_tokenizer() -> tokenizers.Tokenizer:
 
 
 def _slices(text: str) -> Iterator[str]:
-    """Pieces of bounded length, split before a line break where one is near (which changes no token)."""
+    """Pieces of bounded length, split before a nearby line break if there is one (which changes no token)."""
     start = 0
     while start < len(text):
         end = start + _SLICE_CHARS
@@ -175,42 +180,43 @@ def _slices(text: str) -> Iterator[str]:
 
 
 SMOOTHING = 0.002
-"""`a` of the formula. Of .0001 to .005 the best on the sets above, and flat around it."""
+"""`a` in the formula. The best of .0001 to .005 on the sets above, with little difference around it."""
 
 PRIOR_TOKENS = 5_000
-"""Of 0 to 100,000: vaults of 3 notes are no worse than the plain mean, those of 30 and more gain in full."""
+"""The best of 0 to 100,000: vaults of 3 notes are no worse than the plain mean, those of 30 or more gain in
+full."""
 
 _METHOD = "sif"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenCounts:
-    """How often each token stands in some texts: int64 of shape (32000,).
+    """The frequency of each token in some texts: int64 of shape (32000,).
 
-    Worker processes count their share and send it (it pickles); a sum does not depend on the order.
+    Worker processes count their share and send it (it can be pickled); a sum does not depend on the order.
     """
 
     occurrences: NDArray[np.int64]
 
     @classmethod
     def of(cls, ids_of_texts: Iterable[TokenIds]) -> TokenCounts:
-        """Counts of the texts whose token ids these are; of none, all zero."""
+        """The counts of texts, given their token ids; all zero for no texts."""
         occurrences = np.zeros(VOCABULARY_SIZE, dtype=np.int64)
         for ids in ids_of_texts:
             np.add.at(occurrences, ids, 1)
         return cls(occurrences)
 
     def merge(self, other: TokenCounts) -> TokenCounts:
-        """Counts of both sets of texts together."""
+        """The combined counts of both sets of texts."""
         return TokenCounts(self.occurrences + other.occurrences)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenWeights:
-    """A weight a token, frozen: float32 of shape (32000,), above 0 and at most 1.
+    """A frozen weight per token: float32 of shape (32000,), above 0 and at most 1.
 
-    `name` is made from the values, so it is equal exactly where the vectors would be; it goes into the
-    manifest and, within the model's name, into the key of the vector cache.
+    `name` is derived from the values, so it is equal if and only if the vectors are. It is part of the
+    manifest and, within the model's name, of the key of the vector cache.
     """
 
     name: str
@@ -218,14 +224,14 @@ class TokenWeights:
 
     @classmethod
     def fit(cls, counts: TokenCounts) -> TokenWeights:
-        """The weights for a vault with these counts. Without any text they are all the same."""
+        """The weights for a vault with these counts. Without any text they are all equal."""
         total = counts.occurrences.sum() + PRIOR_TOKENS
         share = (counts.occurrences + PRIOR_TOKENS / VOCABULARY_SIZE) / total
         return cls._named((SMOOTHING / (SMOOTHING + share)).astype(np.float32))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> TokenWeights:
-        """What `to_bytes` gave. Raises ProviderError for anything else."""
+        """Reads the bytes from `to_bytes`. Raises ProviderError for any others."""
         if len(data) == 4 * VOCABULARY_SIZE:
             values = np.frombuffer(data, dtype="<f4").astype(np.float32)
             if bool(((values > 0) & (values <= 1)).all()):

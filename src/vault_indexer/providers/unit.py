@@ -1,4 +1,4 @@
-"""What embedders share: texts that C code can read, and vectors of length 1, as the index holds them."""
+"""Code shared by embedders: texts that C code can read, and the unit vectors that the index stores."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def unit_rows(vectors: Vectors) -> Vectors:
 
 
 def encodable(text: str) -> str:
-    """The text without what C code cannot read: a null character ends a string there, and a lone surrogate
-    has no UTF-8."""
+    """The text without characters that C code cannot read: a null character ends a string there, and a lone
+    surrogate has no UTF-8."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()

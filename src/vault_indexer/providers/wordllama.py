@@ -41,17 +41,18 @@ _IDS_AT_ONCE = 4_096
 
 
 def wordllama_model(weights: TokenWeights | None = None) -> EmbeddingModel:
-    """The model's name in the manifest; vectors made with other token weights are another model's."""
+    """The model's name in the manifest; with other token weights it is a different model."""
     name = f"{NAME}+{weights.name}" if weights else NAME
     return EmbeddingModel(provider="wordllama", name=name, dimension=DIMENSION)
 
 
 class WordLlamaEmbedder:
-    """ports.Embedder: a text's vector is the mean of its tokens' vectors, each times the token's weight.
+    """An embedder whose vector for a text is the mean of its tokens' vectors, each multiplied by the token's
+    weight.
 
     Without weights these are the vectors of `wordllama.WordLlama.embed` (cosine 1), without importing it and
-    without padding. Weights cost nothing: they are worked into the table once. A text's vector depends on
-    that text alone, bit for bit, never on its neighbours in the batch.
+    without padding. Weights cost nothing: they are applied to the table once. A text's vector depends on that
+    text alone, bit for bit, never on the other texts in the batch.
     """
 
     def __init__(self, weights: TokenWeights | None = None) -> None:
@@ -65,28 +66,28 @@ class WordLlamaEmbedder:
         return self._model
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One row a text; a text without any token is all zero."""
+        """Returns one row per text; the row of a text without tokens is all zero."""
         vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
         rows = np.empty((_IDS_AT_ONCE, DIMENSION), dtype=np.float32)
         for vector, ids in zip(vectors, self._tokens.ids(texts), strict=True):
             for some in batches(ids, _IDS_AT_ONCE):
-                # "clip" only spares a copy: ids come from the table's own tokenizer.
+                # "clip" only avoids a copy: ids come from the table's own tokenizer.
                 self._table.take(some, axis=0, out=rows[: len(some)], mode="clip")
                 vector += np.add.reduce(rows[: len(some)], axis=0)
         return unit_rows(vectors)
 
     def embed_query(self, text: str) -> Vectors:
-        """As any text: the model has no prompt for queries."""
+        """Same as for any text: the model has no prompt for queries."""
         row: Vectors = self.embed([text])[0]
         return row
 
     def count(self, texts: Iterable[str]) -> TokenCounts:
-        """How often each token stands in the texts: what `TokenWeights.fit` needs."""
+        """The frequency of each token in the texts, the input of `TokenWeights.fit`."""
         return TokenCounts.of(self._tokens.ids(texts))
 
 
 def load_table() -> NDArray[np.float16]:
-    """The vectors of all tokens, shape (32000, 256), as they come in the wheel."""
+    """The vectors of all tokens, shape (32000, 256), as in the wheel."""
     from safetensors import SafetensorError, safe_open
 
     path = wordllama_file(_WEIGHTS_FILE)
@@ -101,12 +102,12 @@ def load_table() -> NDArray[np.float16]:
 
 
 def _weight_rows(table: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each row times its weight, less its share in the direction that the texts of the vault have in common.
+    """Each row times its weight, minus its component in the direction that the texts of the vault share.
 
-    The direction is the vault's mean vector, sum of p(t) w(t) v(t), as w = a / (a + p) gives
-    p w = a (1 - w). Arora et al. take the first singular vector of the texts' vectors; the mean
-    measures alike and needs the token counts alone. By einsum, not BLAS, whose sums depend on the number
-    of its threads: two processes must make the same bits.
+    The direction is the vault's mean vector, sum of p(t) w(t) v(t), as w = a / (a + p) gives p w = a (1 - w).
+    Arora et al. take the first singular vector of the texts' vectors; the mean performs the same and requires
+    only the token counts. Computed by einsum, not BLAS, whose sums depend on the number of its threads: two
+    processes must produce the same bits.
     """
     common = np.einsum("t,td->d", 1 - weights, table)
     common /= max(float(np.linalg.norm(common)), float(np.finfo(np.float32).tiny))
@@ -115,36 +116,35 @@ def _weight_rows(table: NDArray[np.float32], weights: NDArray[np.float32]) -> ND
     return table
 
 
-# Vectors of single words: those tokens of the wordllama model that are a whole word.
+# Vectors of single words: the tokens of the wordllama model that are whole words.
 #
-# They say which words are alike, whichever model embeds the chunks: a model that reads whole sentences
-# has no vector for a word alone, and `wordllama` is part of every installation.
+# They measure the likeness of words, independently of the model that embeds the chunks: a model for whole
+# sentences has no vector for a single word, and `wordllama` is part of every installation.
 
 
 WORD_VECTORS = f"wordllama/{NAME}"
-"""Names the numbers and vectors of words in the manifest."""
+"""Identifies the numbers and vectors of words in the manifest."""
 
 WORD_LANGUAGES = LANGUAGES
-"""The languages (ISO 639-1) whose words they compare. Of others they hold some words, whose likeness says
-little."""
+"""The languages (ISO 639-1) whose words they compare. They contain some words of other languages, whose
+likeness is not meaningful."""
 
 _WORD = re.compile(f"{LETTER_OR_DIGIT}+")
 _NUMBERS = 1 << 16
 
 _WORDS_KEPT = 256
-"""44 kB each."""
+"""The number of cached words, of 44 kB each."""
 
 
 class WordLlamaWords:
-    """ports.WordVectors: a word of several tokens has no vector of its own, such as a rare one or a name.
+    """Vectors of whole words. A word of several tokens, such as a rare one or a name, has no vector.
 
     The vocabulary has 11,000 words. A number is that of a token, so it fits into 16 bits. Threads may share
-    it. What was computed for the words asked for last is kept: as somebody types, each key asks for most of
-    them again.
+    it. The results for the latest words are cached: each keystroke of a query repeats most of them.
     """
 
     def __init__(self, numbers: Mapping[str, int], table: NDArray[np.float16]) -> None:
-        """`numbers` are those of the words, in lower case, and `table` has their vectors in the same order,
+        """`numbers` contains those of the words, in lower case, and `table` their vectors in the same order,
         shape (len(numbers), dimension)."""
         self._known = dict(numbers)
         self._table = table
@@ -159,7 +159,7 @@ class WordLlamaWords:
         return np.array(sorted(found), np.uint16)
 
     def likeness(self, words: Sequence[str], numbers: WordNumbers) -> Vectors:
-        """Of the words in lower case."""
+        """The likeness of each of the words (in lower case) to each of `numbers`."""
         own = [self._known.get(word.lower()) for word in words]
         asked = [number for number in own if number is not None]
         cosines: Vectors = np.full((len(words), len(numbers)), np.nan, np.float32)
@@ -167,7 +167,7 @@ class WordLlamaWords:
         return cosines
 
     def _cosines(self, asked: Sequence[int], numbers: WordNumbers) -> Vectors:
-        """Of each of the asked words with each of `numbers`."""
+        """The cosine of each of the words `asked` with each of `numbers`."""
         rows = [self._row(number) for number in asked]
         places, own_places = self._places[numbers], self._places[list(asked)]
         found: Vectors = np.empty((len(asked), len(numbers)), np.float32)
@@ -184,19 +184,19 @@ class WordLlamaWords:
 
     def _compute(self, asked: NDArray[np.uint16], others: NDArray[np.uint16]) -> Vectors:
         vectors = self._table[others].astype(np.float32)
-        # BLAS would start threads for it, which then wait busily.
+        # BLAS would start threads for it, which then wait by spinning.
         products = np.einsum("qd,nd->qn", unit_rows(self._table[asked].astype(np.float32)), vectors)
         cosines: Vectors = products / self._lengths[others]
         return cosines
 
     def _empty_row(self, _number: int) -> Vectors:
-        """The likenesses of a word with all others, by place; NaN for those not computed yet. Two threads may
-        compute the same one, and find the same."""
+        """The likenesses of a word to all others, by position; NaN for those not computed yet. Two threads
+        may compute the same one, with the same result."""
         return np.full(len(self._known), np.nan, np.float32)
 
     @cached_property
     def _lengths(self) -> Vectors:
-        """The length of each vector; of one without any, more than nothing."""
+        """The length of each vector, replaced by a positive number for a zero vector."""
         squares = [
             np.einsum("nd,nd->n", some, some, dtype=np.float32) for some in np.array_split(self._table, 16)
         ]
@@ -206,15 +206,15 @@ class WordLlamaWords:
 
 @cache
 def word_vectors() -> WordLlamaWords:
-    """The one of this process: 6 MB, loaded in a fifth of a second. Raises ProviderError where the package
-    is damaged or missing."""
+    """The single instance of this process: 6 MB, loaded in a fifth of a second. Raises ProviderError if the
+    package is damaged or missing."""
     numbers = word_numbers()
     return WordLlamaWords(numbers, load_table()[list(numbers.values())])
 
 
 def word_numbers() -> dict[str, int]:
-    """The tokens that are a word in lower case, by number, read without the tokenizer, which would stay in
-    memory."""
+    """The tokens that are a word in lower case, with their numbers, read without the tokenizer, which would
+    stay in memory."""
     vocabulary = json.loads(wordllama_file(TOKENIZER_FILE).read_bytes())["model"]["vocab"]
     begun = {token[1:]: number for token, number in vocabulary.items() if token[0] == WORD_BEGINS}
     return {word: number for word, number in begun.items() if _WORD.fullmatch(word) and word == word.lower()}

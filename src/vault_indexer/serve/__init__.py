@@ -1,1 +1,2 @@
-"""What programs touch: the JSON of the outside contract, the HTTP API on loopback, and its client."""
+"""The interface for other programs: the JSON of the public contract, the HTTP API on loopback, and its
+client."""

@@ -1,4 +1,5 @@
-"""The HTTP API: a route for each row of the table of endpoints, behind the guard. No logic of its own."""
+"""The HTTP API: a route for each row of the endpoint table, behind the guard. It contains no logic of its
+own."""
 
 from __future__ import annotations
 
@@ -70,11 +71,11 @@ _EVENT_STREAM: Json = {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a server answers for, and how it is announced.
+    """The vaults and actions that a server provides, and its announcement.
 
-    `info` is what is announced of it: its address and token. `actions_of` gives what tools of agents may do
-    for the vault of a name. `announce_again` is called every second: a `daemon.json` that was deleted is
-    written again. `failure` is the reason why the server has to end, None while it can go on.
+    `info` is announced: its address and token. `actions_of` maps a vault name to the actions of agent tools.
+    `announce_again` is called every second, to rewrite a deleted `daemon.json`. `failure` is the reason why
+    the server has to end, or None.
     """
 
     vaults: Vaults
@@ -94,8 +95,8 @@ def make_app(
     stopping: Callable[[], bool] = lambda: False,
     endpoints: Sequence[Endpoint[Any]] = ENDPOINTS,
 ) -> App:
-    """The ASGI application, guard included, with a route for each of the endpoints, and for those of optional
-    packages. When the server is `stopping`, long answers end."""
+    """Builds the ASGI application, including the guard, with a route for each of the endpoints and for those
+    of optional packages. When the server is `stopping`, long answers end."""
     vaults, settings = site.vaults, site.settings
     endpoints = (*endpoints, *(route.endpoint for route in extension_routes()))
     hidden = {route.endpoint.name for route in extension_routes() if not route.is_public}
@@ -158,8 +159,8 @@ def _status(context: AnswerContext) -> StatusReport:
 
 
 def _context_of_request(general: AnswerContext) -> AnswerContext:
-    """What the answer to this request is made from: of the vault that it names, and cancelled when nobody
-    waits for it any more."""
+    """The context for this request: limited to the vault that it names, and cancelled when no client waits
+    for the answer any more."""
     given_up, stopping = GIVEN_UP.get(), general.is_cancelled
     return replace(
         general,
@@ -178,7 +179,7 @@ def _respond(endpoint: Endpoint[Any], context: Callable[[], AnswerContext]) -> R
 
 
 def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
-    """The response of `ask`: whole, or as a stream of lines."""
+    """The response to `ask`: whole, or as a stream of lines."""
     from starlette.responses import StreamingResponse
 
     whole = _respond(ASK, context)
@@ -187,14 +188,14 @@ def _respond_to_question(context: Callable[[], AnswerContext]) -> Respond:
         if not arguments["stream"]:
             return whole(arguments)
         events = ask_events(context(), request_of(AskRequest, arguments))
-        first = next(events)  # an error so far has a status of its own
+        first = next(events)  # an error up to here has its own status
         return StreamingResponse(_lines(first, events), media_type=LINES)
 
     return respond
 
 
 def _lines(first: AskLine, events: Iterator[AskLine]) -> Iterator[str]:
-    """Each event as a line of JSON; so is an error after the first."""
+    """Yields each event as a line of JSON, including errors after the first."""
     yield _line(first)
     try:
         yield from map(_line, events)
@@ -207,7 +208,7 @@ def _line(event: AskLine) -> str:
 
 
 def methods_of(rows: Mapping[Route, App], others: Sequence[StarletteRoute]) -> dict[str, frozenset[str]]:
-    """The methods of each path, also of those that `/openapi.json` does not list."""
+    """The methods of each path, including those that `/openapi.json` does not list."""
     found: dict[str, frozenset[str]] = {OPENAPI_PATH: frozenset({"GET", "HEAD"})}
     for method, path in rows:
         found[path] = found.get(path, frozenset()) | {method}
@@ -215,7 +216,7 @@ def methods_of(rows: Mapping[Route, App], others: Sequence[StarletteRoute]) -> d
 
 
 def get_route(path: str, answer: Callable[..., object]) -> StarletteRoute:
-    """A route that answers GET alone, and not HEAD."""
+    """A route that answers only GET, not HEAD."""
     from starlette.routing import Route as StarletteRoute
 
     route = StarletteRoute(path, answer)
@@ -224,8 +225,8 @@ def get_route(path: str, answer: Callable[..., object]) -> StarletteRoute:
 
 
 def other_routes(routes: Sequence[StarletteRoute], document: ApiDocument) -> App:
-    """The application of the routes that are no rows, and of the document. It refuses parameters that a route
-    does not have, and answers all errors in the one shape that they have."""
+    """The application for the routes that are not rows, and for the document. It rejects unknown parameters
+    and returns all errors in the common format."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.responses import JSONResponse
@@ -292,7 +293,8 @@ def _events_route(events: StatusEvents) -> StarletteRoute:
     from starlette.responses import StreamingResponse
 
     async def stream(_: Request) -> Response:
-        # A vault that cannot be asked is refused, with a status of its own.
+        # An unavailable vault is refused with its own status, which is possible only before the stream
+        # starts.
         await asyncio.to_thread(events.look)
         if events.is_full():
             return failure(503, ErrorReport("busy", "too many event streams are open"))
@@ -320,5 +322,5 @@ def _figures(metrics: DaemonMetrics, _: Request) -> Response:
 
 
 def _status_of_rebuild(kind: str) -> int:
-    """A rebuild that failed in its own thread left only the kind of its error."""
+    """Only the kind of error remains of a rebuild that failed in its own thread."""
     return {"internal": 500, "provider": 502}.get(kind, 503)

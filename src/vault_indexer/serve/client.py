@@ -1,4 +1,5 @@
-"""The client of a running daemon. It needs the standard library alone: a command must start fast."""
+"""The client of a running daemon. It requires only the standard library, because a command must start
+fast."""
 
 from __future__ import annotations
 
@@ -40,9 +41,9 @@ class NotListeningError(DaemonError):
 class DaemonClient:
     """The endpoints of one running daemon, over HTTP.
 
-    Made by code that has read the daemon's address and token (`daemon.discovery`). It keeps no connection and
+    Made by code that has read the daemon's address and token (`daemon.discovery`). It has no connection and
     no state, so any thread may use it. Each request has a time limit, except those of long-lived endpoints.
-    Every method raises DaemonError if the daemon does not answer, else the error that it reported.
+    Every method raises DaemonError if the daemon does not answer, otherwise the error that it reported.
     """
 
     def __init__(self, info: DaemonInfo) -> None:
@@ -50,13 +51,14 @@ class DaemonClient:
         self._address = urlsplit(info.url)
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
-        """The answer of an endpoint. Raises UsageError without a request for a text that is too long."""
+        """Returns the answer of an endpoint. Raises UsageError, without a request, for a text that is too
+        long."""
         return cast(
             "Answer", self._request(endpoint, parameters, None if endpoint.is_long_lived else _TIMEOUT_S)
         )
 
     def rebuild(self, show: Callable[[ProgressJson], None], options: RebuildOptions) -> RebuildReportJson:
-        """Start a rebuild, or join the one that is running, and watch it until it ends."""
+        """Starts a rebuild, or joins the running one, and reports its progress until it ends."""
         self._request(REBUILD, {"wait": False, **options._asdict()}, _TIMEOUT_S)
         while True:
             state = self.ask(REBUILD_STATE)
@@ -71,7 +73,7 @@ class DaemonClient:
     def _request(
         self, endpoint: Endpoint[Answer], parameters: Mapping[str, Value], timeout_s: float | None
     ) -> object:
-        # Defaults are not sent: a daemon of an earlier version may not know the parameter.
+        # Defaults are not sent: a daemon of an earlier version may not support the parameter.
         given = endpoint.arguments(parameters)
         if endpoint.method == "POST":
             return self._send("POST", endpoint.path, json.dumps(given), timeout_s)
@@ -114,7 +116,7 @@ class DaemonClient:
 
 
 def remote_error(kind: str, message: str) -> VaultIndexerError:
-    """The error that the daemon reported, as the class that this process would have raised."""
+    """Converts an error that the daemon reported to the class that this process would have raised."""
     match kind:
         case "usage" | "query" | "request" | "too_long":
             return UsageError(message)
@@ -137,7 +139,7 @@ def remote_error(kind: str, message: str) -> VaultIndexerError:
 
 
 class _ConfigOfDaemonError(ConfigError):
-    """Mistakes of the configuration as the daemon reported them, already in words."""
+    """Configuration mistakes reported by the daemon, already as text."""
 
     def __init__(self, message: str) -> None:
         super().__init__(())

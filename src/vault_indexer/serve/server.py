@@ -1,4 +1,4 @@
-"""Running an HTTP API until a signal ends it."""
+"""Runs an HTTP API until a signal ends it."""
 
 from __future__ import annotations
 
@@ -42,24 +42,25 @@ if TYPE_CHECKING:
 
 _LOOPBACK = "127.0.0.1"
 _TICKS_PER_S = 10
-"""Of uvicorn's main loop."""
+"""The frequency of uvicorn's main loop."""
 
 _SHORTEST_TOKEN = 32
-"""Characters of a token that a user chooses; those that are made have 43."""
+"""The minimum number of characters of a token that a user chooses; generated tokens have 43."""
 
 _GRACE_S = 1
-"""Seconds that answers under way have at the end; the whole end takes at most two."""
+"""The number of seconds that pending answers have at shutdown, which takes at most two."""
 
 
 def bind(port: int, host: str = _LOOPBACK, key: str = "server.port") -> socket.socket:
-    """A socket that listens on the address; port 0 lets the system choose. Raises DaemonError, which names
-    the key that chooses another port."""
+    """Returns a socket that listens on the address; port 0 lets the system choose. Raises DaemonError, which
+    names the setting for the port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is named, for asyncio turns Nagle's algorithm off on such sockets only: with it, each
-    # answer after the first of a connection is 40 ms late.
+    # The protocol is explicit because asyncio disables Nagle's algorithm only on such sockets: with it, each
+    # answer after the first on a connection is 40 ms late.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if os.name == "posix":  # a port just left is free again; elsewhere this would share a live one
+        # a port just released is free again; on other systems this would share a live one
+        if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(128)
@@ -73,14 +74,14 @@ def bind(port: int, host: str = _LOOPBACK, key: str = "server.port") -> socket.s
 
 
 def bind_unix(path: Path) -> socket.socket:
-    """A Unix socket that listens at the path, for its owner and group; one that nobody listens on any more
-    gives way. Raises DaemonError."""
+    """Returns a Unix socket that listens at the path, for its owner and group. Replaces a socket without a
+    listener. Raises DaemonError."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if path.is_socket() and not _is_answered(path):
             path.unlink()
         listener.bind(str(path))
-        path.chmod(0o660)  # nobody can connect before it listens
+        path.chmod(0o660)  # no client can connect before it listens
         listener.listen(128)
     except OSError as error:
         listener.close()
@@ -94,8 +95,8 @@ def _is_answered(path: Path) -> bool:
 
 
 def bind_again(settings: ServerSettings, kept: KeptAddress | None) -> socket.socket:
-    """A socket that listens on the port of the settings; where they let the system choose, on that of the
-    last daemon, or on another one if it is occupied. Raises DaemonError."""
+    """Returns a socket that listens on the port of the settings. If the system may choose, it uses the port
+    of the last daemon, or another one if that is occupied. Raises DaemonError."""
     if settings.port == 0 and kept is not None:
         with suppress(DaemonError):
             return bind(kept.port)
@@ -109,10 +110,10 @@ def daemon_info(
     start_command: Sequence[str] = (),
     kept: KeptAddress | None = None,
 ) -> DaemonInfo:
-    """What to announce of a server of this process on this socket, with its token. `vault` is the folder that
-    it keeps, "" for several; `start_command` starts it again. The token is that of the `kept` address if the
-    socket listens there: whoever occupied its port may have been sent the token. Raises UsageError for a
-    token that can be guessed."""
+    """The announcement of a server of this process on this socket, with its token. `vault` is the folder that
+    it serves, "" for several; `start_command` restarts it. The token of the `kept` address is reused if the
+    socket listens there: if not, another process occupied the port and may have received the token. Raises
+    UsageError for a token that can be guessed."""
     port: int = listener.getsockname()[1]
     token = kept.token if kept is not None and kept.port == port else ""
     return DaemonInfo(
@@ -126,7 +127,7 @@ def daemon_info(
 
 
 def run(site: Site, listener: socket.socket, ready: Callable[[DaemonInfo], None]) -> None:
-    """Answer until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the failure
+    """Answers until SIGTERM or SIGINT. `ready` is called once when requests are answered. Raises the failure
     of the site if that ends it."""
 
     def must_end() -> bool:
@@ -141,13 +142,13 @@ def run(site: Site, listener: socket.socket, ready: Callable[[DaemonInfo], None]
 
 
 def address_to_keep(info: DaemonInfo, settings: ServerSettings) -> KeptAddress:
-    """The address of this server, for the next one. A token of the environment is not kept."""
+    """The address of this server, for the next one. A token from the environment is not stored."""
     return KeptAddress(urlsplit(info.url).port or 0, "" if settings.token_env else info.token)
 
 
 def _token(settings: ServerSettings, kept: str) -> str:
-    """The token of the settings, else the one that was kept, else a new one. Raises UsageError for a token of
-    the settings that can be guessed."""
+    """The token of the settings, else the stored one, else a new one. Raises UsageError for a token in the
+    settings that can be guessed."""
     if not settings.token_env:
         return kept if len(kept) >= _SHORTEST_TOKEN else secrets.token_urlsafe(32)
     token = os.environ.get(settings.token_env, "")
@@ -160,7 +161,7 @@ def _token(settings: ServerSettings, kept: str) -> str:
 
 
 async def _at_once() -> None:
-    """Wait for nothing."""
+    """Returns immediately."""
 
 
 def serve_app(
@@ -171,10 +172,11 @@ def serve_app(
     must_end: Callable[[], bool] = lambda: False,
     drained: Callable[[], Awaitable[None]] = _at_once,
 ) -> None:
-    """Answer by an application until SIGTERM or SIGINT, or until `must_end`, which is asked once a second.
+    """Answers with an application until SIGTERM or SIGINT, or until `must_end`, which is called once a
+    second, is true.
 
-    `make` gets a function that says whether the server stops, so that long answers can end. Until `drained`
-    returns, which is called then, requests are accepted and answered; a second Ctrl-C ends that.
+    `make` gets a function that tells whether the server is stopping, so that long answers can end. `drained`
+    is called then; until it returns, requests are accepted and answered. A second Ctrl-C ends that.
     """
     import uvicorn
 
@@ -186,7 +188,7 @@ def serve_app(
         lifespan="off",
         server_header=False,
         date_header=False,
-        proxy_headers=False,  # who is connected is who is connected, whatever X-Forwarded-For says
+        proxy_headers=False,  # the peer address is authoritative, whatever X-Forwarded-For contains
         timeout_graceful_shutdown=_GRACE_S,
         timeout_keep_alive=KEEP_ALIVE_S,
         http=Connection,
@@ -196,9 +198,10 @@ def serve_app(
     )
 
     class Server(uvicorn.Server):
-        """Accepts a bounded number of connections, and tells when it does."""
+        """Accepts a limited number of connections, and reports when it does."""
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002
+            # No sockets: uvicorn would start asyncio's accept loop, which `Acceptor` replaces.
             await super().startup([])
             if self.started:
                 connections = self.server_state.connections
@@ -208,6 +211,7 @@ def serve_app(
                 ready()
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            # Connections are accepted until the drain ends: clients may not have noticed the shutdown yet.
             await self._drain()
             self._accepting.cancel()
             await asyncio.wait({self._accepting})
@@ -234,10 +238,10 @@ def serve_app(
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """SIGTERM ends the block as Ctrl-C does: quietly, with everything closed on the way out.
+    """SIGTERM ends the block like Ctrl-C: quietly, with everything closed on the way out.
 
-    uvicorn catches both signals while it runs and raises them again afterwards, when they only confirm
-    what has already happened.
+    uvicorn catches both signals while it runs and raises them again afterwards, when they only confirm what
+    has already happened.
     """
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
@@ -253,18 +257,18 @@ def ended_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-# Where this process is announced: a `daemon.json` for each index that it keeps.
+# The announcements of this process: a `daemon.json` for each index that it serves.
 
 
 class Announcements:
-    """The announcements of one server. Thread-safe; `close` takes all of them back."""
+    """The announcements of one server. Thread-safe; `close` removes all of them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._by_folder: dict[Path, DaemonInfo] = {}
 
     def add(self, index_dir: Path, info: DaemonInfo) -> None:
-        """Write `daemon.json`. Raises IndexUnusableError."""
+        """Writes `daemon.json`. Raises IndexUnusableError."""
         with self._lock:
             self._by_folder[index_dir] = info
         try:
@@ -273,14 +277,14 @@ class Announcements:
             raise IndexUnusableError(f"cannot write {index_dir}/{DAEMON_FILE}: {error.strerror}") from error
 
     def keep(self, index_dir: Path, address: KeptAddress) -> None:
-        """Write `address.json`, which stays. Raises IndexUnusableError."""
+        """Writes `address.json`, which remains after the server ends. Raises IndexUnusableError."""
         try:
             write_address(index_dir, address)
         except OSError as error:
             raise IndexUnusableError(f"cannot write {index_dir}/{ADDRESS_FILE}: {error.strerror}") from error
 
     def again(self) -> None:
-        """Write what was deleted together with its folder, where the folder is there again."""
+        """Rewrites files that were deleted together with their folder, if the folder exists again."""
         with self._lock:
             known = list(self._by_folder.items())
         for index_dir, info in known:

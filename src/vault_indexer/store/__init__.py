@@ -1,4 +1,4 @@
-"""Everything on disk: the SQLite catalog, which alone is the authority, and the indices derived from it."""
+"""Everything on disk: the SQLite catalog, which is the only authority, and the indices derived from it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ BUILDING_SUFFIX = ".part"
 
 _CHECKSUM_MARK = "# crc32 "
 _ENDS_IN_CHECKSUM = re.compile(r"[0-9a-f]{8}\s*\Z")
-"""A value of TOML that is text ends in a quote, so only a checksum whose marker is damaged ends like this."""
+"""A TOML value that is text ends in a quote, so only a checksum with a damaged marker ends like this."""
 
 
 def _crc(text: str) -> str:
@@ -43,7 +43,7 @@ def _crc(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """One complete or growing index on disk."""
+    """One index on disk, complete or under construction."""
 
     number: int
     folder: Path
@@ -58,7 +58,8 @@ class Generation:
 
     @property
     def next_vectors(self) -> Path:
-        """A base being written while another is in use; readers of the generation ignore it."""
+        """The file of a new base that is being written while another is in use; readers of the generation
+        ignore it."""
         return self.folder / "vectors.faiss.next"
 
     @property
@@ -70,12 +71,12 @@ class Generation:
         return self.folder / "manifest.toml"
 
     def write_manifest(self, text: str) -> None:
-        """Durably, with a checksum as its last line. Raises OSError."""
+        """Writes the manifest durably, with a checksum as its last line. Raises OSError."""
         write_atomically(self.manifest, f"{text.rstrip()}\n{_CHECKSUM_MARK}{_crc(text.rstrip())}\n".encode())
 
     def read_manifest(self) -> str:
-        """The manifest as written. One without a checksum is taken as it is. Raises ManifestError if the
-        checksum does not fit, OSError or UnicodeDecodeError if it cannot be read."""
+        """Returns the manifest as written. A manifest without a checksum is accepted. Raises ManifestError if
+        the checksum does not match, and OSError or UnicodeDecodeError if the file cannot be read."""
         text, mark, crc = self.manifest.read_text("utf-8").rpartition(_CHECKSUM_MARK)
         if not mark:
             if _ENDS_IN_CHECKSUM.search(crc):
@@ -87,11 +88,12 @@ class Generation:
 
 
 class IndexDir:
-    """The folder of one vault's index: its complete generations, one being built, and the active one.
+    """The folder of one vault's index: its complete generations, at most one under construction, and the
+    active one.
 
-    A build calls `begin`, fills the folder it gets, then calls `finish` and `publish`. A generation becomes
+    A build calls `begin`, fills the returned folder, then calls `finish` and `publish`. A generation becomes
     active by an atomic write of `CURRENT`, so a crash at any point leaves either the old or the new one
-    active. Where `CURRENT` is damaged the newest complete generation counts. Only the process that holds the
+    active. If `CURRENT` is damaged, the newest complete generation is active. Only the process that owns the
     vault's lock may write here; readers in any process may call `current` and `complete`.
     """
 
@@ -100,7 +102,7 @@ class IndexDir:
         self._generations = root / "generations"
 
     def prepare(self) -> None:
-        """Make the folder, private to the user. Raises IndexUnusableError with the reason."""
+        """Creates the folder, private to the user. Raises IndexUnusableError with the reason."""
         try:
             self._generations.mkdir(parents=True, exist_ok=True)
             self.root.chmod(0o700)
@@ -110,7 +112,7 @@ class IndexDir:
             raise self._unwritable("no write permission")
 
     def current(self) -> Generation | None:
-        """The active generation, or None where none was ever completed."""
+        """The active generation, or None if no generation was ever completed."""
         try:
             name, _, crc = (self.root / "CURRENT").read_text("ascii", errors="replace").strip().partition(" ")
         except FileNotFoundError:
@@ -130,21 +132,22 @@ class IndexDir:
         return sorted((Generation(int(entry.name), entry) for entry in named), key=lambda g: g.number)
 
     def begin(self) -> Generation:
-        """An empty folder for the next generation; what a crashed build left is removed."""
+        """Creates an empty folder for the next generation and removes the remains of a crashed build."""
         self.prepare()
         for leftover in self._generations.glob(f"*{BUILDING_SUFFIX}"):
-            shutil.rmtree(leftover, ignore_errors=True)  # its process may be ending only now
+            shutil.rmtree(leftover, ignore_errors=True)  # its process may still be exiting
         number = max((generation.number for generation in self.complete()), default=0) + 1
+        # The process id keeps the folder apart from that of a crashed build that could not be removed yet.
         folder = self._generations / f"{number:04d}.{os.getpid()}{BUILDING_SUFFIX}"
         folder.mkdir(mode=0o700, exist_ok=True)
         return Generation(number, folder)
 
     def discard(self, building: Generation) -> None:
-        """Remove what a failed build has written, to free its disk space."""
+        """Removes the files of a failed build, to free disk space."""
         shutil.rmtree(building.folder, ignore_errors=True)
 
     def finish(self, building: Generation) -> Generation:
-        """Give a completely written and synced generation its final name; it is not active yet."""
+        """Renames a completely written and synced generation to its final name; it is not active yet."""
         folder = self._generations / f"{building.number:04d}"
         replace_file(building.folder, folder)
         fsync_dir(self._generations)
@@ -155,7 +158,7 @@ class IndexDir:
         write_atomically(self.root / "CURRENT", f"{name} {_crc(name)}\n".encode())
 
     def collect(self, keep: int = 1) -> None:
-        """Remove generations older than the active one, except the newest `keep` of them."""
+        """Removes generations older than the active one, except the newest `keep` of them."""
         current = self.current()
         if current is None:
             return
@@ -173,7 +176,7 @@ class IndexDir:
         )
 
 
-# Errors of the operating system and of SQLite, met while an index is written, as errors of the index.
+# Conversion of errors of the operating system and of SQLite during index writes to errors of the index.
 
 
 _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -181,10 +184,11 @@ _REFUSED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 @contextmanager
 def index_errors(root: Path, needed_bytes: int | None = None) -> Iterator[None]:
-    """In this block, an OSError or SQLite's error is an UnavailableError of one line that names the folder.
+    """Converts an OSError or SQLite error in the block to an UnavailableError of one line that names the
+    folder.
 
-    `root` is the index folder; `needed_bytes` is about how much the work needs, by default what an edit does.
-    A full disk is a DiskFullError, with the space there is and the space needed. The vault's own errors
+    `root` is the index folder; `needed_bytes` is the approximate space that the work needs, by default that
+    of an edit. A full disk raises DiskFullError with the free and the needed space. The vault's own errors
     (VaultError, NoteError) and those of models pass unchanged.
     """
     try:
@@ -202,8 +206,8 @@ def index_errors(root: Path, needed_bytes: int | None = None) -> Iterator[None]:
 
 
 def _met_full_disk(root: Path, error: BaseException | None) -> bool:
-    """Whether this error, or one that it came from, is a full disk: what is closed or cleaned up after one
-    meets errors of its own, such as a database that is only half there."""
+    """Whether this error, or one of its causes, is a full disk. Cleanup after a full disk raises errors of
+    its own, for example about an incomplete database."""
     while error is not None:
         if isinstance(error, DiskFullError) or (isinstance(error, Exception) and is_full(root, error)):
             return True
@@ -224,7 +228,7 @@ def disk_full(root: Path, needed_bytes: int | None = None) -> DiskFullError:
 
 
 def edit_bytes(root: Path) -> int:
-    """About what an edit may write at once: both derived indices again, and the catalog's log."""
+    """The approximate space that one edit may write: both derived indices again, and the catalog's log."""
     try:
         current = IndexDir(root).current()
     except IndexUnusableError:

@@ -1,4 +1,4 @@
-"""The link graph: neighbours from the catalog, whole-graph work by networkx, known only here."""
+"""The link graph: neighbours by query, whole-graph algorithms by networkx, which only this module imports."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 __all__ = ["Arrival", "LinkGraph", "LinkPlaces", "LinkText", "communities"]
 
 
-# Notes that link to each other more than to others, found by networkx.
+# Groups of notes that link to each other more than to other notes, computed by networkx.
 
 
 _SEED = 1
-"""The method visits notes in a random order: with one seed, the same links always give the same answer."""
+"""The method visits notes in random order; a fixed seed gives the same answer for the same links."""
 
 
 def communities(pairs: Iterable[tuple[str, str, int]]) -> list[list[str]]:
-    """The communities of the notes in `pairs` (from, to, links), the largest first, each in order.
+    """The communities of the notes in `pairs` (from, to, links), largest first, each in order.
 
-    By the method of Louvain (Blondel and others, 2008), which makes the modularity large.
+    Uses the method of Louvain (Blondel and others, 2008), which maximises modularity.
     """
     import networkx as nx
 
@@ -42,7 +42,7 @@ def communities(pairs: Iterable[tuple[str, str, int]]) -> list[list[str]]:
     return sorted((sorted(one) for one in found), key=lambda one: (-len(one), one))
 
 
-# In which chunk a link stands, and at which chunk its subpath points.
+# The chunk that contains a link, and the chunk that its subpath points at.
 
 
 class ChunkSpan(NamedTuple):
@@ -55,7 +55,7 @@ class ChunkSpan(NamedTuple):
 
 
 class PointedChunk(NamedTuple):
-    """The chunk and line that a subpath points at, or the `problem`: it is not there."""
+    """The chunk and line that a subpath points at, or the `problem` if they do not exist."""
 
     chunk: ChunkSpan | None = None
     line: int | None = None
@@ -63,7 +63,7 @@ class PointedChunk(NamedTuple):
 
 
 class LinkPlaces:
-    """Answers for one question over one catalog state: what it has looked up once it remembers."""
+    """Looks up places in one catalog state, for a single request. Caches all look-ups."""
 
     def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog
@@ -73,14 +73,15 @@ class LinkPlaces:
         self._found: dict[tuple[str, str, bool], PointedChunk] = {}
 
     def chunk_at(self, path: str, position: int) -> ChunkSpan | None:
-        """The smallest chunk of the note that holds the position; none for one in the frontmatter."""
+        """The smallest chunk of the note that contains the position; None for a position in the
+        frontmatter."""
         holding = [chunk for chunk in self._chunks_of(path) if chunk.start <= position < chunk.end]
         return min(holding, key=lambda chunk: (chunk.end - chunk.start, chunk.key), default=None)
 
     def find_chunk(self, path: str, subpath: str, *, slugs: bool) -> PointedChunk:
-        """Where `path#subpath` points; nowhere, without a problem, in a file that is no note (`#page=3`).
+        """Resolves `path#subpath`. Returns no place and no problem for a file that is not a note (`#page=3`).
 
-        `slugs`: headings may be written as web sites do, for Markdown links.
+        `slugs`: headings may be written as web sites write them, for Markdown links.
         """
         wanted = (path, subpath, slugs)
         if wanted not in self._found:
@@ -88,7 +89,7 @@ class LinkPlaces:
         return self._found[wanted]
 
     def find_span(self, path: str, subpath: str) -> Subpath:
-        """The heading or block that `subpath` names in the note `path`, in any form that links use."""
+        """The heading or block that `subpath` names in the note `path`, in any form that links allow."""
         return self._anchors_of(path).find(subpath, slugs=True)
 
     def _point(self, path: str, subpath: str, slugs: bool) -> PointedChunk:
@@ -120,18 +121,18 @@ class LinkPlaces:
         return self._ids[path]
 
 
-# The link graph as the catalog holds it: neighbours by query, whole-graph work by networkx.
+# The link graph as the catalog contains it: neighbours by query, whole-graph algorithms by networkx.
 
 
 _BATCH = 400
 _REMEMBERED = 20_000
-"""The neighbours of at most this number of paths are kept. A rule of thumb."""
+"""The maximum number of paths with cached neighbours. A rule of thumb."""
 
 Value = TypeVar("Value")
 
 _EDGES = (
     "SELECT n.path, l.resolved, l.kind, l.subpath, l.display, l.line, l.start_pos, count(*)"
-    ", min(l.ord)"  # the columns that are not grouped by are those of this row
+    ", min(l.ord)"  # min() makes SQLite take the bare columns from the row of this minimum
     " FROM links l JOIN notes n USING (note_id)"
     " WHERE l.resolved NOTNULL AND l.resolved != n.path {where}"
     " GROUP BY l.note_id, l.resolved, l.kind, l.subpath ORDER BY n.path, min(l.ord)"
@@ -148,9 +149,9 @@ _NEIGHBOURS = (
 class Edge:
     """The links of one kind from the note `source` to one place in the file `target`, `count` of them.
 
-    `line`, `display`, `start` (the position in the text) and `source_chunk` are of the first. Chunks are
-    chunk keys, and None until `placed`; None also for a link in the frontmatter, and for one whose subpath
-    is missing or not found.
+    `line`, `display`, `start` (the position in the text) and `source_chunk` belong to the first link. Chunks
+    are chunk keys, and None until `place_edges` sets them; they stay None for a link in the frontmatter, and
+    for one whose subpath is missing or does not exist.
     """
 
     source: str
@@ -166,7 +167,7 @@ class Edge:
 
 
 class Arrival(NamedTuple):
-    """A link that leads to a file, from the note `source`, at `text[start:end]` of it, in this chunk."""
+    """A link to a file from the note `source`, at `text[start:end]` of that note, in this chunk."""
 
     note_id: int
     source: str
@@ -180,7 +181,8 @@ class Arrival(NamedTuple):
 
 
 class LinkText(NamedTuple):
-    """What links show instead of their target: how many say so, and the first note that does."""
+    """A text that links show instead of their target: the number of such links, and the first note with
+    one."""
 
     text: str
     links: int
@@ -188,18 +190,18 @@ class LinkText(NamedTuple):
 
 
 class LinkGraph:
-    """The resolved links of one catalog state; unresolved ones and links to oneself are no edges.
-    A snapshot owns it; any thread may ask."""
+    """The resolved links of one catalog state. Unresolved links and links of a note to itself are not edges.
+    A snapshot owns the graph; any thread may use it."""
 
     def __init__(self, catalog: CatalogReader) -> None:
         self._catalog = catalog
-        # Searches ask for the same notes again and again, the hubs above all.
+        # Searches read the same notes repeatedly, above all the hubs.
         self._degrees: dict[str, int] = {}
         self._neighbours: dict[str, frozenset[str]] = {}
         self._texts: dict[str, tuple[LinkText, ...]] = {}
 
     def edges_at(self, paths: Iterable[str]) -> dict[str, list[Edge]]:
-        """For each path, the edges that leave it or arrive at it; `placed` finds their chunks."""
+        """For each path, the edges that leave it or arrive at it; `place_edges` adds their chunks."""
         found: dict[str, list[Edge]] = defaultdict(list)
         for batch, marks in _batches(paths):
             for edge in self._edges(f"AND n.path IN ({marks})", batch):
@@ -209,7 +211,7 @@ class LinkGraph:
         return found
 
     def arrivals(self, path: str) -> list[Arrival]:
-        """Every link of other notes that leads to a path, by source and place."""
+        """Every link from other notes to a path, by source and place."""
         chunk = (
             "SELECT c.chunk_id FROM chunks c WHERE c.note_id = l.note_id AND c.start_pos <= l.start_pos"
             " AND c.end_pos > l.start_pos ORDER BY c.end_pos - c.start_pos, c.key LIMIT 1"
@@ -222,26 +224,27 @@ class LinkGraph:
         return [Arrival(*row) for row in self._catalog.rows(sql, (path, path))]
 
     def linkable(self) -> list[str]:
-        # A skipped file whose inode is known stands in the vault: only its content is not indexed.
+        # A skipped file with a known inode exists in the vault: only its content is not indexed.
         sql = "SELECT path FROM files WHERE state != 'skipped' OR inode != 0"
         return [row[0] for row in self._catalog.rows(sql)]
 
     def place_edges(self, edges: Iterable[Edge]) -> list[Edge]:
-        """The edges with the chunk in which they stand and the chunk that their subpath points at."""
+        """Returns the edges with the chunk that contains them and the chunk that their subpath points at."""
         places = LinkPlaces(self._catalog)
         return [_place_edge(edge, places) for edge in edges]
 
     def degrees(self, paths: Iterable[str]) -> dict[str, int]:
-        """How many distinct files each path is linked with, either way; paths without a link are left out."""
+        """The number of distinct files that each path is linked with, in either direction; paths without
+        links are omitted."""
         return _read_with_cache(self._degrees, list(paths), self._count, 0)
 
     def neighbours(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
-        """The files that each path is linked with, either way; paths without a link are left out."""
+        """The files that each path is linked with, in either direction; paths without links are omitted."""
         return _read_with_cache(self._neighbours, list(paths), self._linked_paths, frozenset())
 
     def texts(self, paths: Iterable[str]) -> dict[str, tuple[LinkText, ...]]:
-        """By path the texts of links of other notes that lead there, in order; links that show no text of
-        their own, and paths without any other, are left out."""
+        """For each path, the texts of links to it from other notes, in order. Links that show no text of
+        their own, and paths without any others, are omitted."""
         return _read_with_cache(self._texts, list(paths), self._link_texts, ())
 
     def _link_texts(self, paths: list[str], marks: str) -> dict[str, tuple[LinkText, ...]]:
@@ -266,7 +269,7 @@ class LinkGraph:
         return {path: frozenset(others) for path, others in found.items()}
 
     def orphans(self) -> list[tuple[str, str]]:
-        """Path and title of the notes that no edge touches, ordered by path."""
+        """The path and title of the notes without edges, ordered by path."""
         return self._catalog.rows(
             "SELECT n.path, n.title FROM notes n WHERE NOT EXISTS (SELECT 1 FROM links l"
             " WHERE l.note_id = n.note_id AND l.resolved NOTNULL AND l.resolved != n.path)"
@@ -275,14 +278,14 @@ class LinkGraph:
         )
 
     def unresolved_links(self) -> list[tuple[str, str, int, str]]:
-        """Target as written, path, line and kind of every link that leads nowhere, by path and place."""
+        """The target as written, path, line and kind of every unresolved link, by path and place."""
         return self._catalog.rows(
             "SELECT l.target, n.path, l.line, l.kind FROM links l JOIN notes n USING (note_id)"
             " WHERE l.resolved IS NULL ORDER BY n.path, l.ord"
         )
 
     def note_pairs(self) -> list[tuple[str, str, int]]:
-        """Every two notes with links from the first to the second, and how many there are, in order."""
+        """Every pair of notes with links from the first to the second, and their number, in order."""
         return self._catalog.rows(
             "SELECT n.path, m.path, count(*) FROM links l JOIN notes n USING (note_id)"
             " JOIN notes m ON m.path = l.resolved WHERE m.note_id != n.note_id"
@@ -290,7 +293,7 @@ class LinkGraph:
         )
 
     def links_among(self, paths: Collection[str]) -> dict[tuple[str, str], int]:
-        """How many links lead from one of the paths to another, by both."""
+        """The number of links from each of the paths to each other one."""
         sql = (
             "SELECT n.path, l.resolved, count(*) FROM links l JOIN notes n USING (note_id)"
             " WHERE n.path IN (%s) AND l.resolved != n.path GROUP BY n.path, l.resolved"
@@ -300,7 +303,8 @@ class LinkGraph:
 
     def networkx(self) -> nx.MultiDiGraph[str]:
         """The whole graph. Nodes are vault paths; their `kind` is "note", "linked" (an attachment) or
-        "skipped" (not indexed, but a note links to it). Edges carry what `Edge` does, chunks by chunk id."""
+        "skipped" (not indexed, but a note links to it). Edges have the attributes of `Edge`, with chunks by
+        chunk id."""
         import networkx as nx
 
         graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
@@ -338,7 +342,8 @@ def _read_with_cache(
     read: Callable[[list[str], str], Mapping[str, Value]],
     nothing: Value,
 ) -> dict[str, Value]:
-    """The values of paths, from the cache `known` or from `read`, which fills it; without `nothing`."""
+    """The values of paths, from the cache `known` or from `read`, whose results are cached. Values equal to
+    `nothing` are omitted."""
     found = {path: value for path in paths if (value := known.get(path)) is not None}
     for batch, marks in _batches(path for path in paths if path not in found):
         fresh = read(batch, marks)
@@ -350,6 +355,6 @@ def _read_with_cache(
 
 
 def _batches(paths: Iterable[str]) -> Iterator[tuple[list[str], str]]:
-    """The distinct paths in batches, each with its parameter marks."""
+    """Yields the distinct paths in batches, each with its parameter marks."""
     for batch in batches(list(dict.fromkeys(paths)), _BATCH):
         yield batch, ",".join("?" * len(batch))

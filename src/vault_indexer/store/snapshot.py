@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Matrix
 
 
-# What a search has to know of a whole vault, where it holds only a few of its notes.
+# Statistics of a whole vault, for a search over a snapshot of only a few of its notes.
 
 
 _HEADER = struct.Struct("<II")
@@ -32,8 +32,9 @@ _HEADER = struct.Struct("<II")
 
 @dataclass(frozen=True)
 class VaultStatistics:
-    """The number of chunks, the notes in each language, the words with their document frequencies, and
-    vectors of some chunks (shape (n, dimension)), which tell how near to a query others are by chance."""
+    """The number of chunks, the notes in each language, the words with their document frequencies, and the
+    vectors of a sample of chunks (shape (n, dimension)), which show how near to a query chunks are by
+    chance."""
 
     documents: int
     notes_by_language: Mapping[str, int]
@@ -45,8 +46,8 @@ class VaultStatistics:
         return CountedLanguages({name: count for name, count in self.notes_by_language.items() if name}, 0)
 
     def to_bytes(self, vault: str) -> bytes:
-        """What `from_bytes` reads; other bytes for each vault, so that none removes those of another that has
-        the same notes."""
+        """Serialises the statistics for `from_bytes`. The bytes differ for each vault, so that removing those
+        of one vault never removes those of another with the same notes."""
         known = {
             "vault": vault,
             "documents": self.documents,
@@ -59,7 +60,7 @@ class VaultStatistics:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> VaultStatistics:
-        """Raises ValueError for anything that `to_bytes` does not give."""
+        """Raises ValueError for bytes that `to_bytes` did not produce."""
         try:
             head_size, words_size = _HEADER.unpack_from(data)
             at = _HEADER.size + head_size
@@ -80,9 +81,9 @@ class Snapshot:
     """Catalog, graph, vectors and keywords of one generation at one seq, for readers.
 
     An `IndexWriter` makes one after each commit and publishes it through a `SnapshotHolder`. No later edit
-    changes it; any thread may read it while it holds a lease. `languages` are those of the notes, most
-    frequent first. `missing_vectors` counts the chunks that still lack their vector. `statistics` are those
-    of a vault of which the snapshot holds some notes alone (None: it holds all of them).
+    changes it; any thread may read it during a lease. `languages` lists those of the notes, most frequent
+    first. `missing_vectors` counts the chunks that still lack a vector. `statistics` describes the whole
+    vault if the snapshot contains only some of its notes (None: it contains all of them).
     """
 
     generation: int
@@ -96,7 +97,7 @@ class Snapshot:
 
     @property
     def seq(self) -> int:
-        """The number of the last commit that the catalog of this snapshot holds."""
+        """The number of the last commit that this snapshot includes."""
         return self.catalog.seq
 
 
@@ -129,7 +130,7 @@ class SnapshotHolder:
                 self._close_unread(snapshot)
 
     def publish(self, snapshot: Snapshot | None) -> None:
-        """Make a snapshot the current one (None: there is none any more)."""
+        """Makes a snapshot the current one (None: there is no longer a current one)."""
         with self._lock:
             old, self._current = self._current, snapshot
             if old is not None and old is not snapshot:

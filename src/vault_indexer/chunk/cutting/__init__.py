@@ -1,4 +1,4 @@
-"""Shared by the strategies: blocks, sections, sizes, and how spans become chunks."""
+"""Code shared by the strategies: blocks, sections, sizes, and the conversion of spans to chunks."""
 
 from __future__ import annotations
 

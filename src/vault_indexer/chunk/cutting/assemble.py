@@ -1,4 +1,4 @@
-"""From spans to chunks: ids, lines, header paths and overlap are made in one place."""
+"""Converts spans to chunks: the single place that sets ids, lines, header paths and overlap."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from vault_indexer.chunk.cutting.spans import Span, trim, word_start
 from vault_indexer.model import HEADER_SEPARATOR, Chunk, JsonValue, Note, join_context
 from vault_indexer.ports import Tokenizer
 
-# Joining atoms into chunks: evenly within a section, or as a window that slides over a text.
+# Joins atoms into chunks: evenly within a section, or as a window that slides over a text.
 
 
 def pack(spans: Sequence[Span], ruler: Ruler, limit: int) -> list[Span]:
-    """Touching spans joined into few pieces of at most `limit` and of nearly equal size.
+    """Joins touching spans into few pieces of at most `limit` and of nearly equal size.
 
-    Each piece ends at the border nearest to an equal share of what is left: one that would cost a piece more
-    is never the nearest. A span alone above the limit is a piece of its own.
+    Each piece ends at the border nearest to an equal share of the remaining text: a border that would cost an
+    additional piece is never the nearest. A single span above the limit is a piece of its own.
     """
     pieces: list[Span] = []
     ends = [ruler.at(end) for _, end in spans]
@@ -50,7 +50,7 @@ def _last_of_piece(ends: list[int], index: int, start: int, limit: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A chunk and where the text repeated before it begins."""
+    """A chunk, and the start of the text repeated before it."""
 
     overlap_start: int
     start: int
@@ -58,11 +58,11 @@ class Window:
 
 
 def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: int) -> list[Window]:
-    """Windows over touching spans: each holds at most `size`, of which at most `overlap` repeats.
+    """Windows over touching spans: each contains at most `size`, of which at most `overlap` is repeated.
 
-    The repeated part begins where a span begins, or at a word where the last span is longer than the overlap.
-    It gives way where the next span would not fit with it, and is never more than fifteen sixteenths of the
-    size, so that every window gets on. A span alone above `size` is a window of its own.
+    The repeated part begins where a span begins, or at a word if the last span is longer than the overlap. It
+    shrinks if the next span would not fit with it, and never exceeds fifteen sixteenths of the size, so that
+    every window advances. A single span above `size` is a window of its own.
     """
     windows: list[Window] = []
     starts = [start for start, _ in spans]
@@ -83,15 +83,15 @@ def slide(text: str, spans: Sequence[Span], ruler: Ruler, size: int, overlap: in
 
 
 _SLOWEST = 16
-"""Windows to a size: all together hold at most a fixed multiple of the text."""
+"""The maximum number of windows per size: all together contain at most a fixed multiple of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A span that is to be a chunk.
+    """A span that will become a chunk.
 
-    Neighbouring drafts of one `family` (not None) are the pieces of one split section and are
-    numbered `_sub_0`, `_sub_1`, … `overlap` is text repeated from the draft before.
+    Neighbouring drafts of one `family` (not None) are the pieces of one split section and are numbered
+    `_sub_0`, `_sub_1`, … `overlap` is text repeated from the previous draft.
     """
 
     start: int
@@ -107,7 +107,7 @@ class Draft:
 
 
 def windows(text: str, spans: Iterable[Window], family: int | None = None) -> list[Draft]:
-    """Drafts of windows: without blank lines around them, what they repeat is of the one before."""
+    """Drafts of windows, without surrounding blank lines. Their overlap comes from the previous window."""
     drafts: list[Draft] = []
     for span in spans:
         start, end = trim(text, span.start, span.end)
@@ -120,7 +120,7 @@ def windows(text: str, spans: Iterable[Window], family: int | None = None) -> li
 
 
 def trim_drafts(text: str, drafts: Iterable[Draft]) -> list[Draft]:
-    """The drafts without blank lines around them; those that are all blank are dropped."""
+    """The drafts without surrounding blank lines; entirely blank drafts are dropped."""
     kept: list[Draft] = []
     for draft in drafts:
         start, end = trim(text, draft.start, draft.end)
@@ -132,8 +132,8 @@ def trim_drafts(text: str, drafts: Iterable[Draft]) -> list[Draft]:
 def assemble(note: Note, strategy: str, drafts: list[Draft], outline: Outline) -> list[Chunk]:
     """The chunks of trimmed drafts, in their order.
 
-    `chunk_index` is the position in the list. The index in an id is the same, but for the pieces of
-    a split section: they share that of the first of them and add `_sub_{n}`, n from 0.
+    `chunk_index` is the position in the list. The index in an id is the same, except for the pieces of a
+    split section: they share the index of the first piece and add `_sub_{n}`, n from 0.
     """
     chunks: list[Chunk] = []
     first = 0
@@ -176,9 +176,9 @@ Options = TypeVar("Options")
 
 
 class DraftChunker(ABC, Generic[Options]):
-    """The frame of a strategy: `drafts` decides where a note is split, all else is the same for every one.
+    """The base class of strategies: `drafts` decides where a note is split; everything else is common to all.
 
-    `tokenizer` is needed only where the options count in tokens.
+    `tokenizer` is required only if the options count in tokens.
     """
 
     strategy = ""
@@ -197,27 +197,27 @@ class DraftChunker(ABC, Generic[Options]):
         """The spans of the chunks, trimmed and in order."""
 
 
-# Limits in tokens, kept to the letter: each draft is counted as the chunk that it will be.
+# Exact token limits: each draft is measured as the chunk that it will become.
 #
-# A ruler knows where the tokens of a whole note begin. A chunk by itself may have a few more at its
-# edges, and it has its headings and its overlap before it. What is over the limit gives up, in this
-# order, some of its overlap, the outer of its headings, and its end, which becomes a chunk of its own.
+# A ruler has the token positions of a whole note. A separate chunk may have a few more tokens at its edges,
+# and its headings and overlap precede it. To meet the limit, a chunk loses, in this order, some of its
+# overlap, its outer headings, and its end, which becomes a separate chunk.
 
 
 TOKEN_COUNT = "token_count"
-"""In a chunk's `extra`: the tokens of its `content`, by the tokenizer that its strategy counts with."""
+"""The key in a chunk's `extra` for the tokens of its `content`, by the tokenizer of its strategy."""
 
 
 def fit(text: str, drafts: Iterable[Draft], ruler: Ruler, limit: int) -> list[Draft]:
-    """The drafts with no content over `limit` tokens, each with its `token_count`; as they are where the
-    ruler counts in another unit."""
+    """The drafts with no content over `limit` tokens, each with its `token_count`. Unchanged if the ruler
+    uses another unit."""
     if not isinstance(ruler, Tokens):
         return list(drafts)
     return [fitted for draft in drafts for fitted in _fit(text, draft, ruler, limit)]
 
 
 def fit_spans(text: str, spans: Iterable[Span], ruler: Ruler, limit: int) -> list[Span]:
-    """The spans, in parts where one is over `limit` tokens."""
+    """The spans; those over `limit` tokens are divided."""
     return [(one.start, one.end) for one in fit(text, (Draft(*span) for span in spans), ruler, limit)]
 
 
@@ -231,12 +231,13 @@ def _fit(text: str, draft: Draft, ruler: Tokens, limit: int) -> Iterator[Draft]:
             text, replace(draft, overlap=_shorter(text, draft, ruler, count - limit)), ruler, limit
         )
         return
+    # Headings are shortened only if they take more than half of the limit; otherwise the text is divided.
     if draft.context and 2 * ruler.count(draft.context) > limit:
         yield from _fit(text, replace(draft, context=_inner(draft.context)), ruler, limit)
         return
     start, end = trim(text, draft.start, draft.end)
     parts = _halves(text, start, end, ruler)
-    if len(parts) < 2:  # one character
+    if len(parts) < 2:  # a single character
         yield draft.with_extra({TOKEN_COUNT: count})
         return
     for part in parts:
@@ -248,14 +249,14 @@ def _content(text: str, draft: Draft) -> str:
 
 
 def _shorter(text: str, draft: Draft, ruler: Tokens, excess: int) -> str:
-    """The overlap without its first words, that have at least so many tokens."""
+    """The overlap without its first words, which have at least `excess` tokens."""
     start = draft.start - len(draft.overlap)
     begin = max(ruler.reach(start, excess), start + 1)
     return text[word_start(text, begin, draft.start) : draft.start] if begin < draft.start else ""
 
 
 def _inner(context: str) -> str:
-    """The context without its outermost heading; half of it where it is a single one."""
+    """The context without its outermost heading; half of it if there is only one heading."""
     for separator in ("\n", HEADER_SEPARATOR):
         _, found, rest = context.partition(separator)
         if found:

@@ -1,4 +1,4 @@
-"""The blocks of a note, and how a stretch of them is taken apart until every part fits."""
+"""The blocks of a note, and their division into atoms that fit a limit."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from vault_indexer.chunk.cutting.sizes import Ruler
 from vault_indexer.chunk.cutting.spans import Span, lines, sentence_spans, tile, trim, words
 from vault_indexer.model import Element, ElementKind, Note
 
-# In these a line is the unit of meaning that a sentence is elsewhere.
+# In these kinds, a line is the unit of meaning, like a sentence elsewhere.
 LINEWISE = frozenset(
     {ElementKind.CODE, ElementKind.TABLE, ElementKind.HTML, ElementKind.MATH, ElementKind.QUOTE}
 )
 
 
 _HUGE = 1_000_000
-"""Characters of a block whose atoms are joined as they are found: there may be millions."""
+"""From this number of characters on, the atoms of a block are joined during the scan: there may be
+millions."""
 
-_ATOMS_OF_HUGE = 16  # in a chunk, at least
+_ATOMS_OF_HUGE = 16  # the minimum number per chunk
 
 
 def blocks_of(note: Note) -> list[Element]:
-    """The note's blocks after the frontmatter, in order, without a gap.
+    """The note's blocks after the frontmatter, in order, without gaps.
 
-    Text that belongs to no element (link definitions, say) is a block of kind `other`.
+    Text that belongs to no element (such as link definitions) is a block of kind `other`.
     """
     blocks: list[Element] = []
     pos = note.body_start
@@ -46,7 +47,7 @@ def _gap(text: str, start: int, end: int) -> list[Element]:
 
 
 def within(blocks: Sequence[Element], start: int, end: int) -> list[Element]:
-    """The blocks, or the parts of them, that lie in start to end. `blocks` must be in order."""
+    """The blocks, or the parts of them, between start and end. `blocks` must be in order."""
     first = max(bisect_right(blocks, start, key=lambda block: block.start) - 1, 0)
     last = bisect_left(blocks, end, lo=first, key=lambda block: block.start)
     return [_clip(block, start, end) for block in blocks[first:last] if block.end > start]
@@ -60,7 +61,7 @@ def _clip(block: Element, start: int, end: int) -> Element:
 
 
 def touching(blocks: Sequence[Element], end: int) -> list[tuple[Element, Span]]:
-    """The blocks, each with its span widened to the start of the next one, the last to `end`."""
+    """The blocks, each with its span extended to the start of the next one, the last to `end`."""
     if not blocks:
         return []
     spans = tile([(block.start, block.end) for block in blocks], blocks[0].start, end)
@@ -69,11 +70,10 @@ def touching(blocks: Sequence[Element], end: int) -> list[tuple[Element, Span]]:
 
 @dataclass(frozen=True, slots=True)
 class BlockSplitter:
-    """Takes blocks apart into atoms: touching spans that no chunk needs to be smaller than.
+    """Divides blocks into atoms: touching spans that no chunk needs to be smaller than.
 
-    A block within `limit` is one atom. Else its list items, its lines (code, tables, …) or its
-    sentences are, then words, then parts of a word. Blocks of the kinds in `loose` are taken apart
-    even where they fit.
+    A block within `limit` is one atom. A longer one is divided into list items, lines (code, tables, …) or
+    sentences, then words, then parts of a word. Blocks of the kinds in `loose` are divided even if they fit.
     """
 
     text: str
@@ -81,10 +81,10 @@ class BlockSplitter:
     limit: int
     loose: frozenset[ElementKind] = frozenset()
     huge: int = _HUGE
-    """Characters of a block from which on its atoms are joined first."""
+    """From this number of characters on, the atoms of a block are joined first."""
 
     def atoms(self, blocks: Sequence[Element], end: int) -> list[Span]:
-        """The atoms from the first block to `end`; a heading is one with what follows, where both fit."""
+        """The atoms from the first block to `end`; a heading and the following text are one, if both fit."""
         found: list[Span] = []
         for block, span in touching(blocks, end):
             atoms = self._block(block, *span)
@@ -93,7 +93,7 @@ class BlockSplitter:
         return self._with_headings(found, {b.start for b in blocks if b.kind is ElementKind.HEADING})
 
     def sentence(self, start: int, end: int) -> Iterator[Span]:
-        """A line or sentence, in words where it is too long, in parts of words where they are."""
+        """A line or sentence, divided into words if it is too long, and into parts of words if those are."""
         if self._fits(start, end):
             yield start, end
             return
@@ -111,8 +111,8 @@ class BlockSplitter:
                 yield from self.ruler.parts(*trim(self.text, word_start, word_end), self.limit)
 
     def _without_gaps(self, start: int, end: int) -> Iterator[Span]:
-        """An atom, and the blanks around it by themselves where they alone are too long: there was data of
-        the note, which is no text."""
+        """An atom, with the surrounding blanks separate if they alone are too long: they replace data of the
+        note that is not text."""
         text, ruler = self.text[start:end], self.ruler
         first, last = end - len(text.lstrip()), start + len(text.rstrip())
         if len(text) <= self.limit or first >= last:
@@ -131,7 +131,7 @@ class BlockSplitter:
             return
         if block.parts:
             first = block.parts[0].start
-            if self.text[start:first].strip():  # the text of an item, before the items below it
+            if self.text[start:first].strip():  # the text of an item, before its nested items
                 yield from self._block(replace(block, parts=()), start, first)
                 start = first
             for part, span in touching(block.parts, end):
@@ -158,7 +158,7 @@ class BlockSplitter:
         return joined
 
     def _join(self, atoms: Iterable[Span]) -> Iterator[Span]:
-        """Atoms of a block that has very many, joined as far as a fair split allows."""
+        """Joins the atoms of a block that has very many, as far as a fair split allows."""
         most = self.limit // _ATOMS_OF_HUGE
         open_span: Span | None = None
         for start, end in atoms:

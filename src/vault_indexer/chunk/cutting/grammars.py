@@ -1,4 +1,4 @@
-"""Programming languages: where their functions and classes stand, and which one a text is in."""
+"""Programming languages: finds functions and classes, and detects the language of a text."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Where a grammar comes from (`package:function`) and which of its nodes matter.
+    """The source of a grammar (`package:function`), and its relevant nodes.
 
-    `wrappers` hold definitions without being one: an export, a namespace, the body of a class.
+    `wrappers` contain definitions but are not definitions: an export, a namespace, the body of a class.
     """
 
     language: str
@@ -128,11 +128,11 @@ GRAMMARS: Mapping[str, Grammar] = MappingProxyType(
 )
 
 INSTALL = 'pip install "vault-indexer[code]"'
-"""Installs the grammars that the plain installation does not have."""
+"""Installs the grammars that the plain installation omits."""
 
 
 def no_parser_reason(language: str) -> str:
-    """Why there is no parser, and what to do."""
+    """Why there is no parser, and how to install it."""
     if language in GRAMMARS:
         return f"the grammar for {language} is not installed: {INSTALL}"
     return f"no grammar for {language or 'code of an unknown language'}"
@@ -140,8 +140,8 @@ def no_parser_reason(language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function or class, by characters of the source. `depth` is how many classes enclose it; `name` is ""
-    where it has none."""
+    """A function or class, by characters of the source. `depth` is the number of enclosing classes; `name` is
+    "" if it has none."""
 
     start: int
     end: int
@@ -152,14 +152,14 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """What matters of a parsed source: its definitions and imports, by characters, in order."""
+    """The definitions and imports of a parsed source, by characters, in order."""
 
     definitions: tuple[Definition, ...]
     imports: tuple[tuple[int, int], ...]
 
 
 class CodeReader:
-    """Reads sources with a parser for each language, which it keeps. One thread uses it."""
+    """Reads sources with a cached parser per language. Only one thread may use it."""
 
     def __init__(self) -> None:
         self._parsers: dict[str, Parser | None] = {}
@@ -169,10 +169,10 @@ class CodeReader:
         return self._parser(language) is not None
 
     def read(self, language: str, text: str, with_comments: bool) -> Code | None:
-        """The definitions and imports of a source; syntax errors hide what they touch and no more.
+        """The definitions and imports of a source; syntax errors affect only the code around them.
 
-        With `with_comments`, a definition begins with the comments right above it. None for a source that
-        cannot be read, or in so many ways that parsing it would take too much memory.
+        With `with_comments`, a definition begins with the comments directly above it. None for a source that
+        cannot be read, or is so ambiguous that parsing it would take too much memory.
         """
         source = text.encode("utf-8", "replace")
         tree = self._parse(language, source)
@@ -190,11 +190,11 @@ class CodeReader:
         )
 
     def guess(self, text: str) -> str:
-        """The language whose grammar explains most of the text by functions, classes and imports; "" where
-        none finds any, or the next one (of another family) explains nearly as much.
+        """The language whose grammar explains most of the text by functions, classes and imports; "" if none
+        finds any, or the next one (of another family) explains nearly as much.
 
-        A grammar that fails to read more than a fiftieth does not count. Text without any of these is not
-        guessed: nothing depends on its language, and many grammars read it.
+        A grammar that cannot read more than a fiftieth of the text is ignored. No language is guessed for
+        text without any of these: nothing depends on it, and many grammars can read such text.
         """
         source = text.encode("utf-8", "replace")[:_GUESSED_BYTES]
         shares = {name: share for name in GRAMMARS if source and (share := self._explained(name, source))}
@@ -205,7 +205,7 @@ class CodeReader:
         return next((name for name in family if name in shares), "")
 
     def _explained(self, language: str, source: bytes) -> float:
-        """The share of the text that imports something, or defines it; 0 where the grammar cannot read it."""
+        """The share of the text in imports and definitions; 0 if the grammar cannot read the text."""
         tree = self._parse(language, source)
         if tree is None or (broken := _broken_bytes(tree.root_node)) > _MOST_BROKEN * len(source):
             return 0.0
@@ -233,7 +233,7 @@ _GUESSED_BYTES = 1 << 16
 _MOST_BROKEN = 0.02
 _LEAST_LEAD = 0.05
 _FAMILIES = (("c", "cpp"), ("javascript", "typescript", "tsx"))
-"""Languages that read nearly all that those before them in their family do: the first one counts."""
+"""A language reads nearly everything that the earlier ones of its family do, so the first one wins."""
 
 
 def _parser_for(language: str) -> Parser | None:
@@ -249,7 +249,7 @@ def _parser_for(language: str) -> Parser | None:
 
 
 def _broken_bytes(root: Node) -> int:
-    """Bytes that the grammar could not read; what is missing counts as one."""
+    """The number of bytes that the grammar could not read; a missing token counts as one."""
     broken, stack = 0, [root]
     while stack:
         node = stack.pop()
@@ -262,13 +262,13 @@ def _broken_bytes(root: Node) -> int:
 
 _STEPS_AHEAD = 200
 _STEPS_PER_KIB = 30
-"""A step is 100 operations of the parser. Ordinary code takes 1 to 13 for a KiB, deep brackets 10; where the
-parser follows several readings at once it is 63 to 100, and 64 KB of `a<b,` in TypeScript took 4.2 GB."""
+"""A step is 100 operations of the parser. Ordinary code takes 1 to 13 per KiB, deep brackets 10. If the
+parser follows several readings at once, it takes 63 to 100, and 64 KB of `a<b,` in TypeScript took 4.2 GB."""
 
 
 def _parse(parser: Parser, source: bytes) -> Tree | None:
-    """The tree; None if the parser gets on too slowly. Steps are counted, not seconds: the result is the same
-    on every machine."""
+    """The tree, or None if the parser is too slow. The limit counts steps, not seconds, so the result is the
+    same on every machine."""
     steps = 0
 
     def is_too_slow(offset: int, _has_error: bool) -> bool:
@@ -281,7 +281,7 @@ def _parse(parser: Parser, source: bytes) -> Tree | None:
 
     try:
         return parser.parse(read, encoding="utf8", progress_callback=is_too_slow)
-    except ValueError:  # it was stopped, and would go on from there with the next source
+    except ValueError:  # the parser was stopped and would resume with the next source
         parser.reset()
         return None
 
@@ -290,13 +290,13 @@ _READ_BYTES = 1 << 16
 
 
 def _definitions(grammar: Grammar, root: Node, source: bytes, with_comments: bool) -> Iterator[Definition]:
-    """All definitions outside functions, by bytes; within a class those of its body."""
+    """All definitions outside functions, by bytes, including those in the bodies of classes."""
     stack = [(root, 0, root.start_byte)]
     while stack:
         parent, level, parent_start = stack.pop()
         above: list[Node] = []
         for child in parent.children:
-            # A wrapper's one definition begins where the wrapper does: decorators, `export`, `template <…>`.
+            # The only definition in a wrapper begins at the wrapper: decorators, `export`, `template <…>`.
             first = child.start_byte
             if parent.type in _OPENERS:
                 first = parent_start
@@ -317,7 +317,7 @@ _OPENERS = frozenset({"decorated_definition", "export_statement", "template_decl
 
 
 def _name(node: Node, source: bytes) -> str:
-    """What a definition is called: its field `name`, in C the innermost declarator, in Rust the type of an
+    """The name of a definition: its field `name`, in C the innermost declarator, in Rust the type of an
     `impl`."""
     for _ in range(_DEEPEST_NAME):
         child = node.child_by_field_name("declarator") or node.child_by_field_name("type")
@@ -339,7 +339,7 @@ _LONGEST_NAME = 100
 
 
 def _with_comments(above: list[Node], node: Node) -> int:
-    """Where the comments begin that end on the line above the node, or on the one above those."""
+    """The start of the comments directly above the node, or of the nodes in `above`."""
     start, row = node.start_byte, node.start_point[0]
     for comment in reversed(above):
         last_row = comment.end_point[0] - (1 if comment.end_point[1] == 0 else 0)
@@ -350,7 +350,7 @@ def _with_comments(above: list[Node], node: Node) -> int:
 
 
 def _is_function_value(node: Node) -> bool:
-    """`const f = () => …`: a function in all but name."""
+    """Whether the node is a function assigned to a name: `const f = () => …`."""
     if node.type != "lexical_declaration":
         return False
     values = (c.child_by_field_name("value") for c in node.children if c.type == "variable_declarator")
@@ -360,7 +360,7 @@ def _is_function_value(node: Node) -> bool:
 
 
 class _Positions:
-    """From byte offsets in a stretch of text, in any order, to positions in the text."""
+    """Converts byte offsets in a stretch of text, in any order, to positions in the text."""
 
     _STEP = 1024
 
@@ -383,5 +383,5 @@ class _Positions:
 
 
 def _characters(encoded: bytes) -> int:
-    """Characters that begin in a piece of UTF-8."""
+    """The number of characters that begin in a piece of UTF-8."""
     return sum(byte & 0xC0 != 0x80 for byte in encoded)

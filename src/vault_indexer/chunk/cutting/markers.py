@@ -1,4 +1,4 @@
-"""Reads the files of `discourse_markers`: which words continue, which conclude, in which language."""
+"""Reads the files of `discourse_markers`: the words of each language that continue or conclude."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OPENING = re.compile(r"[\s>*_\"'“‘«(\[¡¿-]*")
 
 @dataclass(frozen=True, slots=True)
 class Markers:
-    """The markers of one language, and its commonest words to know it by."""
+    """The markers of one language, and its most common words for detection."""
 
     continuation: re.Pattern[str]
     conclusion: re.Pattern[str]
@@ -37,7 +37,7 @@ class Markers:
         return bool(_opening(self.continuation, paragraph))
 
     def conclusion_of(self, paragraph: str) -> str:
-        """The words with which a paragraph opens as a conclusion, "" where it does not."""
+        """The words at the start of a paragraph that mark it as a conclusion, or ""."""
         return _opening(self.conclusion, paragraph)
 
 
@@ -48,9 +48,8 @@ def _opening(pattern: re.Pattern[str], paragraph: str) -> str:
 
 
 def load_markers(folder: str = "") -> Mapping[str, Markers]:
-    """The markers of every language there is a file for, by its code (`en.toml`): built in, and those of a
-    folder, which add a language or replace it. Raises ProviderError for what cannot be read there.
-    """
+    """The markers of every language with a file, by its code (`en.toml`): built-in files, and those of a
+    folder, which add or replace languages. Raises ProviderError for an unreadable file."""
     found = {name: _markers(tomllib.loads(text)) for name, text in _files(files(_PACKAGE))}
     if not folder:
         return found
@@ -101,9 +100,9 @@ def _with_any_space(phrase: str) -> str:
 
 
 def detect(text: str, markers: Mapping[str, Markers]) -> str:
-    """The language whose commonest words the text has most of; "" where that is not clear.
+    """The language whose most common words are most frequent in the text; "" if that is not clear.
 
-    Clear means: at least a tenth of the words, and a fifth more than the next language.
+    Clear means at least a tenth of the words, and a fifth more than the next language.
     """
     words = Counter(word.lower() for word in _WORD.findall(text[:_DETECTED_FROM]))
     total = sum(words.values())

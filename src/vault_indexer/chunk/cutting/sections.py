@@ -1,4 +1,4 @@
-"""Sections as units of chunking: small ones joined to a neighbour, the same way wherever it is done."""
+"""Sections as units of chunking: all strategies join small ones to a neighbour in the same way."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class Unit:
 
 
 def units_of(note: Note, levels: Collection[int] = ALL_LEVELS) -> list[Unit]:
-    """The note's sections that are not blank; one whose level is not in `levels` belongs to the last."""
+    """The note's non-blank sections; a section whose level is not in `levels` is added to the previous
+    unit."""
     units: list[Unit] = []
     for section in note.sections:
         start, end = trim(note.text, section.start, section.end)
@@ -42,10 +43,10 @@ def units_of(note: Note, levels: Collection[int] = ALL_LEVELS) -> list[Unit]:
 class Joiner:
     """Joins units below `minimum` to a neighbour, from the top of the note down.
 
-    First choice is the next unit, unless that one stands higher in the outline and so begins another
-    subject; then the one before; then the next all the same. A small unit is left alone only where no
-    neighbour can take it within `maximum`, but a title above a chapter that has to be split anyway
-    opens the first piece of that chapter.
+    The first choice is the next unit, unless it is higher in the outline and so begins another subject; then
+    the previous one; then the next one in any case. A small unit remains separate only if no neighbour can
+    take it within `maximum`, but a title above a chapter that has to be split anyway opens the first piece of
+    that chapter.
     """
 
     ruler: Ruler
@@ -70,7 +71,7 @@ class Joiner:
         return self._size(unit) <= self.maximum
 
     def _place(self, done: list[Unit], small: Unit, following: Unit) -> Unit:
-        """Joins the small unit to a neighbour; what is returned is the unit to go on with."""
+        """Joins the small unit to a neighbour. Returns the unit to continue with."""
         forward = self._forward(small, following)
         if forward and following.level >= small.level:
             return forward
@@ -82,7 +83,7 @@ class Joiner:
         return following
 
     def _join_last(self, done: list[Unit], small: Unit) -> bool:
-        """Joins the small unit to the last one done, where that fits."""
+        """Joins the small unit to the last finished one, if that fits."""
         joined = _join(done[-1], small) if done else None
         if joined is None or not self.fits(joined):
             return False
@@ -103,7 +104,7 @@ def _join(first: Unit, second: Unit) -> Unit:
     return Unit(first.start, second.end, first.level)
 
 
-# Where a position of the note stands: its section, its headings, its line.
+# Look-ups by position: section, headings and line.
 
 
 def headings_within(note: Note, start: int, end: int) -> list[Heading]:
@@ -122,17 +123,17 @@ class Outline:
         self._line_starts = array("I", (match.end() for match in re.finditer("\n", note.text)))
 
     def section(self, pos: int) -> Section | None:
-        """The section that holds `pos`; None before the first one."""
+        """The section that contains `pos`; None before the first one."""
         index = bisect_right(self._starts, pos) - 1
         return self._sections[index] if index >= 0 else None
 
     def header_path(self, pos: int) -> str:
-        """The headings that hold at `pos`, joined; "" before the first heading."""
+        """The headings that apply at `pos`, joined; "" before the first heading."""
         section = self.section(pos)
         return HEADER_SEPARATOR.join(section.header_path) if section else ""
 
     def context(self, pos: int) -> str:
-        """The headings above a text that begins at `pos` and that the text does not show itself."""
+        """The headings above a text that begins at `pos`, without those that the text itself contains."""
         section = self.section(pos)
         if section is None:
             return ""
@@ -140,7 +141,7 @@ class Outline:
         return HEADER_SEPARATOR.join(titles[:-1] if pos <= section.start else titles)
 
     def headings(self, pos: int) -> str:
-        """What `context` names, as the heading lines of a note: "# A", "## B"."""
+        """The headings of `context` as heading lines of a note: "# A", "## B"."""
         section = self.section(pos)
         above = self._parent(section) if section and pos <= section.start else section
         found: list[str] = []
@@ -157,7 +158,7 @@ class Outline:
         return self._starts[bisect_left(self._starts, start) : bisect_left(self._starts, end)]
 
     def section_start(self, pos: int) -> int:
-        """Where the section at `pos` begins, its heading included; 0 before the first one."""
+        """The start of the section at `pos`, including its heading; 0 before the first one."""
         section = self.section(pos)
         return section.start if section else 0
 

@@ -1,4 +1,4 @@
-"""Measuring text in characters, words or tokens, in logarithmic time a measurement."""
+"""Measures text in characters, words or tokens. Each measurement takes logarithmic time."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ from vault_indexer.config.tables.chunking_options import SizeUnit
 from vault_indexer.errors import UsageError
 from vault_indexer.ports import Tokenizer
 
-# Han and kana are written without spaces: there a character counts as a word.
+# Han and kana are written without spaces, so each character counts as a word.
 _SPACELESS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(rf"[{_SPACELESS}]|[^\s{_SPACELESS}]+")
 
 
 class Ruler(Protocol):
-    """Sizes of spans of one text; `size` never exceeds `at(end) - at(start)`, which only grows."""
+    """Sizes of spans of one text; `size` never exceeds `at(end) - at(start)`, and `at` never decreases."""
 
     def at(self, pos: int) -> int:
-        """How much begins before `pos`."""
+        """The number of units that begin before `pos`."""
         ...
 
     def size(self, start: int, end: int) -> int: ...
 
     def reach(self, start: int, size: int) -> int:
-        """The furthest position so that start to there holds no more than `size`."""
+        """The last position for which start to there contains at most `size`."""
         ...
 
     def back(self, end: int, size: int) -> int:
-        """The earliest position so that from there to `end` holds no more than `size`."""
+        """The first position for which there to `end` contains at most `size`."""
         ...
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
-        """Touching spans of at most `limit`, wherever the borders fall."""
+        """Touching spans of at most `limit`, with borders at any position."""
         ...
 
     def room(self, limit: int) -> int:
-        """The size up to which to cut, so that a chunk counted by itself is within `limit`."""
+        """The size for cutting that keeps a chunk within `limit` when it is measured separately."""
         ...
 
 
@@ -53,16 +53,16 @@ class Characters:
         return pos
 
     def size(self, start: int, end: int) -> int:
-        """Characters of the span as a chunk would keep it."""
+        """The characters of the span as a chunk would store it."""
         start, end = trim(self._text, start, end)
         return end - start
 
     def reach(self, start: int, size: int) -> int:
-        """That many characters on."""
+        """The position `size` characters after `start`."""
         return min(start + size, len(self._text))
 
     def back(self, end: int, size: int) -> int:
-        """That many characters before."""
+        """The position `size` characters before `end`."""
         return max(end - size, 0)
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
@@ -74,7 +74,7 @@ class Characters:
 
 
 class Marks:
-    """Sizes in units whose starts are given: words or tokens."""
+    """Sizes in units with given starts: words or tokens."""
 
     def __init__(self, text: str, starts: list[int]) -> None:
         self._text = text
@@ -99,11 +99,11 @@ class Marks:
         if size == 0 or index <= 0:
             return end if size == 0 else 0
         start = self._starts[index]
-        # A character of several tokens is their common start: it fits only with all of them.
+        # The tokens of a multi-token character share one start: the character fits only with all of them.
         return start if self._starts[index - 1] < start else self._after(start, end)
 
     def parts(self, start: int, end: int, limit: int) -> list[Span]:
-        """Parts of `limit` units; a border moves back rather than split a character seen as one."""
+        """Parts of `limit` units; a border moves back rather than split a visible character."""
         spans: list[Span] = []
         while start < end:
             cut = max(min(self.reach(start, limit), end), start + 1)
@@ -122,16 +122,15 @@ class Marks:
 
 
 class Tokens(Marks):
-    """Sizes in the tokens of a whole text. A part of it by itself may count a few more at its edges: `count`
-    tells, and `cutting.fitting` sees to it that no chunk is over its limit.
-    """
+    """Sizes in the tokens of a whole text. A part measured separately may have a few more at its edges:
+    `count` returns the exact number, and `assemble.fit` ensures that no chunk exceeds its limit."""
 
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         super().__init__(text, [_text_start(text, *span) for span in tokenizer.offsets(text)])
         self._tokenizer = tokenizer
 
     def size(self, start: int, end: int) -> int:
-        """Tokens of the span as a chunk would keep it, without blank lines around it."""
+        """The tokens of the span as a chunk would store it, without surrounding blank lines."""
         start, end = trim(self._text, start, end)
         return self.at(end) - self.at(start)
 
@@ -139,7 +138,7 @@ class Tokens(Marks):
         return len(self._tokenizer.offsets(text))
 
     def room(self, limit: int) -> int:
-        """The limit less what the tokenizer puts in front of any text."""
+        """The limit minus the tokens that the tokenizer adds before any text."""
         return max(limit - self._prefix, 1)
 
     @cached_property
@@ -148,13 +147,12 @@ class Tokens(Marks):
 
 
 _PROBE = "漢\n"
-"""A word that no tokenizer joins to the next."""
+"""A word that no tokenizer joins to the next one."""
 
 
 def _text_start(text: str, start: int, end: int) -> int:
-    """Where the token's first character stands that is not blank: some tokenizers count the space before a
-    word as the word's own. A token that is all blank, or a part of a character, begins where it begins.
-    """
+    """The position of the token's first non-blank character: some tokenizers include the space before a word
+    in the token. A token that is all blank, or a part of a character, keeps its own start."""
     for pos in range(start, end):
         if not text[pos].isspace():
             return pos
@@ -162,7 +160,7 @@ def _text_start(text: str, start: int, end: int) -> int:
 
 
 def ruler_for(text: str, unit: SizeUnit, tokenizer: Tokenizer | None) -> Ruler:
-    """The ruler of a unit. Raises UsageError for tokens without a tokenizer."""
+    """The ruler for a unit. Raises UsageError for tokens without a tokenizer."""
     if unit == "characters":
         return Characters(text)
     if unit == "words":
@@ -171,7 +169,7 @@ def ruler_for(text: str, unit: SizeUnit, tokenizer: Tokenizer | None) -> Ruler:
 
 
 def token_ruler(text: str, tokenizer: Tokenizer | None) -> Tokens:
-    """Sizes in tokens. Raises UsageError without a tokenizer."""
+    """A ruler for tokens. Raises UsageError without a tokenizer."""
     if tokenizer is None:
         raise UsageError(
             "size_unit = tokens needs a tokenizer, and the embedding model has none: use words or characters"

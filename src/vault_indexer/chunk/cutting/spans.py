@@ -1,4 +1,4 @@
-"""Spans of text: trimming them, and finding places where they may be cut."""
+"""Spans of text: trims them, and finds the positions where they may be cut."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SPACE = re.compile(r"\s+")
 _WIDE = "\u3000"
 _JOINER = "\u200d"
 _FLAG_HALVES = "".join(map(chr, range(0x1F1E6, 0x1F200)))
-"""A flag is two of them; where one begins, only counting from the start of their run tells."""
+"""A flag consists of two of these. Only the count from the start of their run shows where one begins."""
 
 
 def trim(text: str, start: int, end: int) -> Span:
-    """The span without blank lines around it: the first line keeps its indentation.
+    """The span without surrounding blank lines: the first line keeps its indentation.
 
-    Where the span begins in the middle of a line, white space up to the first character goes too.
-    An all-blank span becomes empty (start == end).
+    If the span begins in the middle of a line, white space up to the first character is removed as well. An
+    all-blank span becomes empty (start == end).
     """
     piece = text[start:end]
     bare_end = start + len(piece.rstrip())
@@ -52,7 +52,7 @@ def words(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def word_start(text: str, pos: int, end: int) -> int:
-    """`pos`, moved on to the next word if it lies within one (of a script that has spaces)."""
+    """`pos`, or the start of the next word if it is within one (of a script with spaces)."""
     if pos == 0 or pos >= end or text[pos - 1].isspace() or text[pos - 1] >= _WIDE:
         return pos
     space = _SPACE.search(text, pos, min(end, pos + 40))
@@ -60,10 +60,10 @@ def word_start(text: str, pos: int, end: int) -> int:
 
 
 def hard_splits(text: str, start: int, end: int, limit: int) -> list[Span]:
-    """Parts of nearly equal length, at most `limit`, that split no character seen as one.
+    """Parts of nearly equal length, at most `limit`, that split no visible character.
 
-    Combining marks, joiners, variation selectors, skin tones, flags and CRLF stay with what they
-    belong to, unless such a sequence alone is longer than `limit`, or than 64 characters.
+    Combining marks, joiners, variation selectors, skin tones, flags and CRLF stay with their base characters,
+    unless such a sequence alone is longer than `limit`, or than 64 characters.
     """
     count = -(-(end - start) // limit)
     step = -(-(end - start) // count)
@@ -77,7 +77,7 @@ def hard_splits(text: str, start: int, end: int, limit: int) -> list[Span]:
 
 
 def safe_split(text: str, start: int, cut: int) -> int:
-    """The last place at or before `cut`, after `start`, that lies between two whole characters."""
+    """The last position at or before `cut`, after `start`, between two whole characters."""
     floor = max(start + 1, cut - 64)
     for place in range(cut, floor - 1, -1):
         if not _binds(text, start, place):
@@ -86,7 +86,7 @@ def safe_split(text: str, start: int, cut: int) -> int:
 
 
 def _binds(text: str, start: int, place: int) -> bool:
-    """Whether the characters on both sides of `place` are shown as one, where a character begins at
+    """Whether the characters on both sides of `place` are displayed as one, given that a character begins at
     `start`."""
     before, after = text[place - 1], text[place]
     if before == _JOINER or after == _JOINER or (before == "\r" and after == "\n"):
@@ -100,7 +100,7 @@ def _binds(text: str, start: int, place: int) -> bool:
 
 
 def tile(spans: Iterable[Span], start: int, end: int) -> Iterator[Span]:
-    """The spans widened so that they touch and together cover start to end."""
+    """The spans extended so that they touch and together cover start to end."""
     begins, covered = start, False
     for index, (own_start, _) in enumerate(spans):
         if index:
@@ -115,10 +115,10 @@ def tile(spans: Iterable[Span], start: int, end: int) -> Iterator[Span]:
 
 
 class NoteSentences:
-    """The sentences of one note, in order: the one with the number n has the id `{doc_id}_sentence_{n}`.
+    """The sentences of one note, in order: sentence number n has the id `{doc_id}_sentence_{n}`.
 
-    They follow from the text and the spans of its blocks alone, which the catalog keeps: so it maps an id to
-    its span, of whatever strategy the chunks are, and nothing else is stored.
+    They depend only on the text and the spans of its blocks, which the catalog stores. So it can map an id to
+    its span for chunks of any strategy, without storing anything else.
     """
 
     def __init__(self, doc_id: str, text: str, block_spans: Iterable[Span]) -> None:
@@ -129,13 +129,13 @@ class NoteSentences:
         return len(self._spans)
 
     def span(self, sentence_id: str) -> Span | None:
-        """Where the sentence stands; None where the note has no sentence of this id."""
+        """The span of the sentence; None if the note has no sentence with this id."""
         number = sentence_id.removeprefix(self._name)
         is_own = sentence_id.startswith(self._name) and number.isascii() and number.isdecimal()
         return self._spans[int(number)] if is_own and int(number) < len(self) else None
 
     def ids(self, start: int, end: int) -> list[str]:
-        """The ids of the sentences of which a part lies in start to end, in order."""
+        """The ids of the sentences that overlap start to end, in order."""
         first = bisect_right(self._spans, start, key=lambda span: span[1])
         last = bisect_left(self._spans, end, key=lambda span: span[0])
         return [f"{self._name}{number}" for number in range(first, last)]

@@ -1,4 +1,4 @@
-"""Splitting one section that is too long into pieces that know they are siblings."""
+"""Splits a section that is too long into pieces that are marked as siblings."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Splitter:
-    """Splits units at blocks into pieces of nearly equal size, with overlap on top of the limit.
+    """Splits units at blocks into pieces of nearly equal size, with overlap in addition to the limit.
 
-    Overlap is the end of the piece before, but never reaches back over a heading. A limit in tokens holds all
-    that a chunk has: the overlap, and the headings that `context` gives for a position, too.
+    Overlap is the end of the previous piece, but never extends back over a heading. A limit in tokens
+    includes everything in a chunk: also the overlap, and the headings that `context` returns for a position.
     """
 
     outline: Outline
@@ -35,8 +35,8 @@ class Splitter:
     context: Callable[[int], str] = field(default=lambda _: "")
 
     def split(self, units: Sequence[Unit], minimum: int) -> list[Draft]:
-        """All units as drafts. One below the minimum that stands alone behind a unit that was split joins the
-        last piece of that, where both fit."""
+        """All units as drafts. A single unit below the minimum after a unit that was split joins the last
+        piece of that, if both fit."""
         drafts: list[Draft] = []
         for family, unit in enumerate(units):
             if drafts and self._is_remainder(drafts[-1], unit, minimum):
@@ -52,7 +52,7 @@ class Splitter:
         return ruler.size(last.start, unit.end) <= self._limit(replace(unit, start=last.start))
 
     def drafts(self, unit: Unit, family: int) -> list[Draft]:
-        """The unit as drafts: one if it fits, else pieces of the given family."""
+        """The unit as drafts: one if it fits, otherwise pieces of the given family."""
         block_splitter = replace(self.block_splitter, limit=self._limit(unit))
         if block_splitter.ruler.size(unit.start, unit.end) <= block_splitter.limit:
             return [Draft(unit.start, unit.end, context=self.context(unit.start))]
@@ -69,7 +69,7 @@ class Splitter:
         return drafts
 
     def _limit(self, unit: Unit) -> int:
-        """What is left of the limit for the unit's own text next to the longest of its contexts."""
+        """The part of the limit that remains for the unit's own text with the longest of its contexts."""
         ruler, limit = self.block_splitter.ruler, self.block_splitter.limit
         if not isinstance(ruler, Tokens):
             return limit
@@ -81,10 +81,10 @@ class Splitter:
         return max(limit - self.overlap, 1) if isinstance(self.block_splitter.ruler, Tokens) else limit
 
     def _pieces(self, spans: Sequence[Span], block_splitter: BlockSplitter) -> list[Span]:
-        """The pieces as they are kept: in touch, so that joined they are the section.
+        """The pieces as stored: they touch, so that joined they equal the section.
 
-        White space between two pieces stays at the end of the first, where it fits the limit; that
-        way a piece's overlap runs into its body as it does in the note.
+        White space between two pieces stays at the end of the first, if it fits the limit. Then a piece's
+        overlap continues into its body as it does in the note.
         """
         text, ruler = block_splitter.text, block_splitter.ruler
         kept: list[Span] = []
@@ -97,7 +97,7 @@ class Splitter:
         return kept
 
     def _tail(self, previous: Span | None, start: int) -> str:
-        """The end of the previous piece, as far as it lies in the section that holds `start`."""
+        """The end of the previous piece, limited to the section that contains `start`."""
         if previous is None or not self.overlap:
             return ""
         earliest = self.block_splitter.ruler.back(previous[1], self.overlap)
@@ -107,7 +107,7 @@ class Splitter:
         return self.block_splitter.text[begin : previous[1]]
 
 
-# Paragraphs as the strategies that gather them see them: with their headings, whole or in sentences.
+# Paragraphs for the strategies that gather them: with their headings, whole or in sentences.
 
 
 _CLOSERS = "\"'”’»›)]}*_`」』）】》〉"
@@ -116,7 +116,7 @@ _STOPS = tuple(".!?…。！？｡।؟۔")
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A block with the headings right above it. `text_start` is where the block itself begins."""
+    """A block with the headings directly above it. `text_start` is the start of the block itself."""
 
     start: int
     end: int
@@ -134,7 +134,7 @@ def paragraphs_of(note: Note) -> list[Paragraph]:
 
 
 def paragraphs_of_blocks(blocks: Sequence[Element], end: int) -> list[Paragraph]:
-    """Blocks with the headings above them; headings with nothing below them are one of their own."""
+    """Blocks with the headings above them; headings with no text below them form a paragraph of their own."""
     found: list[Paragraph] = []
     heading: int | None = None
     for block, (start, stop) in touching(blocks, end):
@@ -149,7 +149,7 @@ def paragraphs_of_blocks(blocks: Sequence[Element], end: int) -> list[Paragraph]
 
 
 def paragraph_numbers(paragraphs: Sequence[Paragraph], start: int, end: int) -> range:
-    """The numbers of the paragraphs of which a part lies in start to end; `paragraphs` are in order."""
+    """The numbers of the paragraphs that overlap start to end; `paragraphs` are in order."""
     return range(
         bisect_right(paragraphs, start, key=lambda paragraph: paragraph.end),
         bisect_left(paragraphs, end, key=lambda paragraph: paragraph.start),
@@ -157,7 +157,7 @@ def paragraph_numbers(paragraphs: Sequence[Paragraph], start: int, end: int) -> 
 
 
 def ends_sentence(text: str, paragraph: Paragraph) -> bool:
-    """Whether a reader would pause after it: prose that ends with a stop, or any other block."""
+    """Whether a reader would pause after it: prose that ends with a full stop, or any other block."""
     if paragraph.kind is not ElementKind.PARAGRAPH:
         return paragraph.kind is not ElementKind.HEADING
     last_words = text[max(paragraph.start, paragraph.end - 400) : paragraph.end]
@@ -167,7 +167,7 @@ def ends_sentence(text: str, paragraph: Paragraph) -> bool:
 def sentence_pieces(
     block_splitter: BlockSplitter, blocks: Sequence[Element], span: Span, longest: int | None = None
 ) -> list[Span]:
-    """The span alone, or its pieces of nearly equal size if it is longer than `longest` (by default the
+    """The span itself, or its pieces of nearly equal size if it is longer than `longest` (by default the
     splitter's limit)."""
     start, end = span
     ruler, limit = block_splitter.ruler, block_splitter.limit
@@ -179,19 +179,19 @@ def sentence_pieces(
 # The best division of a sequence of embedded segments into chunks, found by dynamic programming.
 #
 # The idea is that of the ClusterSemanticChunker in Chroma's report "Evaluating Chunking Strategies for
-# Retrieval" (2024): of all divisions take the one whose chunks hold together best, instead of splitting
-# wherever two neighbours differ. Here a chunk is worth the length of the sum of its segments' vectors,
-# each weighted by the characters it stands for:
+# Retrieval" (2024): choose the division with the most coherent chunks, instead of splitting wherever two
+# neighbours differ. Here the worth of a chunk is the length of the sum of its segments' vectors, each
+# weighted by its number of characters:
 #
 # worth = |Σ lengthᵢ · vectorᵢ| = sqrt(Σᵢⱼ lengthᵢ lengthⱼ cos(i, j))
 #
-# that is how many characters of it speak of one thing. Joining never adds to that, so every chunk has a
-# price, and a border inside a paragraph costs extra. Similarities are needed only between segments that
-# may share a chunk: time and memory grow with the note, not with its square.
+# This is the number of its characters about a common subject. Joining never increases it, so every chunk has
+# a price, and a border inside a paragraph costs extra. Similarities are needed only between segments that may
+# share a chunk: time and memory are linear in the length of the note, not quadratic.
 
 
 # Chosen on benchmarks/chunking.py: with these, recall and IoU are ahead of the other libraries' splitters
-# from 100 to 400 tokens a chunk. Both are in characters; the price is that at a limit of 1,000.
+# from 100 to 400 tokens per chunk. Both are in characters, the price at a limit of 1,000.
 _PRICE = 52.0
 _PRICE_GROWTH = 1.2
 _CUT_PARAGRAPH = 150.0
@@ -200,8 +200,8 @@ _CUT_PARAGRAPH = 150.0
 def best_division(vectors: Floats32, lengths: Sequence[int], opens: Sequence[bool], limit: int) -> list[int]:
     """The index of the first segment of each chunk, and at the end the number of segments.
 
-    `vectors` are unit vectors, shape (segments, dimension); `opens` says which segments begin a
-    paragraph. No chunk is longer than `limit` characters, unless one segment is.
+    `vectors` are unit vectors, shape (segments, dimension); `opens` marks the segments that begin a
+    paragraph. No chunk is longer than `limit` characters, unless it is a single segment.
     """
     count = len(lengths)
     ends = np.cumsum(lengths)
@@ -213,7 +213,7 @@ def best_division(vectors: Floats32, lengths: Sequence[int], opens: Sequence[boo
     begins = np.zeros(count, dtype=np.int64)
     for last in range(count):
         first = int(earliest[last])
-        # A chunk of d segments that ends with `last` has its worth in worth[last, d - 1].
+        # The worth of a chunk of d segments that ends with `last` is worth[last, d - 1].
         values = best[first : last + 1] - cost[first : last + 1] + worth[last, : last - first + 1][::-1]
         choice = int(values.argmax())
         begins[last] = first + choice
@@ -225,13 +225,14 @@ def best_division(vectors: Floats32, lengths: Sequence[int], opens: Sequence[boo
 
 
 def _worths(vectors: Floats32, lengths: Sequence[int], widest: int) -> Floats:
-    """For each segment and each d below `widest`: the worth of the d + 1 segments that it ends."""
+    """For each segment and each d below `widest`: the worth of the d + 1 segments that end with it."""
     count = len(lengths)
     weighted = vectors * np.asarray(lengths, dtype=np.float32)[:, None]
     squares = np.einsum("ij,ij->i", weighted, weighted).astype(np.float64)
     worths = np.zeros((count, widest))
     worths[:, 0] = np.sqrt(squares)
-    # Of the chunk of d + 1 segments from i on: its squared worth, and what its last one adds to it in pairs.
+    # For the chunk of d + 1 segments from i on: its squared worth, and the contribution of its last segment
+    # in pairs.
     squared, pairs = squares, np.zeros(count)
     for d in range(1, widest):
         pairs = np.einsum("ij,ij->i", weighted[:-d], weighted[d:]) + pairs[1 : count - d + 1]

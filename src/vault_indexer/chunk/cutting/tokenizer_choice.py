@@ -1,4 +1,4 @@
-"""Code that settings name: the tokenizer of `chunking.token.tokenizer`, and functions of the user."""
+"""Code named in settings: the tokenizer of `chunking.token.tokenizer`, and user functions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIKTOKEN_FILES = {
     "p50k_edit": ("encodings/p50k_base.tiktoken",),
     "o200k_harmony": ("encodings/o200k_base.tiktoken",),
 }
-"""Of the encodings whose file has another name than theirs."""
+"""The encodings whose file name differs from their own name."""
 
 _loading = threading.Lock()
 
@@ -39,8 +39,8 @@ _loading = threading.Lock()
 def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
     """The named tokenizer: "" is the embedding model's own.
 
-    Raises UsageError for a name that means nothing and ProviderError for one that cannot be loaded.
-    `module:function` imports code: callers must not pass a name that a note or a vault chose.
+    Raises UsageError for an invalid name and ProviderError for a tokenizer that cannot be loaded.
+    `module:function` imports code: callers must not pass a name from a note or a vault.
     """
     if not name:
         if models_own is None:
@@ -79,7 +79,7 @@ def _from_file(path: Path) -> tokenizers.Tokenizer:
         table = json.loads(written)
     except (OSError, ValueError, RecursionError) as error:
         raise ProviderError(f"chunking.token.tokenizer: {path} cannot be read: {error}") from error
-    # The library answers anything else with a bare Exception, so what makes a tokenizer is looked at here.
+    # The library raises a bare Exception for an invalid model, so the model is checked here.
     model = table.get("model") if isinstance(table, dict) else None
     if not (isinstance(model, dict) and model.get("vocab")):
         raise ProviderError(
@@ -98,8 +98,7 @@ def _tiktoken_offsets(encoding: tiktoken.Encoding, text: str) -> Iterator[tuple[
 
 def _tiktoken(name: str) -> tiktoken.Encoding:
     """An encoding from tiktoken's cache, or from the files that come with llama-index-core. The library would
-    download a missing one: we never do.
-    """
+    download a missing one, which is never allowed here."""
     try:
         import tiktoken
     except ImportError as error:
@@ -121,7 +120,7 @@ def _tiktoken(name: str) -> tiktoken.Encoding:
 
 
 def _tiktoken_folders() -> Iterator[Path]:
-    """Where files of encodings may be: the cache, then an installed package that brings some."""
+    """The possible folders of encoding files: the cache, then an installed package that includes some."""
     named = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
     yield Path(named) if named else Path(tempfile.gettempdir()) / "data-gym-cache"
     package = find_spec("llama_index")
@@ -142,14 +141,14 @@ def _environment(name: str, value: str) -> Iterator[None]:
             os.environ[name] = before
 
 
-# Functions of the user: `module:function`, or an entry point of an installed package.
+# User functions: `module:function`, or an entry point of an installed package.
 
 
 def import_function(key: str, name: str, group: str) -> Callable[..., object]:
-    """The function that the setting `key` names; `group` is the group of entry points it may be in.
+    """The function that the setting `key` names; `group` is the group of possible entry points.
 
-    Its module is imported: callers must not pass a name that a note or a vault chose. Raises UsageError for a
-    name that means nothing, ProviderError for what cannot be imported or is no function.
+    Its module is imported: callers must not pass a name from a note or a vault. Raises UsageError for an
+    invalid name, and ProviderError for one that cannot be imported or is not a function.
     """
     found = _import(key, name, group)
     if not callable(found):

@@ -1,7 +1,8 @@
 """`agentic`: a model proposes the boundaries, writes a summary of each chunk, or does both.
 
-It is shown numbered paragraphs and names those that begin a chunk; a summary stands beside the body, as
-the chunk's preamble. After the first question without a usable answer, `boundary` splits the rest.
+The prompt contains numbered paragraphs, and the model names those that begin a chunk. A summary is stored
+separately from the body, as the chunk's preamble. After the first question without a usable answer,
+`boundary` splits the rest.
 """
 
 from __future__ import annotations
@@ -72,13 +73,14 @@ Answer with JSON alone, of this form: {{"summaries": ["…", "…"]}}, one sente
 
 @dataclass(slots=True)
 class _Budget:
-    """Questions that one note may still cost; kept answers count too, so that a second run splits alike."""
+    """The remaining questions for one note. Stored answers count as well, so that a second run splits
+    alike."""
 
     left: int
     limit: int
 
     def spend(self) -> None:
-        """One question. Raises UnusableAnswerError if there is none left."""
+        """Counts one question. Raises UnusableAnswerError if none is left."""
         if not self.left:
             raise UnusableAnswerError(f"max_api_calls = {self.limit} is reached")
         self.left -= 1
@@ -86,7 +88,7 @@ class _Budget:
 
 @dataclass(slots=True)
 class _Plan:
-    """Where chunks begin, and what they have to say: `fallen` from that position on."""
+    """The starts of chunks, and their `extra`: `fallen` from that position on."""
 
     starts: set[int]
     skipped: dict[int, list[JsonValue]] = field(default_factory=dict)
@@ -96,11 +98,12 @@ class _Plan:
 
 
 class AgenticChunker:
-    """Chunks as a model sees them.
+    """Chunks proposed by a model.
 
-    `extra`: `reasoning` is what the model says of its cuts, on the first chunk of the part that it was shown;
-    `fallback` and `reason` where `boundary` split instead; `skipped` lists what the model named and
-    does not exist; `no_summary` says why a chunk has none; `unreached` that the model gave no answer at all.
+    `extra`: `reasoning` is the model's explanation of its cuts, on the first chunk of the part in the prompt;
+    `fallback` and `reason` if `boundary` split instead; `skipped` lists items that the model named but that
+    do not exist; `no_summary` is the reason for a missing summary; `unreached`: the model gave no answer at
+    all.
     """
 
     strategy = STRATEGY
@@ -212,7 +215,7 @@ def _listing(note: Note, number: int, paragraph: Paragraph) -> str:
 
 
 def _read_starts(answer: str) -> tuple[list[JsonValue], str]:
-    """The numbers, and what the model says of them ("": nothing)."""
+    """The numbers, and the model's explanation ("": none)."""
     starts, said = json_list(answer, "starts"), json_table(answer).get("reasoning")
     has_words = isinstance(said, str) and any(char.isalnum() for char in said)
     return starts, one_line(str(said), _REASONING_CHARS) if has_words else ""

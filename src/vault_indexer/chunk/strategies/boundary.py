@@ -1,4 +1,4 @@
-"""`boundary`: sentences, paragraphs or sections, and lines that the user's own patterns name, packed."""
+"""`boundary`: packs sentences, paragraphs or sections, and lines that match the user's patterns."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vault_indexer.ports import Tokenizer
 
 
 class BoundaryChunker(DraftChunker[BoundaryOptions]):
-    """Units packed up to the maximum, or each unit a chunk; long ones split at the next finer boundary.
+    """Units packed up to the maximum, or one chunk per unit; long ones are split at the next finer boundary.
 
     `extra`: `split_on`, `size_unit`.
     """
@@ -61,7 +61,7 @@ class BoundaryChunker(DraftChunker[BoundaryOptions]):
         return [(start, end) for start, end in pairwise(ordered) if note.text[start:end].strip()]
 
     def _natural(self, note: Note) -> Iterator[Span]:
-        """The units as the note has them; a heading belongs to what follows it."""
+        """The natural units of the note; a heading belongs to the text after it."""
         if self._options.split_on == "section":
             yield from ((unit.start, unit.end) for unit in units_of(note))
             return
@@ -73,8 +73,8 @@ class BoundaryChunker(DraftChunker[BoundaryOptions]):
             yield from tile(inner, paragraph.start, paragraph.end)
 
     def _pieces(self, note: Note, ruler: Ruler, units: list[Span]) -> list[Span]:
-        """The units packed and split, so that each piece is within the maximum. What packing leaves below the
-        minimum next to a unit that was split joins a neighbour."""
+        """The units packed and split, so that each piece is within the maximum. A unit below the minimum next
+        to a unit that was split joins a neighbour."""
         limit = self._limit(ruler)
         block_splitter = BlockSplitter(note.text, ruler, limit)
         blocks = blocks_of(note)
@@ -98,7 +98,7 @@ class BoundaryChunker(DraftChunker[BoundaryOptions]):
         return joined
 
     def _limit(self, ruler: Ruler) -> int:
-        """The size up to which to pack. Overlap comes on top, but for tokens, where it needs its own room."""
+        """The size for packing. Overlap is added to it, except for tokens, where it needs its own room."""
         options, overlap = self._options, self._options.overlap
         if options.size_unit != "tokens" or not overlap.value:
             return ruler.room(options.max_chunk_size)
@@ -122,7 +122,7 @@ class BoundaryChunker(DraftChunker[BoundaryOptions]):
         return found
 
     def _overlap_start(self, text: str, ruler: Ruler, before: Span) -> int:
-        """Where the part of the chunk before begins that the next one repeats; its end for none."""
+        """The start of the part of the previous chunk that the next one repeats; its end for no overlap."""
         overlap, (start, end) = self._options.overlap, before
         if not overlap.value:
             return end

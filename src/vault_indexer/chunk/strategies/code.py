@@ -33,7 +33,8 @@ _LONGEST_CONTEXT = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """A function or class with its place in the note. `name` begins with the names of the classes around."""
+    """A function or class with its span in the note. `name` begins with the names of the enclosing
+    classes."""
 
     start: int
     end: int
@@ -59,8 +60,8 @@ class _Source:
 class CodeChunker(DraftChunker[CodeOptions]):
     """Definitions begin chunks; prose around them is split at sections and blocks.
 
-    `extra` of a chunk of code: `language`, and of the function or class that it begins with, or else stands
-    in, `block_type` and `block_name`. Without a grammar also `fallback` = "blocks".
+    `extra` of a chunk of code: `language`, and `block_type` and `block_name` of the function or class that it
+    begins with, or else is part of. Without a grammar also `fallback` = "blocks".
     """
 
     strategy = "code"
@@ -92,8 +93,8 @@ class CodeChunker(DraftChunker[CodeOptions]):
     def _units(
         self, note: Note, outline: Outline, blocks: list[Element], sources: list[_Source]
     ) -> list[Unit]:
-        """Stretches between sections, blocks of code, and definitions within those. A stretch of signs alone,
-        as the `;` behind a definition, belongs to the one before."""
+        """Stretches between sections, blocks of code, and definitions within those. A stretch of only
+        punctuation, such as the `;` after a definition, belongs to the previous one."""
         borders = {block.start for block in blocks if block.kind is ElementKind.HEADING}
         for source in sources:
             borders.update((source.start, source.end, *source.borders))
@@ -126,7 +127,7 @@ class CodeChunker(DraftChunker[CodeOptions]):
         return "" if self._options.language == "auto" else language_of(self._options.language)
 
     def _place(self, text: str, ruler: Ruler, source: _Source, start: int, code: Code) -> _Source:
-        """The definitions as positions in the note, those that are to begin a chunk as borders."""
+        """Converts definitions to positions in the note; those that begin a chunk become borders."""
         limit = self._options.max_chunk_size
         fits = ruler.size(source.start, source.end) <= limit and self._options.preserve_code_blocks
         borders: list[int] = []
@@ -157,7 +158,7 @@ class CodeChunker(DraftChunker[CodeOptions]):
         )
 
     def _describe(self, text: str, drafts: list[Draft], sources: list[_Source]) -> Iterator[Draft]:
-        """The drafts, with what is known of the code that they begin with or hold."""
+        """The drafts, with a description of the code that they begin with or contain."""
         index = 0
         for draft in drafts:
             while index < len(sources) and sources[index].end <= draft.start:
@@ -196,8 +197,8 @@ def _facts(text: str, draft: Draft, source: _Source) -> dict[str, JsonValue]:
 
 
 def _definition_of(text: str, draft: Draft, source: _Source) -> _Definition | None:
-    """The definition that a chunk begins with, or stands in the innermost of, or else the first that it
-    holds."""
+    """The definition that a chunk begins with, or the innermost one around it, or else the first that it
+    contains."""
     body = text[draft.start : draft.end]
     start = draft.end - len(body.lstrip())
     outer = [one for one in source.definitions if one.start <= start < one.end]
@@ -206,7 +207,7 @@ def _definition_of(text: str, draft: Draft, source: _Source) -> _Definition | No
 
 
 def _content(text: str, block: Element) -> Span:
-    """The code of a fenced block, without its fences; of an indented one all of it."""
+    """The code of a fenced block without its fences, or all of an indented block."""
     if not text[block.start : block.end].lstrip().startswith(("```", "~~~")):
         return block.start, block.end
     first = text.find("\n", block.start, block.end)

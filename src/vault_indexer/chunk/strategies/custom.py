@@ -1,7 +1,7 @@
-"""`custom`: a function of the user splits the note; its chunks are checked against the contract.
+"""`custom`: a user function splits the note; its chunks are checked against the contract.
 
-It gets a `model.Note` and yields `(start, end)` spans of `note.text`, or `model.Chunk`s, of which the span,
-`overlap`, `context`, `preamble`, `extra` and `embed` count: ids, lines and header paths are made here.
+It gets a `model.Note` and yields `(start, end)` spans of `note.text`, or `model.Chunk`s. Of these, the span,
+`overlap`, `context`, `preamble`, `extra` and `embed` are used; ids, lines and header paths are set here.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ SplitFunction = Callable[[Note], Iterable[object]]
 
 
 class _ContractError(ValueError):
-    """What a function yielded is no division of the note."""
+    """The function's result is not a valid division of the note."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Yielded:
-    """One chunk as the function wants it."""
+    """One chunk as the function specified it."""
 
     draft: Draft
     preamble: str = ""
 
 
 class CustomChunker:
-    """Chunks by a function from outside.
+    """Chunks from a user function.
 
-    Its module is imported: callers must not pass a name that a note or a vault chose. Raises UsageError for
-    a name that means nothing, ProviderError for one that cannot be imported.
+    Its module is imported: callers must not pass a name from a note or a vault. Raises UsageError for an
+    invalid name, ProviderError for one that cannot be imported.
     """
 
     strategy = STRATEGY
@@ -50,7 +50,7 @@ class CustomChunker:
         self._function = _function(options.function)
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note. Raises NoteError, which names the function and what it did wrong."""
+        """All chunks of the note. Raises NoteError, which names the function and its mistake."""
         try:
             items = self._call(note)
             yielded = [one for number, item in enumerate(items) if (one := _read_item(note, number, item))]
@@ -63,11 +63,11 @@ class CustomChunker:
         return [replace(chunk, preamble=one.preamble) for chunk, one in zip(chunks, yielded, strict=True)]
 
     def _call(self, note: Note) -> list[object]:
-        """All that the function yields; more chunks than characters would never end."""
+        """All items of the function. More chunks than characters indicate that it would never end."""
         most = len(note.text) + 1
         try:
             items = list(islice(self._function(note), most + 1))
-        except Exception as error:  # another's code: whatever it raises, the other notes go on
+        except Exception as error:  # user code: whatever it raises, the other notes go on
             raise _ContractError(f"raised {type(error).__name__}: {' '.join(str(error).split())}") from error
         if len(items) > most:
             raise _ContractError(f"yields more than {most} chunks for {len(note.text)} characters")
@@ -75,7 +75,7 @@ class CustomChunker:
 
 
 def _read_item(note: Note, number: int, item: object) -> _Yielded | None:
-    """The item checked and without blank lines around it; None for one that is blank."""
+    """The checked item without surrounding blank lines; None for a blank one."""
     start, end = _span(number, item)
     if not note.body_start <= start <= end <= len(note.text):
         raise _ContractError(
@@ -121,7 +121,7 @@ def _json_only(number: int, extra: object) -> dict[str, JsonValue]:
 
 
 def _check_order(drafts: Sequence[Draft]) -> None:
-    """On each level chunks follow each other; what one repeats is of the one before."""
+    """Checks that the chunks of each level are in order and repeat only text of the previous one."""
     before: dict[JsonValue, Draft] = {}
     for draft in drafts:
         level = draft.extra.get("level", 0)
@@ -138,7 +138,7 @@ def _check_order(drafts: Sequence[Draft]) -> None:
 
 
 def _check_cover(note: Note, drafts: Sequence[Draft]) -> None:
-    """Every character that is not blank lies in a chunk."""
+    """Checks that every non-blank character is in a chunk."""
     pos = note.body_start
     for draft in [*sorted(drafts, key=lambda draft: draft.start), None]:
         end = draft.start if draft else len(note.text)

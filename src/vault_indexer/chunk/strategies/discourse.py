@@ -1,4 +1,4 @@
-"""`discourse`: paragraphs stay with what they continue, and a conclusion closes a chunk."""
+"""`discourse`: paragraphs stay with the text that they continue, and a conclusion closes a chunk."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from vault_indexer.ports import Tokenizer
 _CONTINUATION = "continuation_marker"
 _SHORT = "short_paragraph"
 _LEAST_WORDS = 12
-"""Of a paragraph whose language is looked at by itself."""
+"""The minimum number of words of a paragraph whose language is detected separately."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """The chunk being gathered: its span, its paragraphs by number, and how many continuations it took in a
-    row."""
+    """The chunk under construction: its span, its paragraphs by number, and the number of consecutive
+    continuations."""
 
     start: int
     end: int
@@ -48,14 +48,14 @@ class _Open:
     closure_marker: str | None = None
 
     def take(self, paragraph: Paragraph, number: int, reason: str) -> None:
-        """Join a paragraph. One continuation is reason enough for the whole chunk."""
+        """Adds a paragraph. A single continuation determines the reason of the whole chunk."""
         self.end, self.last = paragraph.end, number
         self.merge_reason = _CONTINUATION if _CONTINUATION in {self.merge_reason, reason} else reason
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A note as it is gathered: its paragraphs and how it is measured."""
+    """The paragraphs of a note, and their ruler."""
 
     text: str
     ruler: Ruler
@@ -67,12 +67,12 @@ class _Text:
 
 
 class DiscourseChunker(DraftChunker[DiscourseOptions]):
-    """Gathers paragraphs up to `max_chars`, as the words they open with say.
+    """Gathers paragraphs up to `max_chars`, depending on their opening words.
 
-    `extra`: `merge_reason` ("continuation_marker", "short_paragraph", or None for one paragraph alone),
+    `extra`: `merge_reason` ("continuation_marker", "short_paragraph", or None for a single paragraph),
     `closure_marker` (the words that closed the chunk, or None), `para_ids`, `language_detected`,
-    `mixed_language`. A note in a language without markers is split as by `paragraph`; its chunks say so:
-    `fallback`, `reason`.
+    `mixed_language`. A note in a language without markers is split as by `paragraph`, which its chunks report
+    in `fallback` and `reason`.
     """
 
     strategy = "discourse"
@@ -84,7 +84,7 @@ class DiscourseChunker(DraftChunker[DiscourseOptions]):
 
     @property
     def longest(self) -> int:
-        """The size up to which a chunk may grow by continuations."""
+        """The maximum size of a chunk with continuations."""
         return int(self._options.max_chars * (1 + self._options.continuation_overflow))
 
     def drafts(self, note: Note, outline: Outline) -> list[Draft]:
@@ -143,8 +143,8 @@ class DiscourseChunker(DraftChunker[DiscourseOptions]):
             yield current
 
     def _reason(self, given: _Text, current: _Open | None, paragraph: Paragraph, continues: bool) -> str:
-        """Why the paragraph goes into the open chunk, "" where it begins another. Above
-        `max_continuation_merges` in a row, a continuation begins another whatever the sizes."""
+        """The reason for adding the paragraph to the open chunk, or "" if it begins another. After
+        `max_continuation_merges` in a row, a continuation begins another chunk regardless of the sizes."""
         if current is None:
             return ""
         size = given.ruler.size(current.start, paragraph.end)
@@ -157,7 +157,7 @@ class DiscourseChunker(DraftChunker[DiscourseOptions]):
         return _SHORT if size <= self._options.max_chars and not new_subject else ""
 
     def _described(self, note: Note, drafts: Sequence[Draft], language: str) -> list[Draft]:
-        """The drafts with the ids of their paragraphs and what is known of their languages."""
+        """The drafts with the ids of their paragraphs and information about their languages."""
         paragraphs = paragraphs_of(note)
         languages = [
             detect(text, self._markers) if text.count(" ") >= _LEAST_WORDS else ""

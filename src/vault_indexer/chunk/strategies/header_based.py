@@ -2,11 +2,11 @@
 
 1. Every section (a heading and the text up to the next heading, of any level) is a unit.
 2. A unit below `min_chunk_chars` is joined to a neighbour within `max_chunk_chars`: to the next one,
-   unless that begins another subject higher in the outline; then to the one before (`Joiner`).
-3. What is above `max_chunk_chars` is split at blocks into pieces of nearly equal size; a block is split
+   unless that begins another subject higher in the outline; then to the previous one (`Joiner`).
+3. A unit above `max_chunk_chars` is split at blocks into pieces of nearly equal size; a block is split
    only if it alone is too long: at list items or lines, then sentences, then words (`Splitter`).
 
-A joined chunk has the header path of its first section. Overlap comes on top of the maximum.
+A joined chunk has the header path of its first section. Overlap is added to the maximum.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`hierarchical`: parents, and children that know their parent and their place in it."""
+"""`hierarchical`: parents, and children with references to their parent."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class HierarchicalChunker(DraftChunker[HierarchicalOptions]):
         return drafts
 
     def _parents(self, note: Note, ruler: Ruler, blocks: list[Element]) -> list[Draft]:
-        """Neighbouring sections up to the parent's size; longer ones as windows over their blocks."""
+        """Neighbouring sections up to the parent's size; longer ones become windows over their blocks."""
         size, overlap = self._options.parent_size, self._options.parent_overlap
         block_splitter = BlockSplitter(note.text, ruler, ruler.room(size))
         drafts: list[Draft] = []

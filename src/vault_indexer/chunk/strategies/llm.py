@@ -1,7 +1,7 @@
-"""`llm`: a model says which chunks of `discourse` to split after which paragraph, and which to merge.
+"""`llm`: a model chooses which chunks of `discourse` to split after which paragraph, and which to merge.
 
-It names numbers and nothing else, so whatever it answers, no text is lost or changed. Actions are applied
-in their order, and one that cannot be is skipped: the chunk that it names says so.
+It returns only numbers, so no answer can lose or change text. Actions are applied in order, and an invalid
+one is skipped and reported on the chunk that it names.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PROMPT_VERSION = 1
 
 _PARAGRAPH_CHARS = 200
 _MAX_ACTIONS = 200
-"""Of one answer; what a model says beyond that is no list of actions any more."""
+"""The maximum number of actions in one answer; a longer answer is not a sensible list of actions."""
 
 _PROMPT = """\
 A note was cut into chunks for a search index. Each chunk should be about one thing. Below, every chunk has a
@@ -60,7 +60,7 @@ An empty list means that nothing is to be changed."""
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A chunk of `discourse`: where it begins, where its paragraphs do, and what the prompt shows of it."""
+    """A chunk of `discourse`: its start, the starts of its paragraphs, and its excerpt in the prompt."""
 
     start: int
     paragraphs: tuple[int, ...]
@@ -70,7 +70,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Skipped:
-    """An action that was not applied, and why."""
+    """An action that was not applied, and the reason."""
 
     action: str
     reason: str
@@ -79,9 +79,9 @@ class _Skipped:
 class LlmChunker:
     """The chunks of `discourse`, corrected by a model.
 
-    `extra` of the chunks concerned: `applied` and `skipped` list actions; where there was no usable answer
-    `fallback` is "discourse" and `reason` says why, and `unreached` that the model gave none at all. With
-    `strict` either is a NoteError.
+    `extra` of the affected chunks: `applied` and `skipped` list actions. Without a usable answer, `fallback`
+    is "discourse", `reason` contains the reason, and `unreached` means that the model gave no answer at all.
+    With `strict`, both cases raise NoteError.
     """
 
     strategy = STRATEGY
@@ -93,7 +93,7 @@ class LlmChunker:
         self._asker = asker
 
     def chunk(self, note: Note) -> list[Chunk]:
-        """All chunks of the note. Raises NoteError with `strict` only."""
+        """All chunks of the note. Raises NoteError only with `strict`."""
         pieces = _pieces(note, self._base.chunk(note))
         borders = _Borders(note.text, pieces, self._longest)
         if len(pieces) > 1 or any(len(piece.paragraphs) > 1 for piece in pieces):
@@ -162,7 +162,7 @@ def _pieces(note: Note, chunks: Sequence[Chunk]) -> list[_Piece]:
 
 
 class _Borders:
-    """Where chunks begin, while actions move these starts. Between two starts no text is lost."""
+    """The starts of chunks, which actions move. No text between two starts is lost."""
 
     def __init__(self, text: str, pieces: Sequence[_Piece], longest: int) -> None:
         self._text = text
@@ -173,7 +173,7 @@ class _Borders:
         self._fallen: dict[int, dict[str, JsonValue]] = {}
 
     def apply(self, action: JsonValue, shown: range) -> _Skipped | None:
-        """Do what the action says, or say why not; `shown` are the chunks that the prompt held."""
+        """Applies the action, or returns the reason for skipping it; `shown` are the chunks in the prompt."""
         kind = _kind(action)
         if kind is None or not isinstance(action, dict):
             return self._skip(shown.start, excerpt(json.dumps(action), 80), "is no action")
@@ -187,7 +187,7 @@ class _Borders:
         return None
 
     def split(self, action: dict[str, JsonValue]) -> str:
-        """Begin a chunk after a paragraph; "" or why not."""
+        """Begins a chunk after a paragraph. Returns the reason if that is impossible, else ""."""
         chunk, after = action["split"], action["after"]
         assert isinstance(chunk, int)
         paragraphs = self._pieces[chunk].paragraphs
@@ -200,7 +200,7 @@ class _Borders:
         return ""
 
     def merge(self, action: dict[str, JsonValue]) -> str:
-        """Remove the border between two neighbours; "" or why not."""
+        """Removes the border between two neighbours. Returns the reason if that is impossible, else ""."""
         pair = action["merge"]
         assert isinstance(pair, list)
         first, second = pair
@@ -219,13 +219,13 @@ class _Borders:
         return ""
 
     def fall_back(self, shown: range, why: dict[str, JsonValue]) -> None:
-        """Note that these chunks stay as `discourse` made them; `why` has a `reason`."""
+        """Records that these chunks stay as `discourse` made them; `why` has a `reason`."""
         self._fallen.update((self._pieces[index].start, why) for index in shown)
 
     def drafts(self) -> list[Draft]:
         spans = pairwise([*self._starts, len(self._text)])
         extras: list[dict[str, JsonValue]] = [{} for _ in self._starts]
-        for piece in reversed(self._pieces):  # of merged chunks the first one's word counts
+        for piece in reversed(self._pieces):  # for merged chunks, the first one wins
             extras[self._place(piece.start)].update(piece.extra)
         for place, start in enumerate(self._starts):
             _add_fallback(extras[place], self._fallen.get(start))
@@ -250,7 +250,7 @@ _Apply = Callable[[_Borders, dict[str, JsonValue]], str]
 
 
 def _kind(action: JsonValue) -> tuple[_Apply, str, JsonValue] | None:
-    """What to do, its name for people, and the chunk it names; None for what is no action."""
+    """The method, the display name, and the chunk of an action; None for an invalid one."""
     match action:
         case {"split": chunk, "after": after, **rest} if not rest:
             return _Borders.split, f"split {_excerpt_of(chunk)} after {_excerpt_of(after)}", chunk
@@ -264,7 +264,7 @@ def _excerpt_of(value: JsonValue) -> str:
 
 
 def _add_fallback(extra: dict[str, JsonValue], why: dict[str, JsonValue] | None) -> None:
-    """In addition to what `discourse` itself reports."""
+    """Adds the fallback to the report of `discourse` itself."""
     if why is None:
         return
     own = f"{extra['reason']}; " if "reason" in extra else ""

@@ -1,4 +1,4 @@
-"""`markdown`: the structure of the note decides, and every part of that can be tuned."""
+"""`markdown`: splits by the structure of the note, with an option for every aspect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vault_indexer.ports import Tokenizer
 
 
 class MarkdownChunker(DraftChunker[MarkdownOptions]):
-    """`header_based` with sizes in any unit, headings of chosen levels and blocks that may be split."""
+    """Like `header_based`, with sizes in any unit, headings of chosen levels and blocks that may be split."""
 
     strategy = "markdown"
 
@@ -51,7 +51,7 @@ class MarkdownChunker(DraftChunker[MarkdownOptions]):
         return [self._with_extra(note, outline, draft, blocks) for draft in drafts]
 
     def _context(self, outline: Outline) -> Callable[[int], str]:
-        """What is written before a chunk that begins at a position."""
+        """A function that returns the context of a chunk by its start."""
         shown = self._options.header_context_format if self._options.include_header_context else "prefix"
         contexts = {"breadcrumb": outline.context, "full": outline.headings}
         return contexts.get(shown, lambda _: "")

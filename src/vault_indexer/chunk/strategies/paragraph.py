@@ -51,7 +51,8 @@ class ParagraphChunker(DraftChunker[ParagraphOptions]):
         return [*spans, open_span] if open_span else spans
 
     def _closes_before(self, ruler: Ruler, open_span: Span, paragraph: Paragraph) -> bool:
-        """A heading closes what is long enough; what would grow too long is closed in any case."""
+        """Whether the chunk ends before the paragraph: a heading closes a chunk that is long enough, and one
+        that would become too long is closed in any case."""
         if paragraph.has_heading and self._long_enough(ruler, open_span):
             return True
         return ruler.size(open_span[0], paragraph.end) > self._options.max_chars

@@ -1,8 +1,8 @@
 """`parent_child`: paragraphs under their section, with the ids of their sentences.
 
-What is retrieved (a paragraph), what is read (its section) and what is cited (a sentence) are three
-sizes: every chunk names its section, its paragraphs and, in order, the sentences that it contains.
-Ids count through the note: `{doc_id}_section_3`, `{doc_id}_paragraph_7`, `{doc_id}_sentence_21`.
+Retrieval (a paragraph), reading (its section) and citation (a sentence) use three different sizes: every
+chunk names its section, its paragraphs and, in order, the sentences that it contains. Ids are numbered
+through the note: `{doc_id}_section_3`, `{doc_id}_paragraph_7`, `{doc_id}_sentence_21`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from vault_indexer.model import Element, ElementKind, JsonValue, Note
 
 @dataclass(frozen=True, slots=True)
 class _Child:
-    """Paragraphs `first` to `last` of the note, or a part of one of them."""
+    """Paragraphs `first` to `last` of the note, or a part of one paragraph."""
 
     start: int
     end: int
@@ -73,7 +73,7 @@ class ParentChildChunker(DraftChunker[ParentChildOptions]):
                 yield _Child(draft.start, draft.end, first, last, part, len(drafts), draft.extra)
 
     def _join(self, ruler: Ruler, paragraphs: list[Paragraph]) -> Iterator[Span]:
-        """Ranges of paragraphs: a small one takes in the next of its section, where both fit."""
+        """Ranges of paragraphs: a small one is joined to the next of its section, if both fit."""
         first = 0
         for index, paragraph in enumerate(paragraphs):
             following = paragraphs[index + 1] if index + 1 < len(paragraphs) else None
@@ -91,7 +91,7 @@ def _extra(
     note: Note, outline: Outline, paragraphs: list[Paragraph], child: _Child, sentences: NoteSentences
 ) -> dict[str, JsonValue]:
     inner = paragraphs[child.first]
-    # The headings above a text belong to the section of that text, the innermost of them.
+    # The headings above a text belong to the innermost section of that text.
     pos = max(child.start, inner.text_start - 1 if inner.has_heading else inner.text_start)
     if inner.kind is ElementKind.HEADING:
         pos = max(child.start, inner.end - 1)

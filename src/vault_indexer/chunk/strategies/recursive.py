@@ -1,4 +1,4 @@
-"""`recursive`: at the coarsest of a list of separators that makes the parts small enough."""
+"""`recursive`: splits at the coarsest of a list of separators that makes the parts small enough."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from vault_indexer.model import JsonValue, Note
 
 
 class RecursiveChunker(DraftChunker[RecursiveOptions]):
-    """Separators from coarse to fine; what they leave too long is split at words."""
+    """Separators from coarse to fine; parts that are still too long are split at words."""
 
     strategy = "recursive"
 
@@ -49,7 +49,7 @@ class RecursiveChunker(DraftChunker[RecursiveOptions]):
     def _split(
         self, splitter: BlockSplitter, start: int, end: int, separators: Sequence[str]
     ) -> Iterator[Span]:
-        """Touching spans; each is small enough. Every separator is tried once over each part."""
+        """Touching spans that are small enough. Every separator is tried once on each part."""
         if splitter.ruler.size(start, end) <= splitter.limit:
             yield start, end
         elif not separators:
@@ -61,7 +61,8 @@ class RecursiveChunker(DraftChunker[RecursiveOptions]):
                 yield from self._split(splitter, *inner, separators[1:])
 
     def _end(self, draft: Draft, end: int) -> int:
-        """Its end with the separator there, as far as the size allows: rulers count no blanks at an end."""
+        """The end of the draft including its separator, as far as the size allows: rulers ignore blanks at an
+        end."""
         if self._options.size_unit != "characters":
             return end
         return min(end, max(draft.end, draft.start + self._options.chunk_size))

@@ -1,7 +1,7 @@
-"""`semantic`: chunks end where the meaning turns, judged by the embeddings of sentences.
+"""`semantic`: chunks end where the subject changes, according to the embeddings of sentences.
 
 `breakpoint` compares each group of sentences with the next and splits where they differ most. `cluster`
-divides the whole note at once (see `division`).
+divides the whole note in one step (see `best_division`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOOSE = frozenset(ElementKind) - {ElementKind.HEADING, ElementKind.ITEM}
 
 
 class SemanticChunker(DraftChunker[SemanticOptions]):
-    """Sentences are embedded once; the note is split where their meaning turns."""
+    """Embeds sentences once and splits the note where their meaning changes."""
 
     strategy = "semantic"
 
@@ -71,7 +71,7 @@ class SemanticChunker(DraftChunker[SemanticOptions]):
         return self._embedder.embed([note.text[start:end].strip() for start, end in spans])
 
     def _turns(self, note: Note, ruler: Ruler, sentences: list[Span]) -> list[Span]:
-        """Spans between the turns, small ones joined, long ones split evenly."""
+        """Spans between the changes of meaning, small ones joined, long ones split evenly."""
         if len(sentences) < 2:
             return sentences
         reach = self._options.buffer_sentences
@@ -89,7 +89,8 @@ class SemanticChunker(DraftChunker[SemanticOptions]):
         return spans
 
     def _long_enough(self, ruler: Ruler, sentences: list[Span], borders: list[int]) -> list[int]:
-        """The borders without those that would leave a chunk below the minimum; the last one stays."""
+        """The borders without those that would leave a chunk below the minimum; the last one is always
+        kept."""
         least = self._options.min_chunk_size
         kept = [borders[0]]
         for border in borders[1:-1]:
@@ -109,7 +110,7 @@ class SemanticChunker(DraftChunker[SemanticOptions]):
         return [(segments[first][0], segments[stop - 1][1]) for first, stop in pairwise(begins)]
 
     def _segments(self, ruler: Ruler, sentences: list[Span], borders: Set[int]) -> list[Span]:
-        """Sentences gathered up to `segment_chars`; over a paragraph's end only while very short.
+        """Sentences gathered up to `segment_chars`; across the end of a paragraph only while very short.
 
         Any two neighbours together exceed a quarter of that, so a chunk has a bounded number of them.
         """

@@ -23,12 +23,12 @@ from vault_indexer.model import JsonValue, Note
 
 
 class TokenChunker(DraftChunker[TokenOptions]):
-    """Windows that never exceed what a model reads; their edges are at sentences, or at words."""
+    """Windows that never exceed the input size of a model; their edges are at sentences, or at words."""
 
     strategy = "token"
 
     def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
-        """All chunks of the note; with `truncate` the first alone, which says what was dropped."""
+        """All chunks of the note. With `truncate`, only the first, which reports the dropped text."""
         options = self._options
         ruler = token_ruler(note.text, self._tokenizer)
         room = ruler.room(options.max_tokens)
@@ -49,6 +49,6 @@ class TokenChunker(DraftChunker[TokenOptions]):
 
 
 def _dropped_part(note: Note, found: list[Draft], ruler: Tokens) -> dict[str, JsonValue]:
-    """What `truncate` says on the chunk that it keeps: where the rest stands and how long it is."""
+    """The report of `truncate` on the remaining chunk: the position and length of the dropped text."""
     start, end = found[0].end, len(note.text)
     return {"dropped_start": start, "dropped_end": end, "dropped_tokens": ruler.size(start, end)}

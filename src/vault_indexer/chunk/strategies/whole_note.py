@@ -7,10 +7,10 @@ from vault_indexer.model import Note
 
 
 class WholeNoteChunker(DraftChunker[None]):
-    """One chunk a note: for short notes, and where a search should rank notes, not passages."""
+    """One chunk per note: for short notes, and for searches that should rank notes instead of passages."""
 
     strategy = "none"
 
     def drafts(self, note: Note, outline: Outline) -> list[Draft]:  # noqa: ARG002 - of the frame
-        """The one chunk, or none if the note is blank."""
+        """The single chunk, or none if the note is blank."""
         return trim_drafts(note.text, [Draft(note.body_start, len(note.text))])

@@ -9,7 +9,7 @@ from vault_indexer.patterns import TextPattern
 
 
 class WordChunker(DraftChunker[WordOptions]):
-    """Windows of words, whatever stands in the note."""
+    """Windows of words, regardless of the note's structure."""
 
     strategy = "word"
 

@@ -1,1 +1,1 @@
-"""What the API is: its endpoints, the functions that answer them, and the documents made from both."""
+"""The API: its endpoints, the functions that answer them, and the documents generated from both."""

@@ -1,9 +1,10 @@
 """The endpoint table: one row for each query and command that the index supports.
 
-From a row come the HTTP route and its description in `/openapi.json` (`http`), the request of the daemon's
-client (`client`), the call in this process (`answers`, by the name of the row) and, where the row says so, a
-command. To add one: a method of `VaultService`, dataclasses of the request and the answer, and a row here.
-The module loads the standard library and requests only: a search through the daemon imports it.
+A row defines the HTTP route and its description in `/openapi.json` (`http`), the request of the daemon's
+client (`client`), the call in this process (`respond`, by the name of the row) and, if the row says so, a
+command. To add an endpoint, add a method of `VaultService`, dataclasses of the request and the answer, and a
+row here. The module loads only the standard library and requests, because a search through the daemon imports
+it.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint(Generic[Answer]):
-    """A row of the table: one question or order, its parameters and the type of its answer.
+    """A row of the table: one query or command, its parameters and the type of its answer.
 
     The type argument is the JSON of the answer, so that `ask(STATUS)` of a client is a `StatusReportJson`.
-    Rows are constants; any thread may read them. The parameters of GET travel in the query, those of POST in
-    the body.
+    Rows are constants; any thread may read them. GET passes the parameters in the query string, POST in the
+    body.
     """
 
     name: str
@@ -64,40 +65,40 @@ class Endpoint(Generic[Answer]):
     """The dataclass of the request, whose fields are the parameters."""
 
     own_parameters: tuple[Parameter, ...] | None = None
-    """Parameters that stand in place of those of the request, as a tool has them."""
+    """Parameters that replace those of the request, for example for a tool."""
 
     answer: str
-    """The dataclass of `model`, by its name: this module loads none, so that a command starts fast. Several
-    are separated by " | ". One of an optional package is "module:name"."""
+    """The name of the answer's dataclass in `model`: this module loads none, so that a command starts fast.
+    Several names are separated by " | ". A dataclass of an optional package is "module:name"."""
 
     answer_help: str
     other_answers: tuple[tuple[int, str, str], ...] = ()
     """Answers with a status other than 200: status, description and type."""
 
     line: str = ""
-    """The type of each line, where the answer can be a stream of lines of JSON instead."""
+    """The type of each line, if the answer can be a stream of JSON lines instead."""
 
     is_long_lived: bool = False
     """Whether an answer may take longer than the time limit of a request."""
 
     is_quick: bool = False
-    """Whether it is answered from memory: searches under way do not hold it up."""
+    """Whether it is answered from memory, so that searches in progress do not delay it."""
 
     builds_index: bool = True
-    """Whether an index that is missing is built first, where no daemon runs."""
+    """Whether a missing index is built first if no daemon runs."""
 
     needs_daemon: bool = False
-    """Whether it makes sense for a daemon only."""
+    """Whether it makes sense only for a daemon."""
 
     is_public: bool = False
     """Whether it needs no token."""
 
     vaults: Literal["one", "any", "none"] = "one"
-    """Which vaults it asks where several are kept: one, which the request names; one or, without a name, all;
-    none, because it is about the daemon."""
+    """The vaults it reads if the daemon serves several: one, which the request names; one or, without a name,
+    all; or none, because it is about the daemon."""
 
     fixed: Mapping[str, Value] = field(default_factory=dict)
-    """Values of parameters that this row sets itself."""
+    """Parameter values that this row sets itself."""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -109,14 +110,14 @@ class Endpoint(Generic[Answer]):
         return {one.name: one for one in self.parameters}[name]
 
     def view(self, answer: str, **fixed: Value) -> Endpoint[Any]:
-        """This endpoint with some parameters fixed, whose answers are of one type then."""
+        """This endpoint with some parameters fixed, so that its answers have a single type."""
         return replace(self, answer=answer, fixed=fixed)
 
     def arguments(self, given: Mapping[str, Value]) -> dict[str, Value]:
-        """Those of the given and fixed values that are not the default.
+        """The given and fixed values that differ from the default.
 
-        Raises UsageError for a query or the name of a note that is empty or too long, and TypeError for a
-        parameter that does not exist or is missing: a mistake in the calling code.
+        Raises UsageError for a query or a note name that is empty or too long, and TypeError for an unknown
+        or missing parameter, which is a mistake in the calling code.
         """
         values = {**self.fixed, **given}
         defaults = {parameter.name: parameter.default for parameter in self.parameters}
@@ -152,8 +153,8 @@ VAULT = Parameter(
     help="The name of the vault that is asked, as `/v1/vaults` lists it. Where the daemon keeps one, it may "
     "be left out; where it keeps several, only a search can go without: it searches all.",
 )
-"""In the query of every request, whatever its method; the address `/vault/NAME/v1/...` says the same. It is
-no parameter of a row: the server takes it off a request before the row is answered."""
+"""A query parameter of every request, whatever its method; equivalent to the address `/vault/NAME/v1/...`. It
+is not a parameter of a row: the server removes it from a request before the row is answered."""
 
 SEARCH: Endpoint[shapes.SearchAnswerJson] = Endpoint(
     name="search",
@@ -403,7 +404,7 @@ PROOF: Endpoint[shapes.ProofJson] = Endpoint(
     is_public=True,
     vaults="none",
 )
-"""It is none of `ENDPOINTS`: a client of the command line and a tool have no use for it."""
+"""Not in `ENDPOINTS`: command line clients and tools do not need it."""
 
 ENDPOINTS: tuple[Endpoint[Any], ...] = (
     SEARCH,

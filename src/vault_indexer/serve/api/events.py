@@ -16,7 +16,7 @@ _STEP_S = 0.1
 
 
 class StatusEvents:
-    """Streams of one server; `stopping` ends them all, so that none holds up its end."""
+    """The streams of one server; `stopping` ends them all, so that none delays shutdown."""
 
     def __init__(
         self,
@@ -33,17 +33,16 @@ class StatusEvents:
         self._open = 0
 
     def look(self) -> None:
-        """Raises VaultIndexerError where the status cannot be told."""
+        """Reads the status. Raises VaultIndexerError if it is not available."""
         self._status()
 
     def is_full(self) -> bool:
-        """Whether no more streams are let in."""
+        """Whether the maximum number of streams is open."""
         return self._open >= MAX_STREAMS
 
     async def stream(self) -> AsyncIterator[str]:
-        """Server-sent events `status` with the JSON of `/v1/status`; a comment now and then shows life. They
-        end when the vault cannot be asked any more.
-        """
+        """Server-sent events `status` with the JSON of `/v1/status`, with comments in between as a
+        keep-alive. The stream ends when the vault no longer answers."""
         self._open += 1
         try:
             last, sent = "", time.monotonic()

@@ -1,7 +1,7 @@
-"""The types of the JSON for code that reads it, written from the dataclasses of the answers.
+"""Generates the JSON types for client code from the dataclasses of the answers.
 
-`make api-types` writes the files; a test compares them. `shapes` is what this package's own commands read: a
-command that asks a daemon loads no dataclass of an answer, for it must start fast.
+`make api-types` writes the files; a test compares them. `shapes` is for this package's own commands: a
+command that queries a daemon loads no dataclass of an answer, because it must start fast.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_indexer.model import JsonValue
 '''
 _OTHERS = ("Failure", "InspectedNote")
-"""Answers of no row: of all routes, of a command."""
+"""Answers that belong to no row: of all routes, of a command."""
 
 _NOT_READ_HERE = frozenset(
     {
@@ -66,7 +66,7 @@ def _all_types() -> list[type]:
 
 
 def json_types(roots: Sequence[type]) -> list[type]:
-    """The dataclasses that the JSON of some dataclasses consists of, each after those that it uses."""
+    """The dataclasses that the JSON of some dataclasses consists of, each after its dependencies."""
     found: dict[type, None] = {}
     for root in roots:
         _collect(root, found)
@@ -102,7 +102,7 @@ def _typed_dict(kind: type) -> str:
 
 
 class _Language(NamedTuple):
-    """How a language writes types; `{}` stands for another type, or for the name of a dataclass."""
+    """The type syntax of a language; `{}` stands for another type, or for the name of a dataclass."""
 
     anything: str
     nothing: str
@@ -137,7 +137,7 @@ _TYPESCRIPT = _Language(
 
 
 def _written(kind: object, language: _Language) -> str:
-    """The type as the language writes it."""
+    """The type in the syntax of the language."""
     inner, _ = split_marks(kind)
     origin, parts = get_origin(inner), get_args(inner)
     if inner is object:
@@ -179,10 +179,10 @@ FILES: Mapping[Path, Callable[[], str]] = {
     Path(__file__).parent / "generated" / "shapes.py": python_types,
     _PLUGIN: typescript_types,
 }
-"""Each file that is written, and its text."""
+"""Each generated file, and the function that returns its text."""
 
 
 def main() -> None:
-    """Write the files."""
+    """Writes the files."""
     for file, text in FILES.items():
         file.write_text(text(), encoding="utf-8")

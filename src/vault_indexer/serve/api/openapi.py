@@ -1,6 +1,6 @@
 """`/openapi.json`: the routes, their parameters and their answers, from the rows of a table of endpoints.
 
-The answers are dataclasses that mypy has checked, so they are only described, once, when the server begins.
+The answers are dataclasses that mypy has checked, so they are only described, once, when the server starts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _VERSION = "3.1.0"
 
 
 class ApiDocument:
-    """The document of one server, while its routes are added to it."""
+    """The document of one server, which grows as routes are added."""
 
     def __init__(self, title: str, description: str) -> None:
         self._info: Json = {"title": title, "description": description, "version": "0.1.0"}
@@ -34,7 +34,7 @@ class ApiDocument:
         self._bodies: Json = {}
 
     def add(self, endpoint: Endpoint[Any], *, names_vault: bool = False) -> None:
-        """Describe a row; `names_vault`: a request may say which vault it is about."""
+        """Adds a row. `names_vault`: a request may name its vault."""
         vault = (VAULT,) if names_vault else ()
         in_query = endpoint.method == "GET"
         operation = self._operation(endpoint.name, endpoint.path, endpoint.method, endpoint.help)
@@ -49,7 +49,7 @@ class ApiDocument:
         self._describe(endpoint.path, endpoint.method, operation, responses, is_public=endpoint.is_public)
 
     def add_other(self, name: str, path: str, text: str, response: Json, *, is_public: bool = False) -> None:
-        """Describe a route of GET that is no row."""
+        """Adds a GET route that is not a row."""
         operation = self._operation(name, path, "GET", text)
         self._describe(path, "GET", operation, {"200": response}, is_public=is_public)
 
@@ -122,7 +122,7 @@ def _parameter(parameter: Parameter) -> JsonValue:
 
 
 def _property(parameter: Parameter) -> Json:
-    """A key of a body, where null stands for a value that is not given."""
+    """A key of a body; null means that the value is not given."""
     described: Json = {"description": parameter.help}
     if parameter.required:
         return {**parameter.schema, **described}

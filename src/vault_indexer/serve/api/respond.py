@@ -1,6 +1,6 @@
-"""The answer of each endpoint, from the service: for an HTTP route and for a command without a daemon.
+"""Answers each endpoint with the service, for HTTP routes and for commands without a daemon.
 
-A row has a function here, or a method of `VaultService`.
+Each row has a function here or a method of `VaultService`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault import read_note
 from vault_indexer.vaults import Vaults
 
-# The keys of a hit that a request chooses, and one that costs more than reading a field.
+# The keys of a hit that a request selects, including one that costs more than reading a field.
 
 
 _NAME_CHARS = 60
@@ -94,7 +94,7 @@ def hit_keys(fields: str) -> frozenset[str] | None:
 
 
 def with_shares(answer: SearchAnswer) -> SearchAnswer:
-    """The answer with the `shares` of each hit."""
+    """Returns the answer with the `shares` of each hit."""
     strongest = max((hit.why.keyword.score for hit in answer.results if hit.why.keyword), default=0.0)
     hits = (replace(hit, shares=_shares(hit.why, strongest)) for hit in answer.results)
     return replace(answer, results=tuple(hits))
@@ -109,10 +109,10 @@ def _shares(why: Why, strongest: float) -> Shares:
 
 
 _NOTE_BYTES = 64 << 20
-"""Notes of the index are smaller (`files.max_file_bytes`); one may have grown since."""
+"""Notes of the index are smaller (`files.max_file_bytes`), but a file may have grown since."""
 
 
-# What tools of agents do beyond asking the service: given to the server when it is made.
+# Actions of agent tools beyond queries to the service, passed to the server at construction.
 
 
 ToolCall = Callable[[Mapping[str, Value]], dict[str, JsonValue]]
@@ -125,7 +125,7 @@ class StrategySetting(Protocol):
 
     @property
     def choices(self) -> Sequence[str]:
-        """The strategies that may be chosen."""
+        """The available strategies."""
         ...
 
     def current(self) -> str:
@@ -133,31 +133,32 @@ class StrategySetting(Protocol):
         ...
 
     def choose(self, strategy: str) -> None:
-        """Write it; the daemon notices and rebuilds. Raises VaultIndexerError."""
+        """Writes the key; the daemon notices and rebuilds. Raises VaultIndexerError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AgentActions:
-    """Without a strategy, `set_chunker` is not offered. `tools` are those of optional packages."""
+    """The actions of tools. Without a strategy, `set_chunker` is not offered. `tools` belong to optional
+    packages."""
 
     strategy: StrategySetting | None = None
     tools: Mapping[str, ToolCall] = field(default_factory=dict)
 
 
 def no_actions(_: str) -> AgentActions:
-    """The actions of a server that only asks the service."""
+    """The actions of a server that only queries the service."""
     return AgentActions()
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerContext:
-    """What the answer to a request is made from.
+    """The context for answering a request.
 
-    `vault` is the name of the vault that the request means, "" if it names none; `address` is the one of its
-    URL, "" where that is for all. `is_cancelled` tells that the client has gone, or that the server stops.
-    `actions_of` gives what tools may do for the vault of a name, "" where a request names none. A tool waits
-    `first_notes_s` for the first notes of an index that is being built.
+    `vault` is the name of the vault in the request, "" if it names none; `address` is the vault name in its
+    URL, "" if the URL covers all vaults. `is_cancelled` reports that the client has disconnected or the
+    server is stopping. `actions_of` maps a vault name, or "", to the actions of tools. A tool waits at most
+    `first_notes_s` for the first notes of an index under construction.
     """
 
     vaults: Vaults
@@ -170,8 +171,8 @@ class AnswerContext:
 
     @property
     def service(self) -> VaultService:
-        """The vault that the request is about. Raises UsageError where it has to name one, and whatever keeps
-        that vault from answering."""
+        """The vault of the request. Raises UsageError if the request must name one, and any error that
+        prevents that vault from answering."""
         return self.vaults.service(self.vault)
 
     @property
@@ -180,8 +181,8 @@ class AnswerContext:
 
 
 class ExtensionRoute(NamedTuple):
-    """An endpoint of an optional package, and the function that answers it, given the request. One that is
-    not public is for the page and the plugin of the same release; `/openapi.json` does not list it."""
+    """An endpoint of an optional package, and the function that answers it, given the request. A non-public
+    endpoint is for the page and the plugin of the same release; `/openapi.json` does not list it."""
 
     endpoint: Endpoint[Any]
     answer: Callable[[AnswerContext, Any], object]
@@ -194,8 +195,8 @@ def extension_routes() -> tuple[ExtensionRoute, ...]:
 
 
 def answer(endpoint: Endpoint[Any], context: AnswerContext, arguments: Mapping[str, Value]) -> object:
-    """The answer of an endpoint, a dataclass of its row, given a value for each of its parameters. Raises
-    VaultIndexerError."""
+    """Returns the answer of an endpoint, a dataclass of its row, given a value for each of its parameters.
+    Raises VaultIndexerError."""
     request: Any = request_of(endpoint.request, arguments)
     if own := FUNCTIONS.get(endpoint.name):
         return own(context, request)
@@ -216,7 +217,7 @@ def _search(context: AnswerContext, request: SearchRequest) -> SearchAnswer:
 
 
 def _ask(context: AnswerContext, request: AskRequest) -> AskAnswer:
-    """The whole answer; its stream has a response of its own, see `http`."""
+    """Returns the whole answer; the stream has its own response, see `http`."""
     return whole_answer(_ask_events(context, request._replace(as_written=False)))
 
 
@@ -225,7 +226,7 @@ def _ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskEven
 
 
 def ask_events(context: AnswerContext, request: AskRequest) -> Iterator[AskLine]:
-    """The answer to a question as it arises: `passages`, each `sentence`, and `answer` at last."""
+    """Yields the parts of an answer as they arrive: `passages`, each `sentence`, and finally `answer`."""
     is_first = True
     for event in _ask_events(context, request):
         if isinstance(event, AnswerSentence):
@@ -265,7 +266,7 @@ def _links(
 
 
 def _note(context: AnswerContext, request: NoteRequest) -> NoteText:
-    # Only notes of the index are shown, never a file that is excluded.
+    # Only notes of the index are shown, never an excluded file.
     known = context.service.path_of(request.note)
     read = read_note(Path(context.service.status().vault), known, _NOTE_BYTES)
     return NoteText(known, read.data.decode("utf-8-sig", "replace"), iso_time(read.stat.mtime_ns))
@@ -296,9 +297,9 @@ def _vaults(context: AnswerContext, _: NoParameters) -> VaultList:
     return VaultList(tuple(context.vaults.summaries()), context.vaults.problem)
 
 
-# A row without a function is answered by the method of `VaultService` that has its name: the fields of its
-# request are the parameters. A rebuild has neither: one runs at a time and is watched, see `rebuilds` and the
-# clients' `rebuild`.
+# A row without a function is answered by the method of `VaultService` with its name, and the fields of its
+# request are the parameters. A rebuild has neither: only one runs at a time, and clients watch it, see
+# `rebuilds` and the clients' `rebuild`.
 FUNCTIONS: Mapping[str, Callable[[AnswerContext, Any], object]] = {
     SEARCH.name: _search,
     ASK.name: _ask,

@@ -1,1 +1,1 @@
-"""How the API is reached over HTTP: checks before a route, routes, and responses."""
+"""HTTP access to the API: checks before routing, routes, and responses."""

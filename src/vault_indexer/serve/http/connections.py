@@ -1,8 +1,8 @@
-"""How many connections the server holds, and how long a client may keep one without using it.
+"""Limits the number of open connections, and the time that a client may leave one unused.
 
-asyncio's own accept loop has no bound: when file descriptors run out, it logs a traceback for each of the
-connections that wait, thousands a second, and the index cannot open its files. Here connections are bounded
-well below the limit of open files.
+asyncio's own accept loop has no limit: when file descriptors run out, it logs a traceback for each waiting
+connection, thousands per second, and the index cannot open its files. Here connections are limited to well
+below the limit of open files.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from vault_indexer.serve.http.guard import NOT_STORED, json_headers
 _LOG = logging.getLogger(__name__)
 
 REQUEST_S = 10.0
-"""A request head, and a body that the answer did not wait for, arrive within this time."""
+"""The time limit for a request head, and for the rest of a body after its answer."""
 
 KEEP_ALIVE_S = 30
-"""A connection on which nothing is asked is closed after this time."""
+"""The time after which an unused connection is closed."""
 
 _UNREAD_S = 30.0
-"""A client that does not read its answer is cut off after this time."""
+"""The time after which a client that does not read its answer is disconnected."""
 
 _FLUSH_S = 5.0
-"""A closed connection has this time to pass on what is left of its last answer."""
+"""The time that a closed connection has to send the rest of its last answer."""
 
 _MOST = 256
 _LEAST = 4
@@ -57,7 +57,8 @@ _SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 
 
 def connection_limit(max_concurrent: int) -> int:
-    """How many connections this process can hold, by its limit of open files and the files it needs."""
+    """The number of connections that this process can keep open, given its limit of open files and its other
+    files."""
     most = max(_MOST, 2 * max_concurrent)
     files = _open_files_limit()
     return most if files is None else max(_LEAST, min(most, (files - _open_files()) // _SHARE))
@@ -85,37 +86,39 @@ def _open_files() -> int:
 
 
 class Connection(H11Protocol):
-    """One connection. A client that does not finish its request, or does not read the answer, is cut off.
+    """One connection. A client that does not finish its request, or does not read the answer, is
+    disconnected.
 
-    uvicorn itself only limits the time between two requests, and forgets even that with the first byte of
-    the next one. How long the body of a request that is being answered may take is the guard's matter.
+    uvicorn itself limits only the time between two requests, and cancels that limit at the first byte of the
+    next one. The guard limits the time for the body of a request in progress.
     """
 
     _arrival: asyncio.TimerHandle | None = None
     _departure: asyncio.TimerHandle | None = None
     idle_since: float | None = None
-    """On the monotonic clock, while no byte of a request has arrived since the last answer; else None."""
+    """The monotonic time since which no byte of a request has arrived after the last answer; None while
+    busy."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """The first request must begin to arrive, and end."""
+        """Starts the time limit for the first request."""
         super().connection_made(transport)
         self.idle_since = time.monotonic()
         self._arrival = self.loop.call_later(REQUEST_S, self._give_up)
 
     def data_received(self, data: bytes) -> None:
-        """The clock runs from the first byte of a request to its last."""
+        """Starts the time limit at the first byte of a request and stops it at the last."""
         self.idle_since = None
         super().data_received(data)
         self._watch_arrival()
 
     def on_response_complete(self) -> None:
-        """The connection is idle, unless the client still owes the rest of its request."""
+        """Marks the connection as idle, unless the client has not sent the rest of its request."""
         self.idle_since = time.monotonic()
         super().on_response_complete()
         self._watch_arrival()
 
     def pause_writing(self) -> None:
-        """The client does not read."""
+        """Starts the time limit for a client that does not read."""
         super().pause_writing()
         self._departure = self.loop.call_later(_UNREAD_S, self.transport.abort)
 
@@ -129,13 +132,13 @@ class Connection(H11Protocol):
         self.loop.call_later(_FLUSH_S, self.transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """No clock runs any more."""
+        """Stops all time limits."""
         _cancel(self._arrival)
         _cancel(self._departure)
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """What is not HTTP is answered as every other error is."""
+        """Answers input that is not HTTP in the same format as other errors."""
         body = _error_body("request", msg.rstrip("."))
         response = h11.Response(status_code=400, headers=_error_headers(body))
         for event in (response, h11.Data(data=body), h11.EndOfMessage()):
@@ -160,8 +163,8 @@ class Connection(H11Protocol):
 class Acceptor:
     """Accepts connections until cancelled; owned by the server's event loop.
 
-    At the limit, the connection that has been idle longest makes room for a new one. If none is idle, the
-    client gets status 503. A shortage of file descriptors is logged once a minute and waited out.
+    At the limit, the connection that has been idle longest is closed for a new one. If none is idle, the
+    client gets status 503. A shortage of file descriptors is logged once a minute until it ends.
     """
 
     def __init__(
@@ -193,7 +196,7 @@ class Acceptor:
                 if error.errno in _SHORTAGES:
                     self._say("no file descriptor is left for another connection (see ulimit -n)")
                     await asyncio.sleep(_RETRY_S)
-                elif not isinstance(error, ConnectionError):  # else the client has left already
+                elif not isinstance(error, ConnectionError):  # otherwise the client has already disconnected
                     self._say(f"a connection cannot be accepted: {error}")
                     await asyncio.sleep(_RETRY_S)
 
@@ -207,6 +210,7 @@ class Acceptor:
         if not idle:
             return False
         oldest = min(idle, key=idle.__getitem__)
+        # Not idle any more, so that the next new connection does not select it again while it closes.
         oldest.idle_since = None
         oldest.timeout_keep_alive_handler()
         return True
@@ -239,7 +243,8 @@ async def _say_full(client: socket.socket) -> None:
             async with asyncio.timeout(_FULL_S):
                 await loop.sock_sendall(client, b"\r\n".join(lines) + body)
                 client.shutdown(socket.SHUT_WR)
-                # A socket closed with a request unread would reset the connection, and the answer be lost.
+                # If a socket is closed with an unread request, the connection is reset and the answer is
+                # lost.
                 while await loop.sock_recv(client, 1 << 16):
                     pass
         except (OSError, TimeoutError):

@@ -1,8 +1,8 @@
-"""Who may ask, and how much: decided before routing, on every route, reads too.
+"""Access control and load limits, applied before routing to every route, including reads.
 
-A server on loopback is reached by every page in the user's browser. A page of another origin, a name that
-was rebound to 127.0.0.1, and a program without the token all end here. Starlette's own CORSMiddleware adds
-headers but blocks nothing, so it is not used.
+Every page in the user's browser can reach a server on loopback. Requests from a page of another origin, from
+a name rebound to 127.0.0.1, and from a program without the token are all rejected here. Starlette's own
+CORSMiddleware adds headers but blocks nothing, so it is not used.
 """
 
 from __future__ import annotations
@@ -18,21 +18,22 @@ from typing import Any, cast
 
 MAX_BODY_BYTES = 1 << 20
 MAX_QUERY_STRING_BYTES = 32 << 10
-"""Room for the longest query and the longest path, with each of their bytes percent-encoded as three."""
+"""Enough for the longest query and the longest path, with each of their bytes percent-encoded as three."""
 
 PREFLIGHT_SECONDS = 600
 MAX_LONG_LIVED = 16
-"""Requests without a time limit at once. Each may hold one of the 40 threads that answer."""
+"""The maximum number of concurrent requests without a time limit. Each may occupy one of the 40 threads that
+answer."""
 
 MAX_QUICK = 16
-"""Requests at once that are answered from memory."""
+"""The maximum number of concurrent requests that are answered from memory."""
 
 MAX_WAITING = 64
-"""Requests that wait for others to end; each keeps its connection open."""
+"""The maximum number of queued requests; each keeps its connection open."""
 
 NOT_STORED = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 """Headers of every answer without rules of its own: it is private, so no cache stores it, and no browser
-takes it for another type than it says."""
+interprets it as another type than the declared one."""
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -41,20 +42,21 @@ App = Callable[[Message, Receive, Send], Awaitable[None]]
 Headers = Mapping[str, tuple[str, ...]]
 
 GIVEN_UP: ContextVar[threading.Event | None] = ContextVar("given_up", default=None)
-"""Of the request that a handler works on: set when nobody waits for the answer any more, because the client
-has gone or has been answered 504."""
+"""The event of the request that a handler works on. It is set when no client waits for the answer any more,
+because it has disconnected or received a 504."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardRules:
-    """Which requests are accepted. `long_lived` paths have no time limit and a bound of their own; `quick`
-    paths only the latter, so that searches, which may take every other place, do not hold them up.
+    """The rules for accepting requests. `long_lived` paths have no time limit and a separate load limit;
+    `quick` paths have only the latter, so that searches, which may occupy all other places, do not delay
+    them.
 
-    `public` paths can be read without the token: the files of the page, which say nothing of the vault. A
-    browser asks for them before the page's script has the token.
+    `public` paths can be read without the token: the files of the page, which contain nothing about the
+    vault. A browser requests them before the page's script has the token.
 
-    A server with many users has `knows_token` instead of the one `token`. `hosts` are further values of the
-    header Host, in small letters, for a server behind a proxy.
+    A server with many users has `knows_token` instead of the single `token`. `hosts` contains additional
+    values of the header Host, in lower case, for a server behind a proxy.
     """
 
     token: str
@@ -63,24 +65,25 @@ class GuardRules:
     max_concurrent: int
     timeout_s: float
     wait_s: float = 10.0
-    """How long a request waits at most while the limit of requests is reached."""
+    """The maximum time that a request waits while the limit of requests is reached."""
 
     long_lived: frozenset[str] = frozenset()
     quick: frozenset[str] = frozenset()
     public: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
     checks_host: Callable[[str], bool] = lambda _: True
-    """Whether the Host of a request to this path matters."""
+    """Whether the Host of a request to this path is checked."""
 
     knows_token: Callable[[str], bool] | None = None
     methods: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Which methods the paths take; a path that is not here is left to the application."""
+    """The allowed methods of each path; other paths are left to the application."""
 
     where_token: str = "the token is in daemon.json"
-    """For requests without one."""
+    """The hint in the refusal of a request without a token."""
 
     def accepts(self, token: str) -> bool:
-        """Whether a request with this token is answered; decided in the same time for each wrong token."""
+        """Whether a request with this token is accepted. The comparison takes the same time for every wrong
+        token."""
         if self.knows_token is not None:
             return self.knows_token(token)
         return hmac.compare_digest(token.encode("latin-1", "replace"), self.token.encode())
@@ -88,7 +91,7 @@ class GuardRules:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer instead of the handler's; 204 grants a preflight."""
+    """An answer instead of the handler's; 204 accepts a preflight."""
 
     status: int
     kind: str
@@ -97,7 +100,7 @@ class Refusal:
 
 
 def refusal(rules: GuardRules, scope: Message, headers: Headers) -> Refusal | None:
-    """Why a request is refused, decided by its head alone; None if it is accepted."""
+    """The refusal of a request, decided from its head alone; None if it is accepted."""
     method: str = scope["method"]
     is_public = method in ("GET", "HEAD") and scope["path"] in rules.public
     return (
@@ -112,7 +115,7 @@ def refusal(rules: GuardRules, scope: Message, headers: Headers) -> Refusal | No
 
 
 def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
-    """A rebound name sends itself as Host. Only the names of loopback with this port are accepted."""
+    """A rebound name appears in Host. Only the names of loopback with this port are accepted."""
     ours = {f"{name}:{rules.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     hosts = headers.get("host", ())
     if len(hosts) == 1 and hosts[0].lower() in ours | rules.hosts:
@@ -127,7 +130,8 @@ def _wrong_host(rules: GuardRules, headers: Headers) -> Refusal | None:
 
 
 def _wrong_origin(rules: GuardRules, headers: Headers) -> Refusal | None:
-    """The origin of the page that this server itself sends is the request's Host, which is checked before."""
+    """The origin of the page that this server sends equals the request's Host, which has already been
+    checked."""
     if all(origin in rules.allowed_origins or _is_own(origin, headers) for origin in _origins(headers)):
         return None
     return Refusal(403, "origin", "the origin of this page is not listed in server.allowed_origins")
@@ -138,12 +142,13 @@ def _origins(headers: Headers) -> tuple[str, ...]:
 
 
 def _is_own(origin: str, headers: Headers) -> bool:
-    """Whether the page came from this server. A page at one name of loopback is foreign at another name."""
+    """Whether the page came from this server. A page at one loopback name is foreign at another name."""
     return headers.get("host") == (origin.removeprefix("http://"),) and origin.startswith("http://")
 
 
 def _preflight(method: str, headers: Headers) -> Refusal | None:
-    """A browser asks first, without the token, which methods and headers an allowed origin may send."""
+    """Before a cross-origin request, a browser asks without the token which methods and headers are
+    allowed."""
     if method != "OPTIONS" or not headers.get("origin") or "access-control-request-method" not in headers:
         return None
     granted = [
@@ -161,7 +166,7 @@ def _no_token(rules: GuardRules, headers: Headers) -> Refusal | None:
 
 
 def wrong_token(where_token: str) -> Refusal:
-    """The refusal of a request without the right token; `where_token` says where one is from."""
+    """The refusal of a request without the right token; `where_token` tells the user where to find it."""
     return Refusal(
         401,
         "token",
@@ -171,7 +176,7 @@ def wrong_token(where_token: str) -> Refusal:
 
 
 def token_of(headers: Headers) -> str:
-    """The token of a request; "" where there is none, or more than one."""
+    """The token of a request; "" if there is none, or more than one."""
     given = headers.get("authorization", ())
     scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
     return token.strip() if scheme.lower() == "bearer" else ""
@@ -248,6 +253,7 @@ class Guard:
         headers = headers_by_name(scope["headers"])
         refused = refusal(self._rules, scope, headers)
         origins = _origins(headers)
+        # A page of a foreign origin or at a wrong host must not be able to read even the refusal.
         if origins and (refused is None or refused.status not in (403, 421)):
             send = _for_origin(send, origins[0])
         if refused is not None:
@@ -256,7 +262,7 @@ class Guard:
         once = _Once(send)
         try:
             await self._accepted(scope, headers, receive, once)
-        except asyncio.CancelledError:  # the server ends, and no longer waits for this answer
+        except asyncio.CancelledError:  # the server ends and no longer waits for this answer
             if not once.started:
                 await once.refuse(_STOPPING)
 
@@ -283,11 +289,12 @@ class Guard:
     async def _in_time(
         self, places: _Places, scope: Message, headers: Headers, receive: Receive, once: _Once
     ) -> None:
-        """Answer 504 after the time limit. What runs on in a thread keeps its place until it ends, so that
-        requests given up cannot pile up behind one another."""
+        """Answers 504 after the time limit. Work that continues in a thread keeps its place until it ends, so
+        that abandoned requests cannot accumulate."""
         given_up = threading.Event()
         GIVEN_UP.set(given_up)
         task = asyncio.ensure_future(self._serve_limited(scope, headers, receive, once.send))
+        # Released by the task, not here: it may continue after the 504.
         task.add_done_callback(lambda _: places.release())
         done, _ = await asyncio.wait({task}, timeout=self._rules.timeout_s)
         if done:
@@ -299,7 +306,8 @@ class Guard:
             await task
 
     async def _serve_limited(self, scope: Message, headers: Headers, receive: Receive, send: Send) -> None:
-        """Read the body first, since its length may be a lie or missing; then hand it on whole."""
+        """Reads the body first, since its declared length may be wrong or missing, then passes it on
+        whole."""
         body = b""
         if "transfer-encoding" in headers or headers.get("content-length", ("0",))[0] != "0":
             try:
@@ -314,6 +322,7 @@ class Guard:
             if len(body) > MAX_BODY_BYTES:
                 await refuse(send, _TOO_LARGE)
                 return
+        # After the body, the only message that can arrive is the disconnect.
         watch = asyncio.ensure_future(_give_up_when_gone(receive))
         try:
             await self._app(scope, _replay(body, receive), send)
@@ -322,7 +331,7 @@ class Guard:
 
 
 class _Places:
-    """So many requests at once; up to `MAX_WAITING` more wait in a queue, each for `wait_s` at most."""
+    """Limits concurrent requests. Up to `MAX_WAITING` more wait in a queue, each for at most `wait_s`."""
 
     def __init__(self, limit: int, wait_s: float) -> None:
         self._free = asyncio.Semaphore(limit)
@@ -330,7 +339,7 @@ class _Places:
         self._waiting = 0
 
     async def take(self) -> bool:
-        """Take a place, at once or when one is free. Whether there was one in time."""
+        """Takes a place, immediately or when one is free. Returns whether there was one in time."""
         if self._free.locked() and self._waiting >= MAX_WAITING:
             return False
         self._waiting += 1
@@ -348,7 +357,7 @@ class _Places:
 
 
 async def _give_up_when_gone(receive: Receive) -> None:
-    """Set the request's event when the client closes the connection."""
+    """Sets the request's event when the client closes the connection."""
     given_up = GIVEN_UP.get()
     while given_up is not None:
         message = await receive()
@@ -358,7 +367,7 @@ async def _give_up_when_gone(receive: Receive) -> None:
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """The body; None if the client has left. Reading ends where it is too long."""
+    """The body; None if the client has disconnected. Reading ends if it is too long."""
     body = b""
     while len(body) <= MAX_BODY_BYTES:
         message = await receive()
@@ -371,7 +380,7 @@ async def _body(receive: Receive) -> bytes | None:
 
 
 class _Once:
-    """Passes the messages of the application on until the request has been refused."""
+    """Passes on the application's messages until the request has been refused."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -398,7 +407,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """The headers of an ASGI scope, names in small letters."""
+    """The headers of an ASGI scope, with lower-case names."""
     headers: dict[str, tuple[str, ...]] = {}
     for name, value in raw:
         key = name.decode("latin-1").lower()
@@ -407,7 +416,7 @@ def headers_by_name(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def _not_stored(send: Send) -> Send:
-    """Add `NOT_STORED`; a header that is there stays as it is."""
+    """Adds the headers `NOT_STORED` that are not present."""
 
     async def send_marked(message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -421,7 +430,8 @@ def _not_stored(send: Send) -> Send:
 
 
 def _for_origin(send: Send, origin: str) -> Send:
-    """Mark every answer to an allowed origin, errors too: a page cannot read an answer without the mark."""
+    """Marks every answer to an allowed origin, including errors: a page cannot read an answer without the
+    mark."""
 
     async def send_with_origin(message: Message) -> None:
         if message["type"] == "http.response.start":

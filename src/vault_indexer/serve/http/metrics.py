@@ -1,4 +1,4 @@
-"""What Prometheus reads of a server: requests by route and status, and the time that they took."""
+"""Prometheus metrics of a server: requests by route and status, and their durations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Seconds: searches take 10 ms to 1 s."""
 
 Statuses = Callable[[], Mapping[str, StatusReport]]
-"""The states of the vaults that can be asked, by name."""
+"""The states of the available vaults, by name."""
 
 METRICS_PATH = "/metrics"
 _OTHER = "other"
@@ -27,10 +27,10 @@ _DAEMON = "vault_indexer"
 
 
 class RequestMetrics:
-    """The figures of one server. Any thread may add to them.
+    """The metrics of one server. Any thread may update them.
 
     `routes` are the values of the label `route`; every other path counts as "other", so that no client can
-    make labels. Raises ProviderError where prometheus-client is not installed.
+    create labels. Raises ProviderError if prometheus-client is not installed.
     """
 
     def __init__(self, prefix: str, routes: frozenset[str]) -> None:
@@ -55,13 +55,13 @@ class RequestMetrics:
         ProcessCollector(registry=self.registry)
 
     def exposition(self) -> tuple[bytes, str]:
-        """All figures as Prometheus reads them, and the media type of that."""
+        """All metrics in Prometheus' format, and its media type."""
         from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
     def watch(self, app: App) -> App:
-        """The application, with its answers counted, those of its guard too."""
+        """Wraps the application so that its answers are counted, including those of its guard."""
 
         async def watched(scope: Message, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
@@ -82,10 +82,10 @@ class RequestMetrics:
 
 
 class DaemonMetrics:
-    """The figures of a daemon: those of its requests, and the states of its indices when they are read.
+    """The metrics of a daemon: those of its requests, and the states of its indices at the time of reading.
 
-    Requests are counted from the first time on that somebody reads the figures: a daemon that nobody watches
-    loads nothing for them.
+    Requests are counted from the first reading of the metrics on: a daemon without monitoring loads nothing
+    for them.
     """
 
     def __init__(self, statuses: Statuses, routes: frozenset[str]) -> None:
@@ -95,7 +95,7 @@ class DaemonMetrics:
         self._requests: RequestMetrics | None = None
 
     def exposition(self) -> tuple[bytes, str]:
-        """As of RequestMetrics. Raises ProviderError where prometheus-client is not installed."""
+        """Like that of RequestMetrics. Raises ProviderError if prometheus-client is not installed."""
         with self._lock:
             if self._requests is None:
                 requests = RequestMetrics(_DAEMON, self._routes)
@@ -112,13 +112,13 @@ class DaemonMetrics:
 
 
 class _IndexCollector:
-    """The states of the indices as gauges; Prometheus' client asks for them with each exposition."""
+    """The states of the indices as gauges. Prometheus' client collects them for each exposition."""
 
     def __init__(self, statuses: Statuses) -> None:
         self._statuses = statuses
 
     def describe(self) -> list[Metric]:
-        """Nothing: then registering it does not ask for the status."""
+        """Returns nothing, so that registration does not collect the status."""
         return []
 
     def collect(self) -> Iterator[Metric]:

@@ -1,9 +1,9 @@
-"""The files of the web page: read once when the server starts, sent without the token, never cached
-unchecked.
+"""The files of the web page: read once when the server starts, served without the token, and revalidated by
+caches on each use.
 
-One of them is made here: the document in which diagrams are drawn. The program that draws them, Mermaid, is
-not trusted with the notes: its document has an origin of its own, may run nothing but the two scripts in it,
-and may fetch nothing.
+One of them is generated here: the document that draws diagrams. The drawing program, Mermaid, is not trusted
+with the notes: its document has an origin of its own, may run only the two scripts in it, and may fetch
+nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ CONTENT_SECURITY_POLICY = (
     "font-src 'self'; frame-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-"""Nothing runs that is not a file of this page, and nothing is fetched from another host, whatever a note
-holds."""
+"""Only files of this page run, and nothing is fetched from another host, whatever a note contains."""
 
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -49,13 +48,14 @@ _INDEX = "index.html"
 _DIAGRAMS = "/page/diagrams.html"
 _DIAGRAMS_SCRIPT = "/page/diagrams-frame.js"
 _MERMAID = ("assets", "mermaid.js")
-"""Where the package `mermaidx` of the extra `diagrams` has Mermaid. Its own code is not imported."""
+"""The location of Mermaid in the package `mermaidx` of the extra `diagrams`, whose own code is not
+imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file of the page: what is sent, its media type, and what the browser may do with it. `etag` is the
-    tag by which a browser asks for a newer one."""
+    """A file of the page: its content, its media type, and its permissions in the browser. `etag` is the tag
+    by which a browser revalidates it."""
 
     content: bytes
     media_type: str
@@ -101,8 +101,8 @@ def _mermaid() -> bytes:
 
 
 def _diagrams_document(*scripts: bytes) -> PageFile:
-    """A document that runs these scripts and nothing else. It needs no request, so that no file of the page
-    has to be readable for another origin."""
+    """A document that runs only these scripts. It makes no requests, so no file of the page has to be
+    readable for another origin."""
     texts = [script.replace(b"</script", b"<\\/script") for script in scripts]
     hashes = " ".join(f"'sha256-{b64encode(hashlib.sha256(text).digest()).decode()}'" for text in texts)
     policy = (

@@ -1,4 +1,4 @@
-"""One rebuild at a time, in a thread of its own, that any number of clients can watch."""
+"""Runs at most one rebuild at a time per vault, in a separate thread that any number of clients can watch."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ class VaultRebuilds:
         self._by_name: dict[str, tuple[VaultRuntime, Rebuilds]] = {}
 
     def of_vault(self, name: str) -> Rebuilds:
-        """Those of the vault of this name, of the only one without a name. Raises as `Vaults.service`."""
+        """The rebuilds of the vault with this name, or of the only vault if `name` is empty. Raises the
+        errors of `Vaults.service`."""
         holder = self._vaults.holder(name)
         holder.service()
         with self._lock:
             known, rebuilds = self._by_name.get(holder.name, (None, None))
-            if rebuilds is None or known is not holder:  # another vault may have got the name
+            if rebuilds is None or known is not holder:  # another vault may now have the name
                 rebuilds = Rebuilds(holder.service)
                 self._by_name[holder.name] = holder, rebuilds
             return rebuilds
 
 
 class Rebuilds:
-    """The rebuild that was asked for last. Thread-safe."""
+    """The most recent rebuild of one vault. Thread-safe."""
 
     def __init__(self, service: Callable[[], VaultService]) -> None:
         self._service = service
@@ -49,7 +50,7 @@ class Rebuilds:
         self._error: ErrorReport | None = None
 
     def start(self, options: RebuildOptions) -> None:
-        """Begin one, unless one runs: then that is the one."""
+        """Starts a rebuild, unless one is running."""
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return
@@ -58,7 +59,7 @@ class Rebuilds:
             self._thread.start()
 
     def wait(self, stopping: Callable[[], bool]) -> RebuildRun:
-        """How the current one ended, or how far it is when the server stops."""
+        """Returns how the current rebuild ended, or its progress when the server stops."""
         with self._lock:
             thread = self._thread
         while thread is not None and thread.is_alive() and not stopping():

@@ -1,7 +1,7 @@
-"""The routes of the table of endpoints: a request's parameters are checked, its answer is made in a thread.
+"""The routes of the endpoint table: checks a request's parameters and computes its answer in a thread.
 
-The framework answers all other paths. It does not answer these: for a small answer, what it does between a
-request and its function took half of the time, the search aside.
+The framework answers all other paths, but not these: for a small answer, half of the time (without the
+search) was spent in the framework between a request and its function.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from starlette.responses import JSONResponse, Response
 
 
-# Refuses query parameters that a route does not have: ignoring one would mislead the sender.
+# Rejects query parameters that a route does not have: ignoring one would mislead the client.
 
 
 Route = tuple[str, str]
@@ -45,7 +45,7 @@ _NAME_CHARS = 60
 class ParameterCheck:
     """ASGI middleware behind the guard. `allowed` names the parameters of each route.
 
-    A path or method that `allowed` does not have is left to the application, which answers 404 or 405.
+    A path or method that is not in `allowed` is left to the application, which answers 404 or 405.
     """
 
     def __init__(self, app: App, allowed: Mapping[Route, Sequence[str]]) -> None:
@@ -53,7 +53,7 @@ class ParameterCheck:
         self._allowed = allowed
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer 422 for an unknown or repeated parameter, else hand the request on."""
+        """Answers 422 for an unknown or repeated parameter, otherwise passes the request on."""
         if scope["type"] == "http" and scope["query_string"]:
             allowed = self._allowed.get((scope["method"], scope["path"]))
             pairs = query_pairs(scope["query_string"])
@@ -77,7 +77,7 @@ def allowed_parameters(document: Mapping[str, object]) -> dict[Route, tuple[str,
 
 
 def problem_of_query(path: str, pairs: Sequence[tuple[str, str]], allowed: Sequence[str]) -> str | None:
-    """What is wrong with the parameters of a query string: one that the route does not have, or one twice."""
+    """Describes the first invalid parameter of a query string: unknown to the route, or repeated."""
     given = Counter(name for name, _ in pairs)
     for name, count in given.items():
         shown = repr(name[:_NAME_CHARS])
@@ -93,7 +93,7 @@ def query_pairs(query: bytes) -> list[tuple[str, str]]:
     return parse_qsl(query.decode("latin-1"), keep_blank_values=True)
 
 
-# The responses that say what went wrong: each error has its status and one shape.
+# Error responses: each error has its status and a common format.
 
 
 _RETRY_AFTER_S = "2"
@@ -108,19 +108,19 @@ def error_response(error: VaultIndexerError) -> JSONResponse:
 
 
 def error_report(error: VaultIndexerError) -> ErrorReport:
-    """An error meant for a person; `kind` is its class in snake_case without "Error"."""
+    """The report of an error for display; `kind` is its class in snake_case without "Error"."""
     name = type(error).__name__.removesuffix("Error")
     kind = "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
     return ErrorReport(kind or "error", str(error))
 
 
 def wrong_request(problem: str) -> JSONResponse:
-    """A request that no endpoint takes: 422."""
+    """The response 422 to a request that no endpoint accepts."""
     return failure(422, ErrorReport("request", problem))
 
 
 def internal_error() -> JSONResponse:
-    """An error that nobody foresaw: 500. What it was is in the log."""
+    """The response 500 to an unexpected error, whose details are only in the log."""
     return failure(500, ErrorReport("internal", "internal error: see the daemon's log"))
 
 
@@ -147,11 +147,11 @@ def _status_of(error: VaultIndexerError) -> int:
 _LOG = logging.getLogger(__name__)
 
 Respond = Callable[[Mapping[str, Value]], "Response"]
-"""The response to a request, from the values of its parameters. Raises VaultIndexerError."""
+"""Returns the response to a request, given the values of its parameters. Raises VaultIndexerError."""
 
 
 class EndpointRoutes:
-    """ASGI application: answers the requests to endpoints, by method and path; hands the others on."""
+    """ASGI application that answers requests to endpoints, by method and path, and passes the others on."""
 
     def __init__(self, routes: Mapping[Route, App], rest: App) -> None:
         self._routes = routes
@@ -165,12 +165,13 @@ class EndpointRoutes:
 class EndpointRoute:
     """ASGI application of one endpoint.
 
-    It answers 422 for parameters that the endpoint does not take, and otherwise runs `respond` in one of the
-    threads that answer. An error of ours has its status, any other is logged and answered with 500.
+    It answers 422 for parameters that the endpoint does not accept, and otherwise runs `respond` in one of
+    the answering threads. A VaultIndexerError has its own status; any other error is logged and answered with
+    500.
     """
 
     def __init__(self, endpoint: Endpoint[Any], respond: Respond) -> None:
-        from starlette.concurrency import run_in_threadpool  # 40 threads, which searches may all occupy
+        from starlette.concurrency import run_in_threadpool  # 40 threads, all of which searches may occupy
 
         self._path = endpoint.path
         self._names = tuple(one.name for one in endpoint.parameters)

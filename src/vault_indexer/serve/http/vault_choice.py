@@ -1,7 +1,7 @@
-"""Which vault a request is about: `/vault/NAME/v1/...`, or the parameter `vault` of its query.
+"""Selects the vault of a request: `/vault/NAME/v1/...`, or the parameter `vault` of its query.
 
-Both are taken off the request, so that the routes behind are those of one vault. The name is in
-`CHOSEN_VAULT` while the request is answered, also in the threads that answer it.
+Both are removed from the request, so that the inner routes are those of one vault. The name is in
+`CHOSEN_VAULT` while the request is answered, including in the answering threads.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send,
 from vault_indexer.vaults import Vaults
 
 CHOSEN_VAULT: ContextVar[str] = ContextVar("chosen_vault", default="")
-"""The name of the vault that the request names; "" where it names none."""
+"""The name of the vault in the request; "" if it names none."""
 
 _IN_PATH = "vault_in_path"
-"""The key of the ASGI scope that holds the name of the address."""
+"""The key in the ASGI scope for the vault name from the address."""
 
 _PREFIX = "/vault/"
 
@@ -30,7 +30,7 @@ def vault_url(url: str, name: str) -> str:
 
 
 def without_prefix(app: App) -> App:
-    """Around the whole application: takes `/vault/NAME` off the path, before the guard looks at it."""
+    """Wraps the whole application and removes `/vault/NAME` from the path before the guard checks it."""
 
     async def shorten(scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(_PREFIX):
@@ -43,9 +43,10 @@ def without_prefix(app: App) -> App:
 
 
 class VaultChoice:
-    """Behind the guard: says which vault the request is about, and refuses one that is not kept here.
+    """Selects the vault of a request behind the guard, and rejects an unknown vault.
 
-    On `public` paths every name is accepted: whoever has no token does not learn which vaults there are.
+    On `public` paths every name is accepted, so that requests without a token do not reveal the names of
+    vaults.
     """
 
     def __init__(self, app: App, vaults: Vaults, public: Collection[str] = ()) -> None:
@@ -54,7 +55,7 @@ class VaultChoice:
         self._public = public
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer 422 for a wrong vault, else hand the request on."""
+        """Answers 422 for a wrong vault, otherwise passes the request on."""
         if scope["type"] == "http":
             in_query, rest = _taken(scope["query_string"])
             named = [*in_query, *([scope[_IN_PATH]] if _IN_PATH in scope else [])]

@@ -1,4 +1,4 @@
-"""`/mcp` as an ASGI application that loads the SDK when it is first asked for."""
+"""`/mcp` as an ASGI application that loads the SDK at the first request."""
 
 from __future__ import annotations
 
@@ -23,13 +23,11 @@ _FAILED = Refusal(503, "internal", "the MCP server could not be started: see the
 
 
 class McpApp:
-    """The server of the Model Context Protocol, behind the guard, without sessions: each request stands
-    alone.
+    """The server of the Model Context Protocol, behind the guard, without sessions: requests are independent.
 
-    Loading the SDK takes about two seconds. It happens once, in a thread, when the first request comes; the
-    requests that come meanwhile wait for it, and those of other routes are answered. The session manager's
-    `run()` is entered by a task of its own, since the lifespan of a mounted application never runs; it ends
-    with the event loop.
+    Loading the SDK takes about two seconds. It happens once, in a thread, at the first request. Requests that
+    arrive meanwhile wait for it, while those of other routes are answered. A separate task enters the session
+    manager's `run()`, since the lifespan of a mounted application never runs; it ends with the event loop.
     """
 
     def __init__(self, tools: ToolSet) -> None:
@@ -38,8 +36,8 @@ class McpApp:
         self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer a POST. The guard refuses a stream (GET) and the end of a session (DELETE), as the protocol
-        lets a server without sessions do."""
+        """Answers a POST. The guard refuses a stream (GET) and the end of a session (DELETE), which the
+        protocol allows for a server without sessions."""
         if self._started is None:
             self._started = asyncio.get_running_loop().create_future()
             self._running = asyncio.create_task(self._run(self._started))
@@ -65,27 +63,26 @@ class McpApp:
 
 
 class ToolSet(Protocol):
-    """The tools of a server, made when it is first asked for."""
+    """The tools of a server, created at the first request."""
 
     def make_manager(self) -> StreamableHTTPSessionManager:
-        """Load the SDK, and make the server with its tools. Once, in a thread."""
+        """Loads the SDK and creates the server with its tools. Called once, in a thread."""
         ...
 
     def follow(self) -> None:
-        """Before each request: show the tools as they are now."""
+        """Updates the tools before each request."""
         ...
 
 
 class VaultTools:
-    """Implements ToolSet for the vaults of a daemon. Tools name the vaults that are kept: when those change,
-    so do the tools."""
+    """The ToolSet for the vaults of a daemon. Tools name the available vaults, so they change with them."""
 
     def __init__(self, context: AnswerContext, endpoints: Sequence[Endpoint[Any]], timeout_s: float) -> None:
         self._context = context
         self._endpoints = endpoints
         self._timeout_s = timeout_s
         self._shown: tuple[str, ...] = ()
-        self._tools: Sequence[Any] = ()  # of the SDK, which only `server` loads
+        self._tools: Sequence[Any] = ()  # types of the SDK, which only `server` loads
 
     def make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
@@ -113,7 +110,7 @@ class VaultTools:
 
 
 class RowTools:
-    """Implements ToolSet for endpoints whose answers `answer` gives: a tool for each of them."""
+    """The ToolSet for endpoints that `answer` answers, with one tool for each."""
 
     def __init__(self, rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> None:
         self._rows = rows
@@ -131,7 +128,7 @@ class RowTools:
 
 
 class _NotStartedError(Exception):
-    """The SDK could not be loaded, or does not fit."""
+    """The SDK could not be loaded, or is incompatible."""
 
 
 def with_mcp(mcp: App, rest: App) -> App:

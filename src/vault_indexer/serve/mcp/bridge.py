@@ -1,8 +1,8 @@
-"""From standard input and output to the daemon: JSON-RPC lines in, HTTP requests with the token out.
+"""Connects standard input and output to the daemon: JSON-RPC lines become HTTP requests with the token.
 
-Hosts start a server for each conversation and drop one that is slow, so this imports neither the SDK nor
-pydantic. The handshake is answered here, from what `protocol` says of the server; every other request is
-the daemon's.
+Hosts start a server for each conversation and drop a slow one, so this module imports neither the SDK nor
+pydantic. The bridge answers the handshake itself, from the server description in `protocol`, and passes every
+other request to the daemon.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ from vault_indexer.serve.mcp.protocol import (
 from vault_indexer.text.control_characters import json_text
 
 MAX_REQUESTS = 32
-"""Requests under way at once; as many as the daemon answers (`server.max_concurrent`)."""
+"""The maximum number of concurrent requests, equal to the daemon's limit (`server.max_concurrent`)."""
 
 MAX_LINE_BYTES = 1 << 20
-"""As large as a body may be that the daemon takes."""
+"""The maximum size of a body that the daemon accepts."""
 
 _TIMEOUT_S = 660.0
-"""The daemon gives up earlier, and says so."""
+"""The daemon times out earlier and reports it."""
 
 _USER_TIMEOUT_S = 600.0
-"""How long a question to the user waits."""
+"""The time limit for a question to the user."""
 
 _DRAIN_S = 60.0
-"""How long answers under way are waited for after the end of the input."""
+"""The time limit for pending answers after the end of the input."""
 
 _MAX_ROUNDS = 4
 _PARSE_ERROR, _INVALID_REQUEST, _INTERNAL_ERROR, _BUSY = -32700, -32600, -32603, -32000
 _PLAIN = re.compile(r"[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?")
 
 Message = dict[str, object]
-"""JSON-RPC as it came: the bridge looks at a few keys and hands on the rest."""
+"""JSON-RPC as received: the bridge reads a few keys and passes on the rest."""
 
 
 class Bridge:
     """One conversation with a host.
 
     `reach` finds the daemon or starts it; it is called in a thread, at the beginning and again when nothing
-    listens any more. `send` writes one line. Requests are answered in threads, each as soon as it is ready.
-    `run` returns when the input ends and what was under way is answered.
+    listens any more. `send` writes one line. Requests are answered in threads, each as soon as its answer is
+    ready. `run` returns when the input has ended and all pending requests are answered.
     """
 
     def __init__(self, reach: Callable[[], DaemonInfo], out: BinaryIO, version: str) -> None:
@@ -115,10 +115,11 @@ class Bridge:
         if is_full:
             self._fail(message["id"], _BUSY, f"more than {MAX_REQUESTS} requests at once: try again")
         else:
+            # Daemon threads do not prevent the exit when the time for pending answers is over.
             threading.Thread(target=self._answer, args=(call,), daemon=True).start()
 
     def _local_result(self, message: Message) -> Message | None:
-        """The answer of a handshake; None for what the daemon has to answer."""
+        """The answer to a handshake; None for a message that the daemon has to answer."""
         method, params = message["method"], _object(message.get("params"))
         version = _version_of(params)
         if method == "initialize" and not version:
@@ -133,7 +134,7 @@ class Bridge:
         return None
 
     def _notified(self, message: Message) -> None:
-        """A cancelled request ends with its connection. The other notifications need no answer and change
+        """Cancels a request by closing its connection. The other notifications need no answer and change
         nothing."""
         if message["method"] == "notifications/cancelled":
             wanted = _key(_object(message.get("params")).get("requestId"))
@@ -149,6 +150,7 @@ class Bridge:
             reply = _error(call.message["id"], _INTERNAL_ERROR, " ".join(str(error).split("\n")))
         except Exception as error:  # noqa: BLE001 - a request always gets an answer
             reply = _error(call.message["id"], _INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}")
+        # Clients expect no answer to a cancelled request.
         if reply is not None and not call.is_cancelled:
             self._send(reply)
         with self._idle:
@@ -168,11 +170,11 @@ class Bridge:
         return isinstance(_object(self._client.get("capabilities")).get("elicitation"), dict)
 
     def _call_that_may_ask(self, call: _Call, params: Message) -> Message | None:
-        """A tool call of a client that began with a handshake and can ask its user.
+        """A tool call from a client that began with a handshake and can ask its user.
 
-        The daemon keeps no connection to such a client. So the call is made in the way of the later
-        revisions, where the tool answers with its question; the question goes to the client as a request,
-        and the call is made again with what the user said.
+        The daemon keeps no connection to such a client. So the call is made as in the later revisions, in
+        which the tool answers with its question. The question goes to the client as a request, and the call
+        is repeated with the user's answer.
         """
         version = MODERN_VERSIONS[-1]
         envelope = {
@@ -198,7 +200,7 @@ class Bridge:
     def _ask_user(self, question: Message) -> Message:
         params = dict(_object(question.get("params")))
         if self._negotiated < "2025-11-25":
-            params.pop("mode", None)  # it came with that revision
+            params.pop("mode", None)  # introduced by that revision
         pending = _Question()
         name = f"vault-indexer-{id(pending)}"
         self._questions[name] = pending
@@ -227,7 +229,7 @@ class Bridge:
 
 
 class _Question:
-    """A question to the user that waits for its answer."""
+    """A pending question to the user."""
 
     def __init__(self) -> None:
         self.answered = threading.Event()
@@ -235,7 +237,7 @@ class _Question:
 
 
 class _Call:
-    """A request that the daemon answers, and the connection that it waits on."""
+    """A request that the daemon answers, and its connection."""
 
     def __init__(self, message: Message) -> None:
         self.message = message
@@ -244,18 +246,18 @@ class _Call:
         self._connection: HTTPConnection | None = None
 
     def use(self, connection: HTTPConnection) -> None:
-        """Name the connection that `cancel` has to end."""
+        """Sets the connection that `cancel` has to close."""
         self._connection = connection
 
     def cancel(self) -> None:
-        """End the connection: the daemon gives up the search when nobody waits for it."""
+        """Closes the connection, which makes the daemon abandon the search."""
         self.is_cancelled = True
         waiting = self._connection.sock if self._connection else None
         if waiting is not None:
             try:
                 waiting.shutdown(socket.SHUT_RDWR)
             except OSError:
-                return  # it has ended
+                return  # already ended
 
 
 class _Daemon:
@@ -267,8 +269,8 @@ class _Daemon:
         self._info: DaemonInfo | None = None
 
     def warm_up(self) -> None:
-        """Have the daemon load the SDK while the host reads the handshake. What fails is said by the first
-        request."""
+        """Makes the daemon load the SDK while the host reads the handshake. The first request reports any
+        failure."""
         call = _Call({"jsonrpc": "2.0", "id": 0, "method": "ping"})
         try:
             self.post(call, call.message, "")
@@ -276,8 +278,8 @@ class _Daemon:
             return
 
     def post(self, call: _Call, message: Message, version: str, negotiated: str = "") -> Message | None:
-        """The answer to a message; None for one that has none. `version` is a revision without handshake,
-        `negotiated` the one of a handshake. Raises VaultIndexerError."""
+        """The answer to a message; None if it has none. `version` is a revision without handshake,
+        `negotiated` one with a handshake. Raises VaultIndexerError."""
         body = json.dumps(message).encode()
         headers = {
             **_routing(message, version),
@@ -326,7 +328,7 @@ class _Daemon:
 
 
 def _routing(message: Message, version: str) -> dict[str, str]:
-    """The headers that repeat what the body says, so that proxies need not read it."""
+    """The headers that repeat values of the body, so that proxies need not read it."""
     if not version:
         return {}
     method = str(message["method"])
@@ -338,8 +340,8 @@ def _routing(message: Message, version: str) -> dict[str, str]:
 
 
 def header_value(text: str) -> str:
-    """A text as the value of a header: as it is if it is plain ASCII, else in base64 with the mark of the
-    protocol."""
+    """Encodes a text as a header value: unchanged if it is plain ASCII, otherwise in base64 with the
+    protocol's marker."""
     if _PLAIN.fullmatch(text) and not (text.startswith("=?base64?") and text.endswith("?=")):
         return text
     return f"=?base64?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="
@@ -363,7 +365,7 @@ def _error(request_id: object, code: int, message: str) -> Message:
 
 
 def _version_of(params: Message) -> str:
-    """The revision in the envelope of a request; "" for a request of the revisions with a handshake."""
+    """The revision in the envelope of a request; "" for revisions with a handshake."""
     named = _object(params.get("_meta")).get(VERSION_KEY)
     return named if isinstance(named, str) else ""
 

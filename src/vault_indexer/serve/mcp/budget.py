@@ -1,4 +1,4 @@
-"""How large an answer may be, and how it is divided into pages."""
+"""The size limit of answers, and their division into pages."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import cast
 from vault_indexer.model import JsonValue
 
 MAX_TOKENS = 8_000
-"""Of a whole result: hosts cut or refuse larger ones (Claude Code warns from 10,000)."""
+"""The limit of a whole result: hosts cut or refuse larger ones (Claude Code warns from 10,000)."""
 
 PAGE_TOKENS = MAX_TOKENS // 2 - 100
-"""Of a page. A result holds it twice, as text and as structured content, and hosts differ in which one the
-model gets."""
+"""The limit of a page. A result contains it twice, as text and as structured content, because hosts differ in
+which of them they pass to the model."""
 
 _PIECE = re.compile(r"[A-Za-z0-9]+|[ \t]+|[^A-Za-z0-9 \t]")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -29,21 +29,21 @@ _ALPHABETS = (
     ("\u2e80", 2.5),  # punctuation and symbols
     ("\U00010000", 1.75),  # East Asia
 )
-"""Characters below each, and the tokens that one of them takes at most. Emoji and rare characters, above,
-take a token for each of their bytes."""
+"""The upper bound of a range of characters, and the maximum number of tokens of one of them. Emoji and rare
+characters, above all ranges, take a token per byte."""
 
 _RARE = 4.0
 
 _OFFSET_TOKENS = 20
-"""For `next_offset`."""
+"""The tokens reserved for `next_offset`."""
 
 _SHORTEST = 40
 _CUT = " […]"
 
 
 def tokens_of(text: str) -> int:
-    """An upper estimate of the tokens of a text. The vocabulary of the host's model is unknown, so
-    characters are counted as by one of the poorest in use, that of Llama 2."""
+    """An upper estimate of the tokens of a text. The vocabulary of the host's model is unknown, so characters
+    are counted as by Llama 2, one of the poorest in use."""
     return math.ceil(sum(_tokens_of_piece(piece) for piece in _PIECE.findall(text)))
 
 
@@ -58,8 +58,8 @@ def _tokens_of_piece(piece: str) -> float:
 
 
 def likely_tokens(text: str) -> int:
-    """About the tokens of a text by a vocabulary of today: within an eighth of those of cl100k for English,
-    code and JSON, and above them for other alphabets."""
+    """An estimate of the tokens of a text with a current vocabulary: within an eighth of cl100k for English,
+    code and JSON, and above it for other alphabets."""
     return sum(_likely_tokens_of_piece(piece) for piece in _LIKELY_PIECE.findall(text))
 
 
@@ -80,9 +80,9 @@ def page(
     """The part of an answer that begins at entry `offset` and has at most `limit` entries and PAGE_TOKENS
     tokens.
 
-    Entries are counted through all of `lists`, in their order. `next_offset` of the page is where the next
-    one begins; the last page has none. An entry that is larger than a page has its longest texts cut,
-    marked by "[…]". So does what is outside the lists.
+    Entries are numbered through all of `lists`, in their order. `next_offset` of a page is the start of the
+    next one; the last page has none. In an entry that is larger than a page, and in the content outside the
+    lists, the longest texts are cut and marked by "[…]".
     """
     beside = {name: [] if name in lists else value for name, value in answer.items()}
     found = cast("dict[str, JsonValue]", fitting(beside, PAGE_TOKENS // 2))
@@ -137,24 +137,23 @@ def _shortened(value: JsonValue, longest: int) -> JsonValue:
     return value
 
 
-# Part of an answer and the same part of its schema: an agent pays for every key that it reads.
+# Projections of an answer and of its schema: an agent pays for every key that it reads.
 
 
 Schema = dict[str, JsonValue]
 
 Keep = Mapping[str, "Keep | None"]
-"""The keys to keep of an object. None keeps the whole value; a mapping says which keys of the object, or of
-each object of the list, to keep."""
+"""The keys of an object to keep. None keeps the whole value; a mapping selects keys of the object, or of each
+object of the list."""
 
 
 def keys(*names: str, **nested: Keep | None) -> Keep:
-    """The keys `names` whole, and of each of `nested` the keys that it names."""
+    """Keeps the keys `names` whole, and for each of `nested` the keys that it selects."""
     return {**dict.fromkeys(names), **nested}
 
 
 def project(value: JsonValue, keep: Keep | None) -> JsonValue:
-    """The part of a JSON value that `keep` names, in the order of `keep`. A key that is missing stays
-    missing."""
+    """The part of a JSON value that `keep` selects, in the order of `keep`. Missing keys stay missing."""
     if keep is None:
         return value
     if isinstance(value, list):
@@ -167,11 +166,11 @@ def project(value: JsonValue, keep: Keep | None) -> JsonValue:
 
 
 def kept_schema(schema: Schema, keep: Keep | None) -> Schema:
-    """The schema of that part of a value, without titles and descriptions: the type of every key that stays,
-    and which keys are always there. Keys that an object lacks are left out.
+    """The schema of the selected part of a value, without titles and descriptions: the type of every selected
+    key, and the required keys. Keys that an object lacks are omitted.
 
-    A value that may be null is left out then, so null is no type of it and its key is not required: not every
-    host takes a list of types.
+    A value that may be null is omitted when it is null, so null is not one of its types and its key is not
+    required: some hosts do not accept a list of types.
     """
     if "anyOf" in schema:
         parts = _without_null(schema)
@@ -199,8 +198,8 @@ def _may_be_null(schema: Schema) -> bool:
 
 
 def merged_schema(schemas: list[Schema]) -> Schema:
-    """One object schema with the properties of all: for an answer that is one of several objects. Required is
-    what all of them have."""
+    """One object schema with the properties of all, for an answer that is one of several objects. A key is
+    required if all of them require it."""
     properties: dict[str, JsonValue] = {}
     for schema in schemas:
         properties.update(cast("dict[str, JsonValue]", schema["properties"]))

@@ -1,7 +1,7 @@
-"""What server and bridge both say of this server, and the protocol's names that the bridge needs.
+"""The server description that server and bridge share, and the protocol's names that the bridge needs.
 
-The standard library alone: the bridge answers a handshake from here before the daemon has loaded the SDK. A
-test compares each answer with that of the SDK.
+Imports only the standard library: the bridge answers a handshake from here before the daemon has loaded the
+SDK. A test compares each answer with that of the SDK.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ INSTRUCTIONS = (
 )
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""Revisions that begin with `initialize`, the oldest first."""
+"""Revisions that begin with `initialize`, oldest first."""
 
 MODERN_VERSIONS = ("2026-07-28",)
 """Revisions without a handshake: each request carries version, client and capabilities in `_meta`."""
@@ -32,7 +32,7 @@ CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
 NAMED_BY: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""Methods whose header `Mcp-Name` repeats a parameter, and which."""
+"""Methods whose header `Mcp-Name` repeats a parameter, and the name of that parameter."""
 
 Json = Mapping[str, Any]
 
@@ -50,7 +50,7 @@ def server_info(version: str) -> dict[str, str]:
 
 
 def initialize_result(version: str, asked: object) -> dict[str, object]:
-    """The answer to `initialize`: the revision that was asked for if it is known, else the latest one."""
+    """The answer to `initialize`: the requested revision if it is supported, otherwise the latest one."""
     known = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
     return {
         "protocolVersion": known,

@@ -1,4 +1,4 @@
-"""The part of a note that an agent asks for: a heading's section, lines, and pages of either."""
+"""Selects the part of a note that an agent requests: a heading's section, lines, and pages of either."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from vault_indexer.parse import Anchors
 from vault_indexer.serve.mcp.budget import tokens_of
 
 TEXT_TOKENS = 3_000
-"""Of the text of a page. JSON writes a line break and a quotation mark as two characters, so there is room
-left."""
+"""The limit for the text of a page. JSON writes a line break and a quotation mark as two characters, so some
+room is left."""
 
 _NAME_CHARS = 60
 _NAMED = 20
-"""Headings that a message lists."""
+"""The maximum number of headings in a message."""
 
 _HEADING_TOKENS = 1_200
-"""Of the headings that the first page of a long note lists."""
+"""The limit for the headings on the first page of a long note."""
 
 _TOKENS_BESIDE_HEADING = 14
-"""Of a heading in JSON: its keys, its line, its marks."""
+"""The overhead of a heading in JSON: its keys, its line, its marks."""
 
 _HEADING_LINE = re.compile(r"^#{1,6} ", re.MULTILINE)
 
 
 def section_of(outline: NoteOutline, heading: str) -> tuple[int, int]:
-    """The span from a heading to the next one of its level or above, as a link to it shows it.
+    """The span from a heading to the next one of its level or above, like a link to the heading.
 
-    Raises UsageError for a heading that the note does not have, and names those that it has.
+    Raises UsageError for a missing heading, with a list of the existing ones.
     """
     found = Anchors(outline.headings, ()).find(heading.lstrip("# "), slugs=True)
     if found.start is None:
@@ -48,8 +48,8 @@ def section_of(outline: NoteOutline, heading: str) -> tuple[int, int]:
 
 
 def lines_of(text: str, first: int, last: int | None) -> tuple[int, int]:
-    """The span of some lines, both inclusive; None means up to the end. Raises UsageError for lines that
-    the note does not have."""
+    """The span of a range of lines, inclusive; None means to the end. Raises UsageError for lines that the
+    note does not have."""
     starts = _line_starts(text)
     if first > len(starts):
         raise UsageError(f"start_line = {first}: the note has {len(starts)} lines")
@@ -59,8 +59,8 @@ def lines_of(text: str, first: int, last: int | None) -> tuple[int, int]:
 
 
 def beginning_of(note: NoteText, outline: NoteOutline, span: tuple[int, int]) -> NotePart:
-    """The first page of a span of the note. If there are others, it begins with the headings of the span as
-    it was indexed: each of them can be read by itself."""
+    """The first page of a span of the note. If there are more pages, it begins with the headings of the span
+    as indexed, each of which can be requested separately."""
     part = part_of(note, span, 0)
     if not part.next_offset:
         return part
@@ -78,8 +78,8 @@ def beginning_of(note: NoteText, outline: NoteOutline, span: tuple[int, int]) ->
 
 
 def part_of(note: NoteText, span: tuple[int, int], offset: int, tokens: int = TEXT_TOKENS) -> NotePart:
-    """The page of a span of the note that begins at its character `offset`, of at most so many tokens. Raises
-    UsageError for an offset beyond its end."""
+    """The page of a span of the note that begins at its character `offset` and has at most `tokens` tokens.
+    Raises UsageError for an offset beyond its end."""
     text = note.text
     starts = _line_starts(text)
     begin, end = span[0] + offset, span[1]
@@ -98,13 +98,13 @@ def part_of(note: NoteText, span: tuple[int, int], offset: int, tokens: int = TE
 
 
 def page_length(text: str, tokens: int = TEXT_TOKENS) -> int:
-    """How many characters of the text make a page of so many tokens: up to the last heading in its second
+    """The number of characters in a page of at most `tokens` tokens: up to the last heading in its second
     half, else up to the last line break that fits, else as many as fit."""
     low, high = 0, len(text)
     if tokens_of(text[: 8 * tokens]) <= tokens and high <= 8 * tokens:
         return high
     high = min(high, 8 * tokens)
-    while low < high:  # the estimate grows with the text
+    while low < high:  # the estimate increases with the text
         middle = (low + high + 1) // 2
         if tokens_of(text[:middle]) <= tokens:
             low = middle
@@ -117,7 +117,7 @@ def page_length(text: str, tokens: int = TEXT_TOKENS) -> int:
 
 
 def around_marks(text: str, marks: Sequence[tuple[int, int]], chars: int) -> str:
-    """At most about so many characters of a snippet, whole words, where most of its marks stand."""
+    """The part of a snippet with the most marks, in whole words, of about `chars` characters at most."""
     if len(text) <= chars:
         return text
     starts = [max(0, min(start - chars // 4, len(text) - chars)) for start, _ in marks] or [0]
@@ -140,5 +140,5 @@ def _line_starts(text: str) -> list[int]:
         starts.append(position + 1)
         position = text.find("\n", position + 1)
     if len(starts) > 1 and starts[-1] == len(text):
-        starts.pop()  # the line break that ends the last line begins none
+        starts.pop()  # the line break at the end of the last line starts no line
     return starts

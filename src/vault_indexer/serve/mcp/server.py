@@ -1,6 +1,7 @@
-"""The SDK's server with our tools, resources and prompts. Importing this module loads the SDK: two seconds.
+"""The SDK's server with the tools, resources and prompts. Importing this module loads the SDK, which takes
+two seconds.
 
-`app` imports it in a thread, when `/mcp` is first asked for.
+`app` imports it in a thread, at the first request to `/mcp`.
 """
 
 from __future__ import annotations
@@ -72,20 +73,20 @@ from vault_indexer.serve.mcp.tools import (
 from vault_indexer.serve.mcp.views import ToolView
 from vault_indexer.vault import resolve_in_vault
 
-# Codes that tie a change to the call before it, in which the agent was told to ask the user.
+# Codes that tie a change to an earlier call, which told the agent to ask the user.
 
 
 _MAX_CODES = 32
 
 
 class ConfirmationCodes:
-    """One-time codes, each for one strategy of one vault. The event loop of the server is the only caller."""
+    """One-time codes, each for one strategy of one vault. Only the event loop of the server calls it."""
 
     def __init__(self) -> None:
         self._issued: dict[str, tuple[str, str]] = {}
 
     def issue(self, vault: str, strategy: str) -> str:
-        """A new code. Of the codes that nobody used the latest 32 are valid."""
+        """Returns a new code. Of the unused codes, the latest 32 are valid."""
         while len(self._issued) >= _MAX_CODES:
             del self._issued[next(iter(self._issued))]
         code = secrets.token_hex(4)
@@ -93,16 +94,16 @@ class ConfirmationCodes:
         return code
 
     def redeem(self, code: str, vault: str, strategy: str) -> bool:
-        """Whether the code was issued for this change. It is not valid a second time."""
+        """Whether the code was issued for this change. A code is valid only once."""
         return self._issued.pop(code, None) == (vault, strategy)
 
 
-# The prompts: ready-made requests that a user chooses in the host, such as `/mcp__vault__answer`.
+# The prompts: predefined requests that a user chooses in the host, such as `/mcp__vault__answer`.
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTemplate:
-    """A prompt. `text` holds its arguments in braces; `arguments` says of each what it means."""
+    """A prompt. `text` contains its arguments in braces; `arguments` describes each of them."""
 
     name: str
     title: str
@@ -151,7 +152,7 @@ happened, what was decided, open tasks with their note and line, and links that 
 
 _LOG = logging.getLogger(__name__)
 _COMPLETIONS = 100
-"""The protocol allows no more."""
+"""The maximum of the protocol."""
 
 _CONFIRM = "confirm"
 _NAME_CHARS = 60
@@ -160,13 +161,13 @@ Result = CallToolResult | InputRequiredResult
 
 
 def make_tools(context: AnswerContext, views: Sequence[ToolView], timeout_s: float) -> list[VaultTool]:
-    """The tools of these views. `timeout_s` bounds each answer."""
+    """The tools of these views. `timeout_s` limits each answer."""
     return [VaultTool.of(ToolCalls(view, context, view.timeout_s or timeout_s)) for view in views]
 
 
 def server_with(tools: Sequence[VaultTool], context: AnswerContext, timeout_s: float) -> MCPServer[Any]:
-    """A server with these tools, which the caller keeps and may `show` otherwise later, the notes as
-    resources, and the prompts. `timeout_s` bounds each answer."""
+    """A server with these tools, which the caller owns and may update with `show`, the notes as resources,
+    and the prompts. `timeout_s` limits each answer."""
     server = _bare_server(tools, INSTRUCTIONS)
     for prompt in PROMPTS:
         server.add_prompt(_prompt(prompt))
@@ -179,7 +180,7 @@ def server_of_rows(rows: Sequence[ToolRow], instructions: str, timeout_s: float)
 
 
 def _bare_server(tools: Sequence[VaultTool], instructions: str) -> MCPServer[Any]:
-    # The SDK logs each failed call with its message, which may quote notes and queries.
+    # The SDK logs the message of each failed call, which may quote notes and queries.
     logging.getLogger("mcp").setLevel(logging.ERROR)
     return VaultServer(
         NAME,
@@ -193,11 +194,12 @@ def _bare_server(tools: Sequence[VaultTool], instructions: str) -> MCPServer[Any
 
 
 class VaultServer(MCPServer[Any]):
-    """The SDK's server, which answers the name of no tool or prompt with "invalid params", as the protocol
-    wants it. The SDK's own answers are a failed call, and an internal error with a traceback in the log."""
+    """The SDK's server, except that an unknown tool or prompt is answered with "invalid params", as the
+    protocol requires. The SDK itself answers with a failed call, or an internal error with a traceback in the
+    log."""
 
     async def list_tools(self) -> list[ListedTool]:
-        """The tools. At the address of one vault none has a parameter for the vault."""
+        """The tools. At the address of a single vault, none has a parameter for the vault."""
         found = await super().list_tools()
         return [_without_vault(one) for one in found] if CHOSEN_VAULT.get() else found
 
@@ -215,7 +217,7 @@ class VaultServer(MCPServer[Any]):
         arguments: Mapping[str, object] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """The prompt. Raises MCPError for one that is unknown, or an argument that is missing."""
+        """The prompt. Raises MCPError for an unknown prompt or a missing argument."""
         known = {prompt.name: prompt.arguments or () for prompt in await self.list_prompts()}
         if name not in known:
             raise MCPError(INVALID_PARAMS, f"unknown prompt: {name[:_NAME_CHARS]}")
@@ -237,27 +239,27 @@ def _without_vault(tool: ListedTool) -> ListedTool:
 
 
 def make_manager(server: MCPServer[Any]) -> StreamableHTTPSessionManager:
-    """The ASGI end of a server, without sessions. The server has to enter its `run()`."""
+    """The ASGI side of a server, without sessions. The server must enter its `run()`."""
     server.streamable_http_app(
         json_response=True,
         stateless_http=True,
         max_request_body_size=MAX_BODY_BYTES,
-        # `guard` has checked Host and Origin by then, by the same list as for every other route.
+        # `guard` has already checked Host and Origin, by the same list as for every other route.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     return server.session_manager
 
 
 class VaultTool(Tool):
-    """A tool as the SDK lists it. It is called through `ToolCalls` or `RowCalls`, and not by the signature
-    of a function."""
+    """A tool as the SDK lists it. Calls go through `ToolCalls` or `RowCalls`, not through the signature of a
+    function."""
 
     _calls: ToolCalls | RowCalls = PrivateAttr()
 
     @classmethod
     def of(cls, calls: ToolCalls | RowCalls) -> VaultTool:
         def unused() -> None:
-            """The SDK wants a function."""
+            """A placeholder: the SDK requires a function."""
 
         view = calls.view
         tool = cls(
@@ -278,16 +280,16 @@ class VaultTool(Tool):
         return tool
 
     def show(self, view: ToolView) -> None:
-        """Be the tool of this view from now on, which is another one when vaults are added or removed."""
+        """Changes to the tool of this view, which differs after vaults are added or removed."""
         self._calls = replace(self._calls, view=view)
         self.parameters = input_schema(view)
         self.fn_metadata = self._calls.metadata
-        self.__dict__.pop("output_schema", None)  # the SDK keeps the one it made before
+        self.__dict__.pop("output_schema", None)  # the SDK caches the previous one
 
     async def run(
         self, arguments: Mapping[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:
-        """The result of a call: with `isError` and one line where something went wrong."""
+        """The result of a call; a failure has `isError` and a text of one line."""
         del convert_result
         try:
             return await self._calls.result(arguments, context)
@@ -300,8 +302,7 @@ class VaultTool(Tool):
 
 @dataclass(frozen=True, slots=True)
 class RowCalls:
-    """The calls of a tool that is an endpoint: its arguments, errors and answers are those of the HTTP
-    API."""
+    """The calls of a tool that is an endpoint. Arguments, errors and answers are those of the HTTP API."""
 
     view: ToolView
     row: ToolRow
@@ -345,7 +346,7 @@ class ToolCalls:
         named = str(given.pop(VAULT.name, ""))
         if named and address not in ("", named):
             raise UsageError(f"vault = {named!r}: this address is that of {address}")
-        CHOSEN_VAULT.set(named or address)  # of this call, which has a context of its own
+        CHOSEN_VAULT.set(named or address)  # only for this call, which has its own context
         if self.view.is_read_only:
             context = replace(self.context, address=address)
             call = partial(answer_of, self.view, arguments=given)
@@ -355,8 +356,8 @@ class ToolCalls:
     async def _set_chunker(
         self, strategy: str, given: Mapping[str, Value], request: Context[Any, Any]
     ) -> Result:
-        """Ask the user through the host if it can; else the model has to. It says so by `confirm` and by the
-        code that it got when it was told to ask: no first call changes anything."""
+        """Asks the user through the host if the host supports it. Otherwise the model has to ask, and proves
+        it by `confirm` and the code from its first call, so that no first call changes anything."""
         change = await self._in_thread(partial(strategy_change, strategy=strategy))
         if change.previous == strategy:
             return _result(encode(change))
@@ -367,6 +368,7 @@ class ToolCalls:
             if not agreed:
                 declined = "The user declined; nothing is changed."
                 return _result(encode(replace(change, message=declined)))
+        # The code is redeemed only together with `confirm`: a call without it must not use up the code.
         elif not (given[_CONFIRM] and self.codes.redeem(str(given["code"]), CHOSEN_VAULT.get(), strategy)):
             code = self.codes.issue(CHOSEN_VAULT.get(), strategy)
             asking = f"Ask the user: {change.message} Then call again with confirm = true, code = {code}."
@@ -378,8 +380,8 @@ class ToolCalls:
 
 
 async def _within(function: Callable[..., T], context: AnswerContext, timeout_s: float) -> T:
-    """Call the function in a thread. Raises UsageError after the time limit, when the search it may be
-    doing is given up, too, as it is when the client has gone."""
+    """Calls the function in a thread. Raises UsageError after the time limit. A search in progress is
+    abandoned then, and also when the client disconnects."""
     given_up = GIVEN_UP.get() or threading.Event()
     stopping = context.is_cancelled
     own = replace(context, vault=CHOSEN_VAULT.get(), is_cancelled=lambda: given_up.is_set() or stopping())
@@ -391,7 +393,7 @@ async def _within(function: Callable[..., T], context: AnswerContext, timeout_s:
 
 
 async def _in_time(call: Callable[[], T], timeout_s: float) -> T:
-    """Call it in a thread. Raises UsageError after the time limit."""
+    """Calls the function in a thread. Raises UsageError after the time limit."""
     try:
         with anyio.fail_after(timeout_s):
             return await anyio.to_thread.run_sync(call, abandon_on_cancel=True)
@@ -400,8 +402,8 @@ async def _in_time(call: Callable[[], T], timeout_s: float) -> T:
 
 
 def _can_ask(context: Context[Any, Any]) -> bool:
-    """Whether the host shows forms to the user, by the means of the revisions without a handshake: an
-    earlier client keeps no connection here that a question could go through."""
+    """Whether the host can show forms to the user, in the revisions without a handshake: an earlier client
+    keeps no connection here for a question."""
     if context.protocol_version not in MODERN_VERSIONS or context.client_capabilities is None:
         return False
     elicitation = context.client_capabilities.elicitation
@@ -419,8 +421,8 @@ def _question(message: str, strategy: str) -> InputRequiredResult:
 
 
 def _agreement(context: Context[Any, Any], strategy: str) -> bool | None:
-    """What the user said; None if the question was not asked yet. The SDK seals the state, so that an
-    answer counts for the strategy that was asked about."""
+    """The user's answer; None if the question was not asked yet. The SDK seals the state, so that an answer
+    is valid only for the strategy in the question."""
     answers = context.input_responses or {}
     if context.request_state != strategy or _CONFIRM not in answers:
         return None
@@ -434,7 +436,8 @@ def _agreement(context: Context[Any, Any], strategy: str) -> bool | None:
 
 
 def _result(structured: Object) -> CallToolResult:
-    """The answer as structured content and as its text, since hosts differ in which one the model gets."""
+    """The answer as structured content and as text, since hosts differ in which of them they pass to the
+    model."""
     text = TextContent(type="text", text=as_text(cast("JsonValue", structured)))
     return CallToolResult(content=[text], structured_content=structured)
 
@@ -460,8 +463,8 @@ def _prompt(template: PromptTemplate) -> Prompt:
 
 
 def _add_resources(server: MCPServer[Any], context: AnswerContext, timeout_s: float) -> None:
-    """The notes as `vault://{path}`; where there are several vaults, `path` begins with the name of one. The
-    SDK refuses `..`, absolute paths and NUL, however they are encoded."""
+    """Adds the notes as `vault://{path}`. With several vaults, `path` begins with the name of one. The SDK
+    refuses `..`, absolute paths and NUL in any encoding."""
 
     @server.resource(
         "vault://{+path}",
@@ -494,7 +497,7 @@ def _add_resources(server: MCPServer[Any], context: AnswerContext, timeout_s: fl
 
 
 def _note_text(context: AnswerContext, path: str) -> str:
-    """The text of a note by its exact path, cut at the size of a page."""
+    """The text of a note by its exact path, cut to the size of a page."""
     own, path = in_its_vault(context, path)
     resolve_in_vault(Path(own.service.status().vault), path)
     text = note_text(own, path).text
@@ -505,12 +508,12 @@ def _note_text(context: AnswerContext, path: str) -> str:
 
 
 def _names_vault(context: AnswerContext) -> bool:
-    """Whether the path of a note has to begin with the name of its vault."""
+    """Whether the path of a note must begin with the name of its vault."""
     return context.vaults.are_several and not context.vault
 
 
 def _paths_with(context: AnswerContext, part: str) -> list[str]:
-    """The paths that hold a text; those that begin with it come first."""
+    """The paths that contain a text; those that begin with it come first."""
     wanted = part.casefold()
     found = [path for path in _all_paths(context) if wanted in path.casefold()]
     return sorted(found, key=lambda path: (not path.casefold().startswith(wanted), path))
@@ -522,5 +525,5 @@ def _all_paths(context: AnswerContext) -> Iterator[str]:
         return
     for name in context.vaults.names:
         own = replace(context, vault=name)
-        with suppress(VaultIndexerError):  # one that cannot be searched now is left out
+        with suppress(VaultIndexerError):  # a vault that cannot be searched now is omitted
             yield from (f"{name}/{path}" for path in own.service.note_paths())

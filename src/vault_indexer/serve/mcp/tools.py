@@ -1,4 +1,5 @@
-"""The answer of each tool, as a page of JSON. No SDK here: `server` makes results of these answers."""
+"""The answer of each tool, as a page of JSON. This module does not use the SDK: `server` converts the
+answers."""
 
 from __future__ import annotations
 
@@ -55,14 +56,14 @@ from vault_indexer.serve.mcp.reading import (
 from vault_indexer.serve.mcp.views import ToolView
 
 HIT_TOKENS = 84
-"""Of a hit with its snippet, by `likely_tokens`: so ten hits have less than 1,000 tokens."""
+"""The size of a hit with its snippet, by `likely_tokens`: ten hits have less than 1,000 tokens."""
 
 _LEAST_SNIPPET = 12
 _LOOK_AGAIN_S = 0.2
 
 _MOST_NOTES = 20
 _NOTE_TOKENS = 50
-"""Of a note in a list of notes, in addition to its text."""
+"""The overhead of a note in a list of notes, in addition to its text."""
 
 _NAME_CHARS = 60
 Object = dict[str, JsonValue]
@@ -70,8 +71,8 @@ Object = dict[str, JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class ToolRow:
-    """A tool that is one endpoint as it is: `answer` takes a value for each of its parameters, and raises
-    VaultIndexerError. An agent gets the keys `keep` of what it answers (None: all)."""
+    """A tool that is an unmodified endpoint. `answer` takes a value for each of its parameters, and raises
+    VaultIndexerError. An agent gets the keys `keep` of the answer (None: all)."""
 
     endpoint: Endpoint[Any]
     answer: Callable[[Mapping[str, Value]], Object]
@@ -97,9 +98,9 @@ def _list_schema(view: ToolView) -> Schema:
 
 
 def _parameter_schema(parameter: Parameter) -> Schema:
-    """The JSON schema of one parameter, as short as it can be: bounds in bytes and defaults that stand for
-    "none" are left out."""
-    short = ("type", "exclusiveMinimum", "maximum")  # nobody asks for fewer than one
+    """The JSON schema of one parameter, as short as possible: bounds in bytes and defaults that mean "none"
+    are omitted."""
+    short = ("type", "exclusiveMinimum", "maximum")  # agents never request fewer than one
     schema = {name: value for name, value in parameter.schema.items() if name in short}
     if parameter.choices:
         schema["enum"] = list(parameter.choices)
@@ -124,8 +125,8 @@ def output_schema(view: ToolView) -> Schema:
 
 
 def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, Value]:
-    """A value for each parameter. Raises UsageError, in the words of the HTTP API, for one that is wrong,
-    missing or unknown; null counts as not given."""
+    """A value for each parameter. Raises UsageError, with the text of the HTTP API, for a wrong, missing or
+    unknown one; null counts as not given."""
     values = {name: value for name, value in given.items() if value is not None}
     listed = values.get(view.listed)
     if isinstance(listed, list):
@@ -137,8 +138,8 @@ def checked_arguments(view: ToolView, given: Mapping[str, object]) -> dict[str, 
 
 
 def answer_of(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    """The page that the arguments ask for. While an index is built for the first time, it waits for the first
-    notes. Raises VaultIndexerError."""
+    """The requested page. While an index is built for the first time, it waits for the first notes. Raises
+    VaultIndexerError."""
     if added := context.actions.tools.get(view.name):
         found = _once_there(context, partial(added, arguments))
     else:
@@ -154,8 +155,8 @@ def answer_of(view: ToolView, context: AnswerContext, arguments: Mapping[str, Va
 
 
 def _once_there(context: AnswerContext, call: Callable[[], Object]) -> Object:
-    """The answer as soon as there is an index. One that is not there in time is an error that says how far
-    it is."""
+    """The answer as soon as there is an index. If there is none in time, raises an error that reports the
+    progress."""
     deadline = time.monotonic() + context.first_notes_s
     while True:
         try:
@@ -185,13 +186,14 @@ def _asked(row: Endpoint[Any], context: AnswerContext, values: Mapping[str, Valu
 
 
 def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Value]:
-    """The values of the parameters that the row knows, under the names that it has for them."""
+    """The values of the parameters of the row, under the row's names."""
     own = {one.field: one.name for one in view.row.parameters}
     values = {own[one.field]: arguments[one.name] for one in view.endpoint.parameters if one.field in own}
     if "limit" in arguments and not view.pages_itself:
         values.pop("limit", None)
         if not (view.has_all and arguments.get("view") != "mentions"):
-            # A search for few hits looks at fewer candidates, so only equal limits give pages of one ranking.
+            # A search with a small limit ranks fewer candidates, so pages belong to one ranking only if their
+            # limits are equal.
             values["limit"] = MAX_LIMIT
     return values
 
@@ -227,8 +229,7 @@ def _found_note(context: AnswerContext, hit: Hit, *, is_full: bool) -> FoundNote
 
 
 def _ask(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    """The answer with the passages that were read if they are wanted, else with the places to look at where
-    there is no other answer."""
+    """The answer, with its passages if requested, or with places to look at if there is no answer."""
     found = _row_answer(view, context, arguments)
     wanted = bool(arguments["passages"])
     if not wanted and found["kind"] not in ("passages", "declined"):
@@ -250,7 +251,7 @@ def _read_note(_view: ToolView, context: AnswerContext, arguments: Mapping[str, 
     if heading.strip():
         if first is not None or last is not None:
             raise UsageError("heading and lines are both given: give one of them")
-        # Headings have their places in the text that was indexed, so that is the text to cut.
+        # The positions of headings refer to the indexed text, so that text is cut.
         note, span = replace(note, text=outline.text), section_of(outline, heading)
     else:
         span = lines_of(note.text, first or 1, last)
@@ -258,7 +259,7 @@ def _read_note(_view: ToolView, context: AnswerContext, arguments: Mapping[str, 
 
 
 def _get_notes(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
-    """Each note has its share of a page; what one does not need is left to those behind it."""
+    """Each note has its share of a page; an unused part goes to the following notes."""
     paths = [path for path in dict.fromkeys(str(arguments["paths"]).split("\n")) if path.strip()]
     if not 0 < len(paths) <= _MOST_NOTES:
         raise UsageError(f"paths: {len(paths)} are given; allowed are 1 to {_MOST_NOTES}")
@@ -311,13 +312,13 @@ def _fetch(_view: ToolView, context: AnswerContext, arguments: Mapping[str, Valu
 
 
 def _id_of(context: AnswerContext, path: str, vault: str) -> str:
-    """The id of a note at the address that was asked: its path, behind the name of its vault where several
-    are kept and the address is that of all."""
+    """The id of a note at the requested address: its path, after the name of its vault if there are several
+    and the address covers all of them."""
     return path if context.address or not context.vaults.are_several else f"{vault}/{path}"
 
 
 def in_its_vault(context: AnswerContext, name: str) -> tuple[AnswerContext, str]:
-    """The vault that an id or the path of a resource begins with, and the rest. Raises UnknownNoteError."""
+    """Splits an id or the path of a resource into its vault and the rest. Raises UnknownNoteError."""
     if context.vault or not context.vaults.are_several:
         return context, name
     vault, _, rest = name.partition("/")
@@ -337,7 +338,7 @@ def _list_notes(view: ToolView, context: AnswerContext, arguments: Mapping[str, 
 
 
 def note_text(context: AnswerContext, path: str) -> NoteText:
-    """A note of the index, as it is in the vault now. Raises VaultIndexerError."""
+    """The current text of a note of the index. Raises VaultIndexerError."""
     note: NoteText = _asked(NOTE, context, {"path": path})
     return note
 
@@ -354,7 +355,7 @@ _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Obje
 
 
 def strategy_change(context: AnswerContext, strategy: str) -> StrategyChange:
-    """What `set_chunker` would change, and in words what that means: the question to the user."""
+    """The change that `set_chunker` would make, with an explanation as the question to the user."""
     setting = context.actions.strategy
     assert setting is not None
     current = setting.current()
@@ -369,7 +370,7 @@ def strategy_change(context: AnswerContext, strategy: str) -> StrategyChange:
 
 
 def change_strategy(context: AnswerContext, change: StrategyChange) -> StrategyChange:
-    """Write the strategy that the user agreed to. Raises VaultIndexerError."""
+    """Writes the strategy that the user agreed to. Raises VaultIndexerError."""
     setting = context.actions.strategy
     assert setting is not None
     setting.choose(change.strategy)

@@ -1,8 +1,8 @@
-"""The table of tools: which endpoints an agent can call, and what it sees of each.
+"""The table of tools: the endpoints that an agent can call, and its view of each.
 
-A tool is a view of a row of the table of endpoints: some of its parameters, some keys of its answer, in
-pages. To offer another endpoint, add a row here. Those that read notes and `set_chunker` have parameters
-or answers of their own; they are endpoints that only agents have.
+A tool is a view of a row of the endpoint table: some of its parameters, some keys of its answer, in pages. To
+offer another endpoint, add a row here. Tools that read notes and `set_chunker` have their own parameters or
+answers; they are endpoints for agents only.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ ASK_NAME = "ask"
 """The row of the endpoint that answers questions; the tool is offered if the table has it."""
 
 LONG_TIMEOUT_S = 600.0
-"""For tools that may ask a language model or search many times."""
+"""The time limit of tools that may call a language model or search many times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolView:
-    """One tool. The parameters of `endpoint` are those that an agent sees; those of `row` that are not
-    among them have their defaults."""
+    """One tool. An agent sees the parameters of `endpoint`; the other parameters of `row` have their
+    defaults."""
 
     endpoint: Endpoint[Any]
     row: Endpoint[Any]
@@ -55,32 +55,33 @@ class ToolView:
     """The lists of the answer that are divided into pages, in this order."""
 
     pages_itself: bool = False
-    """Whether the answer is a page of the lists already."""
+    """Whether the answer is already a page of the lists."""
 
     listed: str = ""
-    """The parameter that is a list for an agent, and a text here."""
+    """The parameter that is a list for agents and a text in the row."""
 
     separator: str = ","
-    """Between the entries of that text."""
+    """The separator between the entries of that text."""
 
     listed_values: tuple[int, ...] = ()
-    """The numbers that may be in the list; empty: it is one of texts."""
+    """The allowed numbers in the list; empty for a list of texts."""
 
     optional: tuple[str, ...] = ()
-    """Keys of the entries of those lists that an answer may lack."""
+    """Keys of the lists' entries that an answer may lack."""
 
     counts_notes: bool = False
-    """Whether the limit counts notes, of which several entries may be."""
+    """Whether the limit counts notes instead of entries; a note may have several."""
 
     has_all: bool = False
-    """Whether the row gives whole lists where no limit is given."""
+    """Whether the row returns whole lists if no limit is given."""
 
     names_vault: bool = True
-    """Whether a parameter names the vault where there are several; else another one says it."""
+    """Whether a parameter names the vault if there are several; otherwise another parameter contains the
+    name."""
 
     is_read_only: bool = True
     timeout_s: float | None = None
-    """None means `server.timeout_s`."""
+    """The time limit; None means `server.timeout_s`."""
 
     @property
     def name(self) -> str:
@@ -100,7 +101,7 @@ def extension_tools() -> tuple[ExtensionTool, ...]:
 
 
 OFFSET = Parameter(name="offset", kind=int, default=0, minimum=0, help="")
-"""`next_offset` of the page before. The instructions of the server explain it once, for all tools."""
+"""`next_offset` of the previous page. The instructions of the server explain it once for all tools."""
 
 
 def _limit(default: int, text: str = "") -> Parameter:
@@ -115,7 +116,7 @@ def _of(row: Endpoint[Any], name: str, text: str = "", /, **changes: Any) -> Par
 def _tool(
     row: Endpoint[Any], name: str, text: str, *parameters: Parameter, answer: str = "", **options: Any
 ) -> ToolView:
-    """A tool that the row answers, with parameters and a description of its own."""
+    """A tool that the row answers, with its own parameters and description."""
     endpoint = replace(row, name=name, help=text, own_parameters=parameters, answer=answer or row.answer)
     return ToolView(endpoint=endpoint, row=row, **options)
 
@@ -283,9 +284,8 @@ def tool_views(
     more: Sequence[ToolView] = (),
     vaults: Sequence[str] = (),
 ) -> tuple[ToolView, ...]:
-    """The tools of a server with these endpoints. `set_chunker` chooses among `strategies`, and is offered
-    if there are any; `more` are those of optional packages. Where there are several `vaults`, each tool can
-    name one."""
+    """The tools of a server with these endpoints. `set_chunker` chooses among `strategies`, and is offered if
+    there are any; `more` are those of optional packages. With several `vaults`, each tool can name one."""
     rows = {endpoint.name: endpoint for endpoint in endpoints}
     found = [view for view in _VIEWS if view.row.name in rows]
     if ASK_NAME in rows:
@@ -297,7 +297,7 @@ def tool_views(
 
 
 def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
-    """The tool with a parameter for the vault, which only a search can go without; its hits name theirs."""
+    """The tool with a parameter for the vault. Only a search may omit it; its hits name their vaults."""
     is_any = view.row.vaults == "any"
     text = "Without it: all." if is_any else "The vault of the note."
     chosen = replace(VAULT, choices=tuple(vaults), required=not is_any, max_chars=None, help=text)
@@ -311,6 +311,6 @@ def _in_vault(view: ToolView, vaults: Sequence[str]) -> ToolView:
 
 
 def _with_vault(keep: Keep, *names: str) -> Keep:
-    """The same, with the key `vault` in what stands under these names."""
+    """The same selection, with the key `vault` in the values under these names."""
     own = {name: {"vault": None, **(keep[name] or {})} for name in names if name in keep}
     return {**keep, **own}

@@ -1,7 +1,8 @@
-"""All that an index holds as canonical JSON lines: two equal indices export equal bytes.
+"""Exports an index as canonical JSON lines: two equal indices export equal bytes.
 
-Left out is what two builds of the same vault may differ in: internal ids, seq, inode and the times at
-which files were looked at. Vectors are named by the digest of their text, from which a model makes them.
+The export omits data that may differ between two builds of the same vault: internal ids, seq, inodes and the
+times at which files were scanned. A vector is identified by the digest of its text, which determines it for a
+given model.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from vault_indexer.text.control_characters import json_text
 
 
 def export_lines(catalog: CatalogReader) -> Iterator[str]:
-    """One line per file, then per note with its headings, blocks, links and chunks, all ordered by path."""
+    """Yields one line per file, then one per note with its headings, blocks, links and chunks, ordered by
+    path."""
     for file in catalog.files():
         yield _line(
             {
@@ -46,7 +48,7 @@ def export_lines(catalog: CatalogReader) -> Iterator[str]:
 
 
 def _chunks(catalog: CatalogReader, note_id: int) -> Iterator[JsonValue]:
-    """The chunks of a note with all that they say, except their content: the text has it."""
+    """Returns the chunks of a note with all their fields except the content, which the text contains."""
     digests: dict[int, str] = dict(
         catalog.rows("SELECT key, hex(text_hash) FROM chunks WHERE note_id = ?", (note_id,))
     )

@@ -1,12 +1,12 @@
-"""A checksum for every page of the catalog, because SQLite keeps none: to it, a flipped bit is data.
+"""Checksums for every page of the catalog. SQLite has none, so it reads a flipped bit as data.
 
 The file changes only when its owner checkpoints the write-ahead log (automatic checkpoints are off), so the
-checksums are written there and then, beside it, into `catalog.sums`. The order makes a crash harmless: pages
-are copied, then their checksums are written, and only a later commit restarts the log. A page that is
-still in the log is not judged: SQLite checks the log's own checksums, and will copy the page again.
+checksums are written at the same time, to `catalog.sums` in the same folder. The order makes a crash
+harmless: pages are copied, then their checksums are written, and only a later commit restarts the log. A page
+that is still in the log is not checked: SQLite checks the log's own checksums and will copy the page again.
 
-The sums also remember which log was copied how far. A log that holds less than that by now was damaged
-after part of it had been copied, and what is in the file is then a mixture of states.
+The sums also record which log was copied, and how much of it. If that log is now shorter, it was damaged
+after part of it had been copied, and the file contains a mixture of states.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _READ = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The write-ahead log as it lies there: its identity, and the page of each frame, valid or not."""
+    """The write-ahead log as found on disk: its identity, and the page of each frame, valid or not."""
 
     salt: str = ""
     pages: tuple[int, ...] = ()
@@ -41,8 +41,8 @@ class Log:
 
 @dataclass(slots=True)
 class PageSums:
-    """`crcs[n]` is the CRC-32 of page n + 1. `salt` names the log of the last checkpoint, of which `copied`
-    of `logged` frames had gone into the file."""
+    """`crcs[n]` is the CRC-32 of page n + 1. `salt` identifies the log of the last checkpoint, which had
+    copied `copied` of `logged` frames into the file."""
 
     crcs: array[int] = field(default_factory=lambda: array("I"))
     salt: str = ""
@@ -55,12 +55,12 @@ def sums_path(catalog: Path) -> Path:
 
 
 def record_page_checksums(catalog: Path) -> None:
-    """Write the checksums of a catalog that has no log and that nobody writes."""
+    """Writes the checksums of a catalog that has no log and no writer."""
     save_sums(catalog, PageSums(array("I", _page_crcs(catalog))))
 
 
 def save_sums(catalog: Path, sums: PageSums) -> None:
-    """Durably, or not at all. Raises OSError."""
+    """Writes the sums durably and atomically. Raises OSError."""
     payload = sums.crcs.tobytes()
     header = {"salt": sums.salt, "logged": sums.logged, "copied": sums.copied}
     line = json.dumps(header).encode()
@@ -85,7 +85,7 @@ def load_sums(catalog: Path) -> PageSums:
 
 
 def read_log(catalog: Path) -> Log:
-    """The frames of the log in their order; those that SQLite would not accept are among them."""
+    """Returns the frames of the log in order, including those that SQLite would reject."""
     try:
         with catalog.with_name(catalog.name + "-wal").open("rb") as file:
             header = file.read(_LOG_HEADER.size)
@@ -96,7 +96,7 @@ def read_log(catalog: Path) -> Log:
             while len(frame := file.read(_FRAME.size)) == _FRAME.size:
                 page, frame_salt = _FRAME.unpack(frame)
                 if frame_salt != salt:
-                    break  # left from before the log was restarted
+                    break  # a remnant from before the log was restarted
                 pages.append(page)
                 file.seek(page_size, 1)
             return Log(salt.hex(), tuple(pages))
@@ -107,15 +107,17 @@ def read_log(catalog: Path) -> Log:
 def recovered_sums(catalog: Path, sums: PageSums, log: Log, logged: int) -> None:
     """Raises DamagedError if the log of the last checkpoint has since lost frames that matter.
 
-    `logged` is how many frames of `log` SQLite accepted.
+    `logged` is the number of frames of `log` that SQLite accepted.
     """
+    # The same log must still be as long as at the checkpoint. A new log is legitimate only if the old one had
+    # been copied completely.
     lost = logged < sums.logged if log.salt == sums.salt else sums.copied < sums.logged
     if lost:
         raise DamagedError(f"index {catalog}: its write-ahead log has lost changes that were half copied")
 
 
 def updated_checksums(catalog: Path, sums: PageSums, pages: Collection[int]) -> PageSums:
-    """The sums with those of `pages`, and of all pages that have no sum yet, taken from the file."""
+    """Returns the sums, updated from the file for `pages` and for all pages without a checksum."""
     count = catalog.stat().st_size // page_size_of(catalog)
     wanted = {page for page in pages if page <= count} | set(range(len(sums.crcs) + 1, count + 1))
     crcs = sums.crcs[:count]
@@ -129,8 +131,10 @@ def updated_checksums(catalog: Path, sums: PageSums, pages: Collection[int]) -> 
 
 
 def damaged_pages(catalog: Path, sums: PageSums, ignored: Collection[int] = ()) -> list[int]:
-    """The pages (from 1) whose content is not what was written, but for the `ignored` ones. About 1 GB/s."""
+    """Returns the numbers (from 1) of the pages that do not match their checksum, except the `ignored` ones.
+    Checks about 1 GB/s."""
     found = array("I", _page_crcs(catalog))
+    # The comparison of whole arrays is much faster than the loop below, and usually sufficient.
     if found == sums.crcs:
         return []
     longest = max(len(found), len(sums.crcs))
@@ -143,8 +147,8 @@ def damaged_pages(catalog: Path, sums: PageSums, ignored: Collection[int] = ()) 
 
 
 def is_sound(catalog: Path) -> bool:
-    """Whether a catalog that perhaps another process is writing can be vouched for: every page is as it was
-    written, or in the log. A checkpoint under way looks like damage for a moment, hence the second look."""
+    """Whether every page of the catalog matches its checksum or is in the log. Works while another process is
+    writing: a checkpoint in progress looks like damage for a moment, so a failed check is repeated."""
     for _ in range(2):
         try:
             sums, log = load_sums(catalog), read_log(catalog)
@@ -156,10 +160,12 @@ def is_sound(catalog: Path) -> bool:
 
 
 def page_size_of(catalog: Path) -> int:
-    """As the header says; a header that says nothing sensible is damage, and 4096 will show it."""
+    """Returns the page size from the header. A header without a valid size is damaged; 4096 then makes the
+    page check fail."""
     with catalog.open("rb") as file:
         header = file.read(_PAGE_SIZE_AT.size)
     size = int(_PAGE_SIZE_AT.unpack(header)[0]) if len(header) == _PAGE_SIZE_AT.size else 0
+    # SQLite stores 65,536, which does not fit the two bytes, as 1.
     size = 65_536 if size == 1 else size
     return size if size >= 512 and size & (size - 1) == 0 else 4096
 
@@ -173,31 +179,32 @@ def _page_crcs(catalog: Path) -> Iterator[int]:
 
 
 def _fill(file: io.FileIO, block: memoryview) -> int:
-    """How many bytes of the block are read: all, or what is left of the file."""
+    """Fills the block from the file. Returns the number of bytes read, less than the block only at the end of
+    file."""
     filled = 0
     while filled < len(block) and (read := file.readinto(block[filled:])):
         filled += read
     return filled
 
 
-# SQLite's errors as errors of the index.
+# Conversion of SQLite's errors to those of the index.
 
 
 SqliteError = sqlite3.Error
 
 _PRIMARY_CODE = 0xFF
-"""Of an extended result code, these bits are the primary one: https://www.sqlite.org/rescode.html"""
+"""These bits of an extended result code are the primary code: https://www.sqlite.org/rescode.html"""
 
 _NEARLY_FULL_BYTES = 1 << 20
-"""SQLite reports a full disk as "disk I/O error" where it met it in the memory shared by readers, which it
+"""SQLite reports a full disk as "disk I/O error" if it occurs in the memory shared by readers, which SQLite
 extends by 32 KiB at a time."""
 
 
 def unusable(catalog: Path, error: Exception) -> UnavailableError:
-    """The error of the index for an error of SQLite (or an OSError) met in this catalog.
+    """Converts an error of SQLite (or an OSError) in this catalog to an error of the index.
 
-    A malformed file is a DatabaseError itself; a full disk, a lock or a failed read is one of its subclasses,
-    and no reason to rebuild. A full disk gives a DiskFullError.
+    A malformed file is reported as DatabaseError itself. A full disk, a lock or a failed read is one of its
+    subclasses and no reason to rebuild. A full disk becomes a DiskFullError.
     """
     if is_full(catalog, error):
         return DiskFullError(f"index {catalog}: {error}")
@@ -206,7 +213,7 @@ def unusable(catalog: Path, error: Exception) -> UnavailableError:
 
 
 def is_full(place: Path, error: Exception) -> bool:
-    """Whether SQLite, or the system, met a full disk at this place."""
+    """Whether the error was caused by a full disk at this path."""
     if isinstance(error, OSError):
         return error.errno in FULL_ERRORS
     code = getattr(error, "sqlite_errorcode", None)

@@ -1,4 +1,4 @@
-"""A parsed note as rows of the catalog: plain tuples, cheap to send from a worker to the writer."""
+"""Converts a parsed note to rows of the catalog: plain tuples, cheap to send from a worker to the writer."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 TEXT_COMPRESSION = 3
-"""Of the nine levels of zlib. A rule of thumb."""
+"""One of the nine levels of zlib. A rule of thumb."""
 
 _PACKED_WORD = "<u2"
-_STRATEGY = 7  # the column of a chunk's row
+_STRATEGY = 7  # the index of the column in a chunk's row
 
 Values = tuple[str | int | float | bytes | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class NoteTableRows:
-    """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics),
-    the compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, and
-    for each chunk the numbers of its words."""
+    """All rows of a note, without its id: (title, language, frontmatter, aliases, tags, diagnostics), the
+    compressed text, headings, block ids, packed spans of blocks, tasks, folded tags, links, chunks, and the
+    word numbers of each chunk."""
 
     path: str
     note: Values
@@ -55,8 +55,8 @@ class NoteTableRows:
 
 @dataclass(frozen=True, slots=True)
 class PreparedNote:
-    """A note ready to be stored. `vectors` are float16 bytes by digest of the embedded text; those of its
-    texts that are not there are owed. `embedded` and `reused` count texts."""
+    """A note ready to be stored. `vectors` maps digests of embedded texts to float16 bytes; texts without an
+    entry are embedded later. `embedded` and `reused` are numbers of texts."""
 
     file: FileRow
     rows: NoteTableRows
@@ -68,8 +68,8 @@ class PreparedNote:
 def note_rows(
     note: Note, chunks: Sequence[Chunk], hashes: Sequence[bytes | None], words: Sequence[bytes] = ()
 ) -> NoteTableRows:
-    """The rows of a note; `hashes[i]` is the digest of chunk i's embedding text (None: not embedded), and
-    `words[i]` are the numbers of its words."""
+    """Returns the rows of a note. `hashes[i]` is the digest of chunk i's embedding text (None: not embedded),
+    and `words[i]` contains the numbers of its words."""
     return NoteTableRows(
         path=note.path,
         note=(
@@ -93,26 +93,26 @@ def note_rows(
 
 
 def pack_spans(spans: Sequence[tuple[int, int]]) -> bytes:
-    """Spans as compressed bytes; `unpack_spans` reads them."""
+    """Packs spans into compressed bytes for `unpack_spans`."""
     positions = list(chain.from_iterable(spans))
     steps = [after - before for before, after in pairwise([0, *positions])]
     return zlib.compress(struct.pack(f"<{len(steps)}i", *steps), TEXT_COMPRESSION)
 
 
 def unpack_spans(packed: bytes) -> list[tuple[int, int]]:
-    """The spans. Raises zlib.error or struct.error if the bytes are damaged."""
+    """Unpacks the spans. Raises zlib.error or struct.error if the bytes are damaged."""
     raw = zlib.decompress(packed)
     positions = list(accumulate(struct.unpack(f"<{len(raw) // 4}i", raw)))
     return list(zip(positions[::2], positions[1::2], strict=True))
 
 
 def pack_words(numbers: WordNumbers) -> bytes:
-    """The numbers of a chunk's words as the catalog keeps them; `unpack_words` reads them."""
+    """Packs the numbers of a chunk's words as the catalog stores them, for `unpack_words`."""
     return numbers.astype(_PACKED_WORD).tobytes()
 
 
 def unpack_words(packed: Sequence[bytes]) -> tuple[WordNumbers, NDArray[np.int64]]:
-    """The numbers of the words of several chunks in a row, and how many each chunk has."""
+    """Returns the word numbers of several chunks concatenated, and the number of words in each chunk."""
     numbers = np.frombuffer(b"".join(packed), _PACKED_WORD)
     sizes = np.array([len(one) for one in packed], np.int64) // numbers.itemsize
     return numbers.astype(np.uint16, copy=False), sizes
@@ -129,7 +129,7 @@ def _json(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-# What commits have changed: chunks by key. Derived indices follow it.
+# The changes made by commits, as chunk keys. Derived indices apply them.
 
 
 ADDED, REMOVED, EMBEDDED = 1, 0, 2
@@ -138,8 +138,9 @@ ADDED, REMOVED, EMBEDDED = 1, 0, 2
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The chunks that came, that went, and that got the vector they had waited for, net: what came and went
-    again is in none of them. A key is never used again. `embedded` can share keys with `added` alone."""
+    """The net changes: chunks that were added, removed, or received a vector after they were stored. A chunk
+    that was added and removed again is in none of the sets. Keys are never reused. `embedded` can share keys
+    only with `added`."""
 
     added: set[int] = field(default_factory=set)
     removed: set[int] = field(default_factory=set)

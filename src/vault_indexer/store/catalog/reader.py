@@ -1,4 +1,4 @@
-"""Reading the catalog: one read-only connection inside one transaction, an immutable state of it."""
+"""Reads the catalog through one read-only connection in one transaction, which is an immutable state."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Keys
 
 
-# Conditions in SQL on names that have others below them: folders and tags, divided by "/".
+# SQL conditions for hierarchical names: folders and tags, divided by "/".
 
 
 def folder_condition(column: str, folder: str) -> tuple[str, list[str]]:
-    """That a column is a path below the folder."""
+    """Returns a condition that matches paths in `column` below the folder."""
     return f"{column} >= ? AND {column} < ?", [f"{folder}/", f"{folder}0"]  # "0" follows "/"
 
 
 def tag_condition(tag: str) -> tuple[str, list[str]]:
-    """That the column `tag` is this one, named as tags are stored, or one below it."""
+    """Returns a condition that matches this tag, spelled as stored, and the tags nested below it."""
     below, bounds = folder_condition("tag", tag)
     return f"tag = ? OR ({below})", [tag, *bounds]
 
@@ -64,7 +64,7 @@ _CHUNK_COLUMNS = (
     " strategy, overlap, context, preamble, extra, text_hash NOTNULL"
 )
 _CONTEXT = "text_hash ISNULL AND json_extract(extra, '$.level') = 0"
-"""Parents that take part in no ranking (`Chunk.is_context`)."""
+"""Matches parents that take part in no ranking (`Chunk.is_context`)."""
 
 _OWED = (
     "c.text_hash NOTNULL AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.text_hash = c.text_hash"
@@ -79,17 +79,17 @@ _LANGUAGES = (
     " SELECT (SELECT min(language) FROM notes WHERE language > found.language) FROM found"
     " WHERE found.language NOTNULL) SELECT language FROM found WHERE language NOTNULL"
 )
-"""From one to the next in the index: a step a language, and not one a note."""
+"""Skips through the index from one language to the next: one step per language instead of one per note."""
 
 _LINKS = (
     "SELECT l.note_id, l.ord, n.path, l.kind, l.target, l.subpath, l.display, l.line, l.key, l.resolved,"
     " l.ambiguous FROM links l JOIN notes n USING (note_id)"
 )
 _REMEMBERED = 8_192
-"""At most this number of rows of one kind are kept. A rule of thumb."""
+"""The maximum number of cached rows of each kind. A rule of thumb."""
 
 _KEYS_REMEMBERED = 100_000
-"""The same for the keys of chunks. A rule of thumb."""
+"""The maximum number of cached chunk keys. A rule of thumb."""
 
 _NOTE_COLUMNS = "note_id, path, title, language, frontmatter, aliases, tags, mtime_ns"
 
@@ -102,15 +102,15 @@ Row = tuple[Any, ...]
 class CatalogReader:
     """Reads the catalog as it was when the reader was opened.
 
-    A snapshot owns one and closes it with the last lease; others open one in a `with`. It holds one
-    read-only connection in one read transaction, so a later commit changes nothing here. Any thread may call
-    any method: a lock guards the connection. Errors of SQLite become those of `errors`.
+    A snapshot owns a reader and closes it with the last lease; other callers open one in a `with` block. The
+    reader has one read-only connection in one read transaction, so later commits are not visible. Any thread
+    may call any method: a lock guards the connection. Errors of SQLite are raised as those of `errors`.
     """
 
     def __init__(
         self, path: Path, cache: CatalogCache | None = None, connection: sqlite3.Connection | None = None
     ) -> None:
-        """Of the file, or over the `connection` to a catalog in memory."""
+        """Opens the file, or reads through the `connection` to a catalog in memory."""
         self._lock = threading.Lock()
         self._path = path
         self._cache = cache or CatalogCache()
@@ -140,9 +140,10 @@ class CatalogReader:
             self._db.close()
 
     def rows(self, sql: str, values: Sequence[SqlValue] = ()) -> list[Row]:
-        """All rows of a read-only statement. For packages that work on the index; others name no tables.
+        """Returns all rows of a read-only statement. For packages that work on the index; other code does not
+        use table names.
 
-        Raises DamagedError where SQLite finds the file damaged, IndexUnusableError where it cannot be read.
+        Raises DamagedError if SQLite finds the file damaged, and IndexUnusableError if it cannot be read.
         """
         try:
             with self._lock:
@@ -151,8 +152,8 @@ class CatalogReader:
             raise unusable(self._path, error) from error
 
     def batches(self, sql: str, values: Sequence[SqlValue] = ()) -> Iterator[list[Row]]:
-        """The rows of such a statement in lists of some thousands, read as they are asked for: for what is
-        too much to be in memory at once. The reader stays open until the last."""
+        """Yields the rows of a statement in lists of a few thousand, read lazily, for results too large for
+        memory. The reader must stay open until the last list."""
         try:
             with self._lock:
                 cursor = self._db.execute(sql, values)
@@ -166,25 +167,26 @@ class CatalogReader:
             raise unusable(self._path, error) from error
 
     def _key_array(self, sql: str, values: Sequence[SqlValue] = ()) -> Keys:
-        """The only column of a statement as numbers."""
+        """Returns the single column of a statement as an array of numbers."""
         found = [np.fromiter((row[0] for row in batch), np.int64) for batch in self.batches(sql, values)]
         return np.concatenate([np.empty(0, np.int64), *found])
 
     def rows_in(self, sql: str, wanted: Iterable[SqlValue], *after: SqlValue) -> Iterator[Row]:
-        """The rows of such a statement with one list of distinct values (`%s`), read in batches as they are
-        asked for; `after` are the parameters behind the list."""
+        """Yields the rows of a statement with one list of distinct values (`%s`), read lazily in batches.
+        `after` contains the parameters that follow the list."""
         for batch in batches(list(wanted), _BATCH):
-            # Few different statements: sqlite3 keeps them prepared. The same value twice finds nothing twice.
+            # Rounding up limits the number of different statements, which sqlite3 keeps prepared. A value
+            # that is repeated to fill the list matches no row twice.
             size = min(1 << (len(batch) - 1).bit_length(), _BATCH)
             batch += batch[-1:] * (size - len(batch))
             yield from self.rows(sql % ",".join("?" * size), (*batch, *after))
 
     def _forget_state(self) -> None:
-        """Of what can change while a note keeps its id, nothing is known yet."""
-        # The state is asked for often, and both look through the whole catalog.
+        """Clears the caches of everything that can change while a note keeps its id."""
+        # Callers often request the state, and both of these scan the whole catalog.
         self._counts: IndexCounts | None = None
         self._skipped: tuple[SkippedFile, ...] | None = None
-        # Searches ask for the same rows again and again, each for those of a hundred notes.
+        # Searches read the same rows repeatedly, those of about a hundred notes each.
         self._notes: LruCache[int, NoteRow] = LruCache(_REMEMBERED)
         self._modified: LruCache[int, int] = LruCache(_REMEMBERED)
         self._files: LruCache[str, FileRow] = LruCache(_REMEMBERED)
@@ -192,15 +194,15 @@ class CatalogReader:
         self._attachments: AttachmentNames | None = None
 
     def refresh_transaction(self) -> None:
-        """Give up the state that was read: the next read sees the newest, and what is older than that no
-        longer has to be kept for this reader. For readers that live long and look rarely."""
+        """Ends the transaction, so that the next read sees the newest state and the older one no longer has
+        to be kept for this reader. For long-lived readers that read rarely."""
         with self._lock:
             self._db.execute("ROLLBACK")
             self._db.execute("BEGIN")
             self._forget_state()
 
     def counts(self) -> IndexCounts:
-        """How many notes, chunks, links and unresolved links there are; counted once."""
+        """Returns the numbers of notes, chunks, links and unresolved links; counted once."""
         if self._counts is None:
             row = self._one(
                 "SELECT (SELECT count(*) FROM notes), (SELECT count(*) FROM chunks),"
@@ -210,8 +212,8 @@ class CatalogReader:
         return self._counts
 
     def languages(self) -> CountedLanguages:
-        """The languages of the notes; notes of unknown language do not count. They are counted again once a
-        hundredth of the notes has been written since, or a language came or went."""
+        """Returns the languages of the notes, without those of unknown language. They are recounted after a
+        hundredth of the notes has been written, or when a language appears or disappears."""
         present = frozenset(row[0] for row in self.rows(_LANGUAGES))
         last_id = int(self._one("SELECT max(note_id) FROM notes")[0] or 0)
         known = self._cache.languages
@@ -222,15 +224,15 @@ class CatalogReader:
         return known
 
     def notes_by_language(self) -> dict[str, int]:
-        """How many notes are in each language; "" stands for unknown."""
+        """Returns the number of notes in each language; "" means unknown."""
         return dict(self.rows("SELECT language, count(*) FROM notes GROUP BY language"))
 
     def files(self) -> list[FileRow]:
-        """All files as last seen, ordered by path."""
+        """Returns all files as last scanned, ordered by path."""
         return [FileRow(*row) for row in self.rows("SELECT * FROM files ORDER BY path")]
 
     def files_within(self, scope: Iterable[str]) -> list[FileRow]:
-        """The files at these paths and below them, ordered by path."""
+        """Returns the files at and below these paths, ordered by path."""
         found: dict[str, FileRow] = {}
         for path in scope:
             below, bounds = folder_condition("path", path)
@@ -242,7 +244,7 @@ class CatalogReader:
         return int(self._one("SELECT count(*) FROM files")[0])
 
     def skipped_files(self) -> tuple[SkippedFile, ...]:
-        """The files that are not indexed as their author meant them, with the reason; looked for once."""
+        """Returns the files that are not indexed as their author intended, with the reason; queried once."""
         if self._skipped is None:
             sql = "SELECT path, reason, state FROM files WHERE reason != '' ORDER BY path"
             self._skipped = tuple(
@@ -251,8 +253,8 @@ class CatalogReader:
         return self._skipped
 
     def notes_without_model(self) -> dict[str, str]:
-        """The notes that were split without the model that was to help, in order, with their digests. One
-        without a digest is as a former index had it."""
+        """Returns the notes that were split without the language model that their strategy uses, in order,
+        with their digests. A note without a digest comes from an earlier index."""
         sql = (
             "SELECT path, digest FROM files WHERE state = 'note' AND digest != '' AND instr(reason, ?) > 0"
             " ORDER BY path"
@@ -260,8 +262,8 @@ class CatalogReader:
         return {str(path): str(digest) for path, digest in self.rows(sql, (SPLIT_WITHOUT_MODEL,))}
 
     def quarantine(self) -> dict[str, tuple[int, str]]:
-        """The notes that ended the process that read them, or took more than they may, in order, with the
-        change that did: `mtime_ns` and digest, since two saves may have the same time."""
+        """Returns the notes that crashed the process that read them or exceeded its limits, in order. Each
+        has the `mtime_ns` and digest of the change that did so, because two saves may have the same time."""
         sql = (
             "SELECT path, mtime_ns, digest FROM files"
             " WHERE reason != '' AND state = 'skipped' AND substr(reason, 1, ?) = ? ORDER BY path"
@@ -270,12 +272,12 @@ class CatalogReader:
         return {str(path): (int(mtime), str(digest)) for path, mtime, digest in found}
 
     def file(self, path: str) -> FileRow | None:
-        """One file as last seen."""
+        """Returns one file as last scanned."""
         found = self.rows("SELECT * FROM files WHERE path = ?", (path,))
         return FileRow(*found[0]) if found else None
 
     def files_at(self, paths: Iterable[str]) -> dict[str, FileRow]:
-        """Files by path, as last seen; unknown paths are left out."""
+        """Returns files by path, as last scanned; unknown paths are omitted."""
 
         def read(missing: list[str]) -> dict[str, FileRow]:
             found = self.rows_in("SELECT * FROM files WHERE path IN (%s)", missing)
@@ -284,15 +286,15 @@ class CatalogReader:
         return self._files.get_all(paths, read)
 
     def attachments(self) -> AttachmentNames:
-        """The names of all attachments and of the notes that cannot be read. They are read again only after
-        one of them has changed."""
+        """Returns the names of all attachments and unreadable notes. They are read again only after one of
+        them has changed."""
         if self._attachments is not None:
             return self._attachments
         stamps = self.rows("SELECT value FROM meta WHERE key = ?", (LINKED_SEQ,))
         stamp = int(stamps[0][0]) if stamps else 0
         names = self._cache.attachments
         if names is None or names.stamp != stamp:
-            # Notes that the user excludes from search are link targets, too: their names are not searched.
+            # Notes that the user excludes from search are link targets as well: their names are not searched.
             rows = self.rows(
                 "SELECT path, mtime_ns, state FROM files"
                 " WHERE state = 'linked' OR (state = 'skipped' AND reason != '') ORDER BY mtime_ns DESC, path"
@@ -318,14 +320,14 @@ class CatalogReader:
         return self._notes.get_all(note_ids, read)
 
     def shared_titles(self, titles: Iterable[str]) -> frozenset[str]:
-        """Those of the titles that several notes have; none in a catalog that has no index of titles yet."""
+        """Returns the titles that several notes share; none if the catalog has no index of titles yet."""
         if not self._has_titles:
             return frozenset()
         sql = "SELECT title FROM notes WHERE title IN (%s) GROUP BY title HAVING count(*) > 1"
         return frozenset(title for (title,) in self.rows_in(sql, sorted(set(titles))))
 
     def modified_times(self, note_ids: Iterable[int]) -> dict[int, int]:
-        """The modified times of notes, in nanoseconds; unknown ids are left out."""
+        """The modified times of notes, in nanoseconds; unknown ids are omitted."""
         sql = "SELECT note_id, mtime_ns FROM notes WHERE note_id IN (%s)"
         return self._modified.get_all(note_ids, lambda missing: dict(self.rows_in(sql, missing)))
 
@@ -338,7 +340,7 @@ class CatalogReader:
         return [row[0] for row in self.rows("SELECT note_id FROM notes ORDER BY note_id")]
 
     def note_paths(self) -> list[str]:
-        """The paths of all notes, in order: much faster than the notes."""
+        """The paths of all notes, in order. Much faster than `all_notes`."""
         return [row[0] for row in self.rows("SELECT path FROM notes ORDER BY path")]
 
     def text(self, note_id: int) -> str:
@@ -346,15 +348,15 @@ class CatalogReader:
         return self.texts([note_id]).get(note_id, "")
 
     def texts(self, note_ids: Iterable[int]) -> dict[int, str]:
-        """The texts of notes as they were indexed; unknown ids are left out."""
+        """The texts of notes as they were indexed; unknown ids are omitted."""
         try:
             return {note_id: text.decode("utf-8") for note_id, text in self.encoded_texts(note_ids).items()}
         except UnicodeDecodeError as error:
             raise DamagedError(f"index {self._path}: a text is not UTF-8: {error}") from error
 
     def encoded_texts(self, note_ids: Iterable[int], *, evict: bool = True) -> dict[int, bytes]:
-        """The same in UTF-8, for those who read many texts and decode few. Without `evict` what others have
-        read lately stays in the cache."""
+        """The same texts in UTF-8, for callers that read many texts and decode few. Without `evict`, the
+        texts that other callers have read recently stay in the cache."""
         return self._cache.texts.get_all(note_ids, self._read_texts, evict=evict)
 
     def _read_texts(self, note_ids: list[int]) -> dict[int, bytes]:
@@ -376,8 +378,8 @@ class CatalogReader:
         return {row.key: row for row in self._chunk_rows(list(found))}
 
     def chunk_shapes(self, keys: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """The number in its note and the length of each chunk by key; none of a chunk that has no vector, as
-        it has hardly any text."""
+        """The number within its note and the length of each chunk, by key. Chunks without a vector are
+        omitted, because they have hardly any text."""
         sql = (
             "SELECT key, chunk_index, end_pos - start_pos FROM chunks WHERE key IN (%s) AND text_hash NOTNULL"
         )
@@ -389,7 +391,7 @@ class CatalogReader:
         return self._chunk_rows(found)
 
     def chunk_keys_at(self, paths: Iterable[str]) -> dict[str, tuple[int, ...]]:
-        """The keys of the chunks of notes by path, ascending; unknown paths are left out."""
+        """The keys of the chunks of notes by path, ascending; unknown paths are omitted."""
         return self._keys_by_path.get_all(paths, self._read_keys_by_path)
 
     def _read_keys_by_path(self, paths: list[str]) -> dict[str, tuple[int, ...]]:
@@ -403,11 +405,11 @@ class CatalogReader:
         return {path: tuple(keys) for path, keys in found.items()}
 
     def chunk_keys(self) -> set[int]:
-        """Those of `chunk_key_array` as a set."""
+        """The keys of `chunk_key_array` as a set."""
         return set(self.chunk_key_array().tolist())
 
     def chunk_key_array(self) -> Keys:
-        """The keys of the chunks that take part in rankings, ascending: all but parents that are context."""
+        """The keys of the chunks that take part in rankings, ascending: all except context parents."""
         context = self._key_array(f"SELECT key FROM chunks WHERE {_CONTEXT} ORDER BY key")
         return np.setdiff1d(self._all_keys(), context, assume_unique=True)
 
@@ -418,7 +420,8 @@ class CatalogReader:
 
     def _all_keys(self) -> Keys:
         """The keys of all chunks, ascending."""
-        # Those of a note are mostly a whole range: a fifth of the rows tells as much.
+        # A note's keys are usually one contiguous range, so one row per note instead of one per chunk is
+        # enough: a fifth of the rows.
         sql = "SELECT min(key), max(key) + 1, count(*) FROM chunks GROUP BY note_id ORDER BY note_id"
         rows = [np.array(batch, np.int64) for batch in self.batches(sql)]
         firsts, ends, counts = np.concatenate([np.empty((0, 3), np.int64), *rows]).T
@@ -432,7 +435,7 @@ class CatalogReader:
         return np.setdiff1d(self._all_keys(), without, assume_unique=True)
 
     def vectors(self, model: str, digests: Iterable[bytes]) -> dict[bytes, bytes]:
-        """Known float16 vectors of the model, by digest of the text."""
+        """The stored float16 vectors of the model, by digest of the text."""
         sql = (
             "SELECT text_hash, vector FROM vectors WHERE text_hash IN (%s)"
             " AND model = (SELECT model FROM models WHERE name = ?)"
@@ -440,33 +443,33 @@ class CatalogReader:
         return dict(self.rows_in(sql, digests, model))
 
     def chunk_vectors(self, model: str, keys: Iterable[int]) -> list[tuple[int, bytes]]:
-        """Key and float16 vector of the chunks named; those without a vector are left out."""
+        """The key and float16 vector of each of the given chunks; chunks without a vector are omitted."""
         sql = _CHUNK_VECTORS.replace("WHERE v", "WHERE c.key IN (%s) AND v")
         return list(self.rows_in(sql, keys, model))
 
     def all_chunk_vectors(self, model: str) -> Iterator[tuple[int, bytes]]:
-        """Key and float16 vector of all chunks that have one, ordered by key; read as they are asked for."""
+        """Yields the key and float16 vector of all chunks that have a vector, ordered by key, read lazily."""
         for batch in self.batches(f"{_CHUNK_VECTORS} ORDER BY c.key", (model,)):
             yield from batch
 
     def embedded_count(self) -> int:
-        """How many chunks there are whose text is to be embedded: no more have a vector."""
+        """The number of chunks whose text is to be embedded: an upper bound for the number of vectors."""
         return int(self._one("SELECT count(text_hash) FROM chunks")[0])
 
     def missing_vectors(self, model: str, keys: Iterable[int] | None = None) -> dict[int, bytes]:
-        """The digest of the text of every chunk (or of those named) that is to have a vector and has none,
-        ordered by key where all."""
+        """The text digest of every chunk (or of the given ones) that lacks its vector. Ordered by key if
+        `keys` is None."""
         sql = f"SELECT c.key, c.text_hash FROM chunks c WHERE {{keys}} {_OWED}"
         if keys is None:
             return dict(self.rows(sql.format(keys="") + " ORDER BY c.key", (model,)))
         return dict(self.rows_in(sql.format(keys="c.key IN (%s) AND"), keys, model))
 
     def missing_count(self, model: str) -> int:
-        """How many chunks are to have a vector and have none of this model."""
+        """The number of chunks that lack a vector of this model."""
         return int(self._one(f"SELECT count(*) FROM chunks c WHERE {_OWED}", (model,))[0])
 
     def newest_missing(self, model: str, limit: int) -> list[int]:
-        """At most `limit` of these chunks, those of the notes that changed last first."""
+        """At most `limit` of the chunks that lack a vector, most recently changed notes first."""
         sql = (
             f"SELECT c.key FROM chunks c JOIN notes n USING (note_id) WHERE {_OWED}"
             " ORDER BY n.mtime_ns DESC, c.key LIMIT ?"
@@ -474,17 +477,17 @@ class CatalogReader:
         return [int(row[0]) for row in self.rows(sql, (model, limit))]
 
     def nonzero_vector_keys(self, model: str) -> list[int]:
-        """The chunks whose vector the vector index must hold: a vector of zeros has no direction."""
+        """The chunks whose vectors belong in the vector index: a vector of zeros has no direction."""
         return [key for key, vector in self.all_chunk_vectors(model) if vector.strip(b"\0")]
 
     def changes(self, since: int) -> Changes | None:
-        """The net changes of the commits after number `since`. None if the log does not reach back that far,
-        or the catalog has lost that commit: then a derived index has to compare keys."""
+        """Returns the net changes of the commits after number `since`. Returns None if the log does not reach
+        back that far, or the catalog has lost that commit; a derived index must then compare keys."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (TRIMMED,))
         if not (int(found[0][0]) if found else 0) <= since <= self.seq:
             return None
         changes = Changes()
-        # The order of the index is that of the rows: so nothing older is read.
+        # The index has the order of the rows, so no older row is read.
         for key, op in self.rows("SELECT key, op FROM changes WHERE seq > ? ORDER BY seq, rowid", (since,)):
             changes.note(int(key), int(op))
         return changes
@@ -496,13 +499,13 @@ class CatalogReader:
         return [Heading(*[*row[:5], bool(row[5])]) for row in rows]
 
     def headings_between(self, note_id: int, start: int, end: int) -> list[Heading]:
-        """The headings of the outline that begin from `start` to before `end`, in order."""
+        """The headings of the outline that begin at or after `start` and before `end`, in order."""
         outline = self.outlines([note_id])[note_id]
         first = bisect_left(outline, start, key=_START)
         return list(outline[first : bisect_left(outline, end, first, key=_START)])
 
     def headings_above(self, note_id: int, pos: int) -> list[Heading]:
-        """The headings whose sections hold `pos`, outermost first."""
+        """The headings whose sections contain `pos`, outermost first."""
         outline = self.outlines([note_id])[note_id]
         found: list[Heading] = []
         for heading in reversed(outline[: bisect_right(outline, pos, key=_START)]):
@@ -513,7 +516,7 @@ class CatalogReader:
         return found[::-1]
 
     def outlines(self, note_ids: Iterable[int]) -> dict[int, Outline]:
-        """The headings of notes that are not nested, in order; of an unknown id none."""
+        """The headings of notes that are not nested, in order; empty for an unknown id."""
         return self._cache.outlines.get_all(note_ids, self._read_outlines)
 
     def _read_outlines(self, note_ids: list[int]) -> dict[int, Outline]:
@@ -527,22 +530,22 @@ class CatalogReader:
         return {note_id: tuple(headings) for note_id, headings in found.items()}
 
     def chunk_words(self, keys: Iterable[int]) -> dict[int, bytes]:
-        """For chunks by key the numbers of their words (uint16, ascending); those are left out that were
-        stored before the catalog kept them."""
+        """The word numbers (uint16, ascending) of chunks, by key. Chunks stored before the catalog recorded
+        them are omitted."""
         if not self._keeps_words:
             return {}
         sql = "SELECT key, words FROM chunk_words WHERE key IN (%s)"
         return self._cache.words.get_all(keys, lambda missing: dict(self.rows_in(sql, missing)))
 
     def load_chunk_words(self) -> None:
-        """Read the words of all chunks in advance, or as many as are kept: for one search they are those of
-        a hundred chunks, each somewhere else."""
+        """Preloads the words of all chunks, up to the limit of the cache. A single search needs those of
+        about a hundred chunks, each at a different place in the file."""
         for batch in self.batches("SELECT key, words FROM chunk_words") if self._keeps_words else ():
             if not self._cache.words.add(dict(batch)):
                 return
 
     def block_spans(self, note_ids: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
-        """The spans of the notes' blocks; notes stored before the catalog kept them are left out."""
+        """The spans of the notes' blocks; notes stored before the catalog recorded them are omitted."""
         if not self._keeps_places:
             return {}
         sql = "SELECT note_id, spans FROM block_spans WHERE note_id IN (%s)"
@@ -552,7 +555,7 @@ class CatalogReader:
             raise DamagedError(f"index {self._path}: spans of blocks: {error}") from error
 
     def tasks(self, note_ids: Iterable[int]) -> dict[int, list[Task]]:
-        """The notes' tasks in order; notes stored before the catalog kept them are left out."""
+        """The notes' tasks in order; notes stored before the catalog recorded them are omitted."""
         wanted = list(note_ids)
         if not self._keeps_places:
             return {}
@@ -565,8 +568,8 @@ class CatalogReader:
         return found
 
     def notes_with_task(self, states: Iterable[bool]) -> list[int]:
-        """The notes that have a task in one of the states (done: True), and those for which the catalog does
-        not know it."""
+        """The notes that have a task in one of the states (done: True), and the notes whose tasks the catalog
+        did not record."""
         if not self._keeps_places:
             return [row[0] for row in self.rows("SELECT note_id FROM notes")]
         sql = (

@@ -1,4 +1,4 @@
-"""Notes as rows of a catalog, read from one to be written to another, on disk or in memory."""
+"""Copies notes between catalogs, on disk or in memory, as rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_SPANS = b""
 
 @dataclass(frozen=True, slots=True)
 class StoredNote:
-    """A note with its id, rows and modified time, and the path that each of its links led to."""
+    """A note with its id, rows and modified time, and the resolved path of each of its links."""
 
     note_id: int
     modified_ns: int
@@ -33,7 +33,7 @@ class StoredNote:
 
 
 def stored_notes(catalog: CatalogReader, note_ids: Iterable[int]) -> Iterator[StoredNote]:
-    """The notes of these ids, ascending; unknown ids are left out."""
+    """The notes with these ids, ascending; unknown ids are omitted."""
     found = list(catalog.rows_in(_NOTES, sorted(set(note_ids))))
     texts = {row[0]: row[1] for row in _of_notes(catalog, found, "texts", "text")}
     spans = {row[0]: row[1] for row in _of_notes(catalog, found, "block_spans", "spans")}
@@ -66,7 +66,7 @@ def stored_notes(catalog: CatalogReader, note_ids: Iterable[int]) -> Iterator[St
 
 
 def copied_notes(catalog: CatalogReader, files: Iterable[FileRow], model: str) -> Iterator[PreparedNote]:
-    """The notes of these files as they are stored, with the vectors that there are for the model."""
+    """The notes of these files as stored, with the existing vectors of the model."""
     for file in files:
         note = catalog.note(file.path)
         for stored in stored_notes(catalog, [note.note_id] if note else []):
@@ -77,7 +77,7 @@ def copied_notes(catalog: CatalogReader, files: Iterable[FileRow], model: str) -
 
 
 def catalog_of(notes: Iterable[StoredNote]) -> CatalogReader:
-    """A catalog in memory of these notes alone, with their ids. Links lead where they led."""
+    """Builds a catalog in memory that contains only these notes, with their ids. Links keep their targets."""
     writer = CatalogWriter(IN_MEMORY, bulk=True)
     with writer.commit():
         for note in notes:
@@ -93,7 +93,7 @@ def catalog_of(notes: Iterable[StoredNote]) -> CatalogReader:
 
 
 def _of_notes(catalog: CatalogReader, notes: Iterable[Row], table: str, columns: str) -> Iterator[Row]:
-    """The rows of a table for each of the notes, in the order of its key."""
+    """Yields the rows of a table for each of the notes, in the order of the table's key."""
     order = {"texts": "1", "block_spans": "1", "tags": "tag", "tasks": "start_pos", "chunks": "key"}
     by = order.get(table, "ord")
     sql = f"SELECT note_id, {columns} FROM {table} WHERE note_id IN (%s) ORDER BY note_id, {by}"

@@ -1,4 +1,4 @@
-"""The one connection that writes the catalog. An edit is one transaction with a number (`seq`)."""
+"""The single connection that writes the catalog. Each edit is one transaction with a number (`seq`)."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ from vault_indexer.store.catalog.note_rows import (
 
 # The catalog's tables.
 #
-# A chunk's body is not stored: it is a span of its note's text, which is stored once, compressed.
-# `changes` is the log that the derived indices follow: every commit has a number (`seq`) and lists the
-# chunk keys that came (`op` 1), went (`op` 0), and got the vector that they were stored without (`op` 2:
-# only the vector index follows that). Vectors are float16, one per distinct text and model; a chunk with
-# a `text_hash` that has none is *owed* one. `block_spans` and `tasks` answer filters on places without
-# parsing. `chunk_words` has the distinct words of a chunk that have a vector, by number (uint16, little
-# endian, ascending).
+# A chunk's body is not stored: it is a span of its note's text, which is stored once, compressed. `changes`
+# is the log that derived indices follow. Every commit has a number (`seq`) and lists the chunk keys that were
+# added (`op` 1), removed (`op` 0), or received a vector after they were stored (`op` 2: relevant only to the
+# vector index). Vectors are float16, one per distinct text and model. A chunk with a `text_hash` but no
+# vector is *owed* one. `block_spans` and `tasks` answer filters on places without parsing. `chunk_words`
+# contains the distinct words of a chunk that have a vector, by number (uint16, little endian, ascending).
 
 
 CATALOG_VERSION = 3
@@ -103,29 +102,29 @@ CREATE TABLE IF NOT EXISTS tasks (
 CREATE INDEX IF NOT EXISTS notes_by_title ON notes (title);
 CREATE INDEX IF NOT EXISTS files_with_reason ON files (path, state, reason) WHERE reason != '';
 """
-"""Since version 2. A catalog of version 1 gets them when it is opened to be written; a note without a row in
-`block_spans` was stored before that, and its text is parsed when a filter asks."""
+"""Since version 2. A catalog of version 1 gets these tables when it is opened for writing. A note without a
+row in `block_spans` was stored before that, and its text is parsed when a filter needs it."""
 
 WORDS_DDL = """
 CREATE TABLE IF NOT EXISTS chunk_words (key INTEGER PRIMARY KEY, words BLOB NOT NULL);
 """
-"""Since version 3; an earlier catalog gets it when it is opened to be written."""
+"""Since version 3. An earlier catalog gets this table when it is opened for writing."""
 
 
 IN_MEMORY = Path(":memory:")
 """The path of a catalog without a file; for `bulk`."""
 
 LINKED_SEQ = "linked_seq"
-"""The value in `meta` that is the seq of the last commit that changed a file which is no note."""
+"""The key in `meta` for the seq of the last commit that changed a file other than a note."""
 
 TRIMMED = "trimmed"
-"""The value in `meta` after which the table `changes` holds every change."""
+"""The key in `meta` for the seq after which the table `changes` is complete."""
 
 _REACH_OF_OLD_LOG = """
 INSERT OR IGNORE INTO meta SELECT ?,
   coalesce((SELECT min(seq) - 1 FROM changes), (SELECT value FROM meta WHERE key = 'seq'))
 """
-"""Builds did not record `trimmed` once: the log that is there counts."""
+"""Earlier builds did not record `trimmed`, so it is derived from the existing log."""
 
 _LONG_LOG_BYTES = 4 << 20
 _TABLES_OF_NOTES = (
@@ -143,7 +142,7 @@ _TABLES_OF_NOTES = (
 
 @dataclass(frozen=True, slots=True)
 class ResolvedLink:
-    """Where a link leads, and the key under which that can change (see `parse.link_key`)."""
+    """The target of a link, and the key by which `relink` finds the link (see `parse.link_key`)."""
 
     key: str
     path: str | None
@@ -151,18 +150,19 @@ class ResolvedLink:
 
 
 Resolve = Callable[[str, str], ResolvedLink]
-"""From a link's target and the path of the note it stands in, to where it leads."""
+"""Maps a link's target as written and the path of its note to the resolved link."""
 
 
 class CatalogWriter:
     """Writes notes, files and links; every `commit()` block is one transaction and one seq.
 
-    An `IndexWriter` or a build owns it, and one thread at a time may use it. A commit is atomic and on disk
-    when its block ends; when the block raises, nothing has changed. The table `changes` records what each
-    commit added and removed, so that derived indices can follow. Readers use `CatalogReader` instead.
+    An `IndexWriter` or a build owns a writer, and only one thread at a time may use it. A commit is atomic
+    and on disk when its block ends; if the block raises, nothing has changed. The table `changes` records the
+    chunks that each commit added and removed, so that derived indices can follow. Readers use `CatalogReader`
+    instead.
 
-    `bulk=True` is for a generation that is being built: no journal, no fsync per commit, no change
-    log; `close()` then makes the file durable as a whole.
+    `bulk=True` is for a generation under construction: no journal, no fsync per commit, no change log;
+    `close()` then makes the whole file durable.
     """
 
     def __init__(self, path: Path, *, bulk: bool = False) -> None:
@@ -212,11 +212,14 @@ class CatalogWriter:
 
     @contextmanager
     def commit(self) -> Iterator[CatalogWriter]:
-        """All writes of the block become visible and durable together, under the next seq.
+        """Makes all writes of the block visible and durable together, under the next seq.
 
-        Raises, with nothing changed, DiskFullError if the disk is full, IndexUnusableError if it fails.
+        If the commit fails, nothing changes: raises DiskFullError if the disk is full, else
+        IndexUnusableError.
         """
         try:
+            # A failed checkpoint must save its checksums first: this commit may restart the log, which still
+            # identifies the copied pages.
             if self._sums_behind:
                 self.checkpoint()
             self._db.execute("BEGIN IMMEDIATE")
@@ -227,7 +230,7 @@ class CatalogWriter:
         try:
             yield self
             self._set_meta("seq", self._seq)
-            if self._bulk:  # of what it writes nothing is logged
+            if self._bulk:  # bulk writes are not logged
                 self._set_meta(TRIMMED, self._seq)
             if self._linked_changed:
                 self._set_meta(LINKED_SEQ, self._seq)
@@ -243,8 +246,8 @@ class CatalogWriter:
     def put_note(
         self, prepared: PreparedNote, resolve: Resolve, model: str, note_id: int | None = None
     ) -> int:
-        """Store a note in place of what the catalog holds at its path. Returns its id: a new one,
-        never used before, unless the builder of a generation gives one."""
+        """Stores a note and replaces any note at its path. Returns its id: a new one that was never used
+        before, unless the caller builds a generation and passes one."""
         rows = prepared.rows
         self.remove_note(rows.path)
         new_id = self._insert_note(rows, prepared.file.mtime_ns, note_id)
@@ -257,7 +260,7 @@ class CatalogWriter:
         return new_id
 
     def remove_note(self, path: str) -> None:
-        """Drop a note with all that hangs on it; its vectors stay as cache. No such note: nothing."""
+        """Removes a note and everything that belongs to it, if it exists. Its vectors remain as a cache."""
         found = self._db.execute("SELECT note_id FROM notes WHERE path = ?", (path,)).fetchone()
         if found is None:
             return
@@ -266,13 +269,15 @@ class CatalogWriter:
                 "INSERT INTO changes SELECT ?, key, ? FROM chunks WHERE note_id = ?",
                 (self._seq, REMOVED, found[0]),
             )
+        # `chunk_words` has no note_id: the keys of a note's chunks form a range.
         self._db.execute("DELETE FROM chunk_words WHERE key >= ? AND key < ?", _keys_of_note(found[0]))
         for table in _TABLES_OF_NOTES:
             self._db.execute(f"DELETE FROM {table} WHERE note_id = ?", found)
 
     def put_file(self, row: FileRow) -> None:
-        """Remember a file as last seen."""
+        """Stores the scanned state of a file."""
         former = self._db.execute("SELECT state FROM files WHERE path = ?", (row.path,)).fetchone()
+        # Only files other than notes, before or after the change, affect the cached names of attachments.
         self._linked_changed |= {row.state, *(former or ())} != {"note"}
         values = (row.path, row.size, row.mtime_ns, row.ctime_ns, row.inode, row.digest, row.state)
         self._db.execute(
@@ -284,7 +289,7 @@ class CatalogWriter:
         )
 
     def forget_digest(self, path: str) -> None:
-        """Let the next scan read this file again, whatever its stat says."""
+        """Makes the next scan read this file again, even if its stat is unchanged."""
         self._db.execute("UPDATE files SET digest = '', mtime_ns = 0 WHERE path = ?", (path,))
 
     def remove_file(self, path: str) -> None:
@@ -294,11 +299,12 @@ class CatalogWriter:
         self._db.execute("DELETE FROM files WHERE path = ?", (path,))
 
     def link_keys(self) -> list[str]:
-        """The keys of all links, each once."""
+        """The distinct keys of all links."""
         return [str(key) for (key,) in self._db.execute("SELECT DISTINCT key FROM links")]
 
     def relink(self, keys: Iterable[str], resolve: Resolve) -> int:
-        """Resolve every link with one of these keys again. Returns how many lead elsewhere now."""
+        """Resolves every link with one of these keys again. Returns the number of links whose target
+        changed."""
         moved = 0
         for key in sorted(keys):
             rows = self._db.execute(
@@ -317,7 +323,7 @@ class CatalogWriter:
         return moved
 
     def put_vectors(self, vectors: Mapping[bytes, bytes], model: str) -> None:
-        """Remember vectors (float16 bytes) by the digest of their text and the model's key."""
+        """Stores vectors (float16 bytes) by the digest of their text and the model's key."""
         if not vectors:
             return
         if model not in self._models:
@@ -331,24 +337,24 @@ class CatalogWriter:
         )
 
     def log_embedded(self, keys: Iterable[int]) -> None:
-        """Note that chunks stored without a vector have one now: the vector index follows that."""
+        """Logs that chunks stored without a vector now have one, so that the vector index adds it."""
         self._db.executemany(
             "INSERT INTO changes VALUES (?,?,?)", ((self._seq, key, EMBEDDED) for key in keys)
         )
 
     def purge_vectors(self) -> int:
-        """Forget vectors of texts that no chunk has. Returns how many."""
+        """Deletes the vectors of texts that no chunk has. Returns their number."""
         return self._db.execute(
             "DELETE FROM vectors WHERE text_hash NOT IN"
             " (SELECT text_hash FROM chunks WHERE text_hash NOTNULL)"
         ).rowcount
 
     def put_blob(self, name: str, data: bytes) -> None:
-        """Keep a named value that belongs to the generation (such as token weights)."""
+        """Stores a named value that belongs to the generation (such as token weights)."""
         self._db.execute("INSERT OR REPLACE INTO blobs VALUES (?,?)", (name, data))
 
     def trim_changes(self, applied_seq: int) -> None:
-        """Forget the log up to what every derived index has applied. Raises IndexUnusableError."""
+        """Deletes the log entries that every derived index has applied. Raises IndexUnusableError."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.execute("DELETE FROM changes WHERE seq <= ?", (applied_seq,))
@@ -365,10 +371,11 @@ class CatalogWriter:
         return log.exists() and log.stat().st_size > _LONG_LOG_BYTES
 
     def checkpoint(self) -> bool:
-        """Move the write-ahead log into the database as far as readers allow; whether that was all of it.
+        """Copies the write-ahead log into the database as far as readers allow. Returns whether all of it was
+        copied.
 
         No commit restarts the log before the checksums of the copied pages are on disk. Raises
-        IndexUnusableError or OSError if they cannot be written: the next commit tries that first.
+        IndexUnusableError or OSError if they cannot be written; the next commit then retries this first.
         """
         log = read_log(self.path)
         self._sums_behind = True
@@ -376,7 +383,7 @@ class CatalogWriter:
             _, logged, copied = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.DatabaseError as error:
             raise unusable(self.path, error) from error
-        # What an earlier checkpoint has copied keeps its sum: the file may have been damaged since.
+        # Pages copied by an earlier checkpoint keep their checksum: the file may have been damaged since.
         known = self._sums.copied if self._sums.salt == log.salt else 0
         sums = updated_checksums(self.path, self._sums, set(log.pages[known : max(0, copied)]))
         sums.salt, sums.logged, sums.copied = log.salt, max(0, logged), max(0, copied)
@@ -387,14 +394,14 @@ class CatalogWriter:
         return bool(logged == copied)
 
     def empty_log(self) -> bool:
-        """Checkpoint, and leave no byte in the log's file; False if a reader still needs it."""
+        """Checkpoints and truncates the log file. Returns False if a reader still needs it."""
         if not self.checkpoint():
             return False
         busy, _, _ = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 
     def corruption(self) -> str:
-        """What is wrong with the bytes of the file ("" for nothing)."""
+        """Describes the damage to the bytes of the file ("" if there is none)."""
         self.checkpoint()
         log = read_log(self.path)
         found = damaged_pages(self.path, self._sums, set(log.pages[self._sums.copied : self._sums.logged]))
@@ -402,11 +409,12 @@ class CatalogWriter:
         return f"{len(found)} of its pages are damaged, among them {shown}" if found else ""
 
     def release(self) -> sqlite3.Connection:
-        """The connection to a catalog in memory, for a reader; the writer is not used any more."""
+        """Returns the connection of a catalog in memory for a reader. The writer must not be used
+        afterwards."""
         return self._db
 
     def close(self) -> None:
-        """Close the connection; a built catalog becomes one with a write-ahead log."""
+        """Closes the connection. A catalog that was built in bulk then gets a write-ahead log."""
         if self._bulk:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.close()
@@ -417,15 +425,15 @@ class CatalogWriter:
             self._close_beside_readers()
 
     def _close_beside_readers(self) -> None:
-        """The last connection to close copies the log by itself, and nobody would write the checksums.
-        A reader that closes last does not."""
+        """Closes without a checkpoint by SQLite. The last connection to close would copy the log without
+        updating the checksums; a reader that closes last does not."""
         last = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro", uri=True)
         last.execute("SELECT count(*) FROM meta").fetchone()
         self._db.close()
         last.close()
 
     def _vouch(self) -> None:
-        """Raises DamagedError unless every page is as it was written, or stands in the log."""
+        """Raises DamagedError unless every page matches its checksum or is in the log."""
         self._sums = load_sums(self.path)
         log = read_log(self.path)
         _, logged, _ = self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -482,7 +490,7 @@ class CatalogWriter:
 
 
 def _keys_of_note(note_id: int) -> tuple[int, int]:
-    """The first key that a chunk of the note can have, and the first one of the next note."""
+    """The first possible key of a chunk of the note, and the first possible key of the next note."""
     return chunk_key(note_id, 0), chunk_key(note_id + 1, 0)
 
 

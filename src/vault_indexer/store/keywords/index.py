@@ -1,12 +1,12 @@
 """The keyword index: Whoosh segments on disk, changed by whole commits, read as immutable snapshots.
 
-Whoosh never calls fsync and cannot fall back on an older table of contents. So a commit record
-(`commit_record`) names the current table of contents, the change number it has applied, and size and
-checksum of every file. A commit writes the new segment, then the table of contents, then the commit record,
-each on disk before the next; only then are old files removed. A crash in between leaves the old state whole.
+Whoosh never calls fsync and cannot fall back to an older table of contents. Therefore a commit record
+(`CommitRecord`) names the current table of contents, the last applied change, and the size and checksum of
+every file. A commit writes the new segment, then the table of contents, then the commit record, each on disk
+before the next; only then are old files removed. A crash in between leaves the old state intact.
 
-Whoosh stores pickles. The folder must be private (0700, set by the owner of the index folder), and a
-folder from elsewhere must never be opened.
+Whoosh stores pickles. The folder must be private (0700, set by the owner of the index folder), and a folder
+from elsewhere must never be opened.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
 
 COMMIT_RECORD_NAME = "COMMIT"
 _FORMER_NAME = "SEAL"
-"""What it was called at first: read where there is no other."""
+"""The original name of the record; read if there is no file with the current name."""
 
 _PIECE = 1 << 20
 
 
 class Checksum(BaseModel):
-    """Of one file: its size in bytes and the CRC-32 of its content."""
+    """The size in bytes of one file, and the CRC-32 of its content."""
 
     model_config = ConfigDict(frozen=True, strict=True)
 
@@ -63,7 +63,7 @@ class Checksum(BaseModel):
 
 
 class CommitRecord(BaseModel):
-    """`generation` numbers Whoosh's table of contents, `seq` is the last change applied."""
+    """`generation` is the number of Whoosh's table of contents; `seq` is the last applied change."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
@@ -75,7 +75,8 @@ class CommitRecord(BaseModel):
 def write_commit_record(
     folder: Path, seq: int, generation: int, names: Iterable[str], known: Mapping[str, Checksum]
 ) -> CommitRecord:
-    """Makes the state that consists of `names` the current one. `known` saves reading old files again.
+    """Makes the state that consists of `names` the current one. `known` contains checksums of old files,
+    which are then not read again.
 
     Raises OSError.
     """
@@ -88,7 +89,7 @@ def write_commit_record(
 
 
 def read_commit_record(folder: Path) -> CommitRecord:
-    """The current commit record. Raises IndexUnusableError where there is none or it is damaged."""
+    """Returns the current commit record. Raises IndexUnusableError if it is missing or damaged."""
     path = folder / COMMIT_RECORD_NAME
     try:
         if not path.exists() and (folder / _FORMER_NAME).exists():
@@ -104,7 +105,7 @@ def read_commit_record(folder: Path) -> CommitRecord:
 
 
 def check_files(folder: Path, record: CommitRecord, *, full: bool) -> None:
-    """All files there at their size and, if `full`, with their checksum (about 1 GB/s).
+    """Checks that all files exist with their size and, if `full`, with their checksum (about 1 GB/s).
 
     Raises IndexUnusableError naming the file at fault.
     """
@@ -120,7 +121,7 @@ def check_files(folder: Path, record: CommitRecord, *, full: bool) -> None:
 
 
 def checksum_of(path: Path) -> Checksum:
-    """The checksum of a file, read in pieces. Raises OSError."""
+    """Returns the checksum of a file, which is read in pieces. Raises OSError."""
     size = crc = 0
     piece = memoryview(bytearray(_PIECE))
     with path.open("rb", buffering=0) as file:
@@ -129,20 +130,20 @@ def checksum_of(path: Path) -> Checksum:
     return Checksum(size=size, crc=crc)
 
 
-# Which segments are written again as one, and by whom, so that there are few and nobody waits for it.
+# The merge policy: which segments are rewritten as one, and when, so that there are few and no caller waits.
 #
-# Segments stand in tiers by size, each eight times the one before. A commit, which somebody waits for,
-# merges small ones only. The rest is done between edits (`KeywordIndex.tidy`): a tier that holds more
-# than `PER_TIER` becomes one segment of the next, and what is mostly deleted is rewritten; the largest
-# are left alone. A document is thus rewritten at most once a tier. Where nobody tidies (commands without
-# a daemon), a commit also does that, but late: when it is either much overdue or little work.
+# Segments form tiers by size, each eight times the one before. A commit, which a caller waits for, merges
+# only small segments. The rest is done between edits (`KeywordIndex.merge_segments`): a tier with more than
+# `PER_TIER` segments becomes one segment of the next, and segments that are mostly deleted are rewritten; the
+# largest are not merged. A document is thus rewritten at most once per tier. If nothing merges between edits
+# (commands without a daemon), a commit does so as well, but late: when it is long overdue or little work.
 
 
 PER_TIER = 4
 TIERS = (64, 512, 4096, 16_384)
-"""Upper bounds of the tiers, in live documents. A segment beyond the last is never merged: two of these are
-more than one segment holds (`segment_writer.MAX_DOCUMENTS`), and would be written again as they were, for
-ever."""
+"""Upper bounds of the tiers, in live documents. A segment beyond the last is never merged: two of these
+exceed the size of one segment (`MAX_DOCUMENTS`), so each merge would rewrite them unchanged, again and
+again."""
 
 LATE_PER_TIER = 16
 _LATE_DELETED = 8
@@ -150,19 +151,20 @@ _QUICK_TIERS = 2
 
 
 def segments_to_merge(segments: Sequence[Segment], added: int) -> list[Segment]:
-    """Those that a commit writes again together with `added` new documents; often none."""
+    """The segments that a commit rewrites together with `added` new documents; often none."""
     chosen = _full_tiers(segments, added, _limit_of_commit)
     return chosen + [one for one in segments if one not in chosen and _is_deleted(one, _LATE_DELETED)]
 
 
 def segments_to_merge_later(segments: Sequence[Segment]) -> list[Segment]:
-    """Those to rewrite between edits; none if all is in order."""
+    """The segments to rewrite between edits; often none."""
     chosen = _full_tiers(segments, 0, lambda _tier: PER_TIER + 1)
     return chosen + [one for one in segments if one not in chosen and _is_deleted(one, 1)]
 
 
 def _full_tiers(segments: Sequence[Segment], added: int, limit: Callable[[int], int]) -> list[Segment]:
-    """The segments of full tiers: of the lowest one, and of those above that what is merged falls into."""
+    """The segments of full tiers: of the lowest one, and of each higher one that the merged segment falls
+    into."""
     tiers: dict[int, list[Segment]] = defaultdict(list)
     for segment in segments:
         tiers[_tier(segment.doc_count())].append(segment)
@@ -189,7 +191,8 @@ def _tier(documents: int) -> int:
 
 
 def _is_deleted(segment: Segment, times: int) -> bool:
-    """Whether more documents are deleted than `times` the live ones (all deleted: it is dropped anyway)."""
+    """Whether the deleted documents exceed `times` the live ones. A fully deleted segment is dropped
+    anyway."""
     live: int = segment.doc_count()
     return 0 < live <= TIERS[-1] and int(segment.deleted_count()) > times * live
 
@@ -203,10 +206,10 @@ Result = TypeVar("Result")
 class KeywordIndex:
     """The keyword index of one generation, in one folder, with its writers and the current snapshot.
 
-    The `IndexWriter` owns it; a worker process may open the same folder and write, too. A lock in the folder
-    lets one process write at a time, and each first loads what the last one committed. Any thread may call
-    any method. `apply` and `adopt` are atomic and on disk when they return: a crash leaves the old state or
-    the new one. Readers use `snapshot()`, which no later commit changes.
+    The `IndexWriter` owns it; a worker process may open the same folder and write as well. A lock in the
+    folder lets one process write at a time, and each first loads the last commit of the others. Any thread
+    may call any method. `apply` and `adopt` are atomic and on disk when they return: a crash leaves the old
+    state or the new one. Readers use `snapshot()`, which no later commit changes.
     """
 
     def __init__(
@@ -228,7 +231,7 @@ class KeywordIndex:
 
     @classmethod
     def create(cls, folder: Path) -> KeywordIndex:
-        """An empty index with seq 0 in an empty or missing folder. Raises IndexUnusableError."""
+        """Creates an empty index with seq 0 in an empty or missing folder. Raises IndexUnusableError."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
             if any(folder.iterdir()):
@@ -241,10 +244,10 @@ class KeywordIndex:
 
     @classmethod
     def open(cls, folder: Path, *, check: bool = True, rounded_from: int = ROUNDED_FROM) -> KeywordIndex:
-        """The committed state; `check` compares all checksums (about 1 GB/s), else sizes only. With
-        `rounded_from` documents scores of common words are kept rounded (`rounded_scores`).
+        """Opens the committed state; `check` compares all checksums (about 1 GB/s), otherwise only sizes.
+        From `rounded_from` documents on, scores of common words are stored rounded (`RoundedScores`).
 
-        Raises IndexUnusableError when a file is missing, truncated, changed or not ours.
+        Raises IndexUnusableError if a file is missing, truncated, changed or not part of the index.
         """
 
         def load(record: CommitRecord) -> KeywordIndex:
@@ -255,7 +258,7 @@ class KeywordIndex:
 
     @property
     def applied_seq(self) -> int:
-        """The last change that is on disk."""
+        """The last change on disk."""
         return self._record.seq
 
     @property
@@ -267,9 +270,9 @@ class KeywordIndex:
         return self._snapshot
 
     def refresh(self) -> KeywordSnapshot:
-        """The state that is on disk now, where another process may have committed.
+        """Loads the state on disk, which another process may have committed, and returns it.
 
-        Open files and cached postings of segments that are still there are kept. Raises IndexUnusableError.
+        Keeps the open files and cached postings of segments that still exist. Raises IndexUnusableError.
         """
         with self._write_lock:
             return self._load_current()
@@ -300,16 +303,17 @@ class KeywordIndex:
 
     @property
     def needs_merge(self) -> bool:
-        """Whether `tidy` has something to do."""
+        """Whether `merge_segments` has work to do."""
         return bool(segments_to_merge_later(self._segments))
 
     def merge_segments(self) -> None:
-        """Merges segments that are many, or mostly deleted, into one. Others may commit meanwhile: they wait
-        for the last step only. What they delete is deleted in the new segment, too.
+        """Merges segments into one if a tier has too many, or they are mostly deleted. Other callers may
+        commit meanwhile and wait only for the last step. Documents that they delete are deleted in the new
+        segment as well.
 
-        For a process of its own: it holds the interpreter for seconds. If one of the segments has gone by
-        the end, nothing changes. Raises IndexUnusableError when the folder cannot be written; nothing
-        changes then, either.
+        Runs in a separate process, because it blocks the interpreter for seconds. If one of the segments has
+        disappeared by the end, nothing changes. Raises IndexUnusableError if the folder cannot be written;
+        nothing changes in this case either.
         """
         with self._translate_errors():
             segments = segments_to_merge_later(self._segments)
@@ -324,7 +328,7 @@ class KeywordIndex:
     def compact(self) -> None:
         """Rewrites everything without deleted documents, in segments of the builder's size. Takes long.
 
-        Raises IndexUnusableError when the folder cannot be written; the old state then stays.
+        Raises IndexUnusableError if the folder cannot be written; the old state then remains.
         """
         with self._writing():
             self._remove_strays()
@@ -372,8 +376,8 @@ class KeywordIndex:
         self._commit([*kept, *builder.finish()], seq)
 
     def _put_on_disk(self, made: Sequence[Segment]) -> dict[str, Checksum]:
-        """Finished segments are on disk after this, and here are their checksums: of a merged segment both
-        take so long that nobody is to wait for it under the lock."""
+        """Syncs finished segments to disk and returns their checksums. For a merged segment both take too
+        long to be done under the lock, where other callers wait."""
         names = [segment.make_filename(segment.COMPOUND_EXT) for segment in made]
         for name in names:
             fsync_file(self._folder / name)
@@ -382,21 +386,25 @@ class KeywordIndex:
     def _replace(
         self, chosen: Sequence[LiveSegment], made: Sequence[Segment], on_disk: Mapping[str, Checksum]
     ) -> None:
-        """Commits `made`, written from `chosen`, in their place, without what has been deleted since."""
+        """Commits `made`, written from `chosen`, in their place, without the documents deleted since."""
         with self._writing():
             held = {segment.segment_id(): segment for segment in self._segments}
+            # Another process has merged or dropped one of the segments meanwhile, so the new segments are
+            # obsolete.
             if not all(one.data.name in held for one in chosen):
                 for segment in made:
                     (self._folder / segment.make_filename(segment.COMPOUND_EXT)).unlink(missing_ok=True)
                 return
             gone: list[int] = []
             for one in chosen:
+                # Documents that were live when the merge began and are deleted now.
                 gone += one.data.keys[one.live & ~live_mask(held.pop(one.data.name))].tolist()
             merged = [*held.values(), *self._without(made, sorted(gone))]
             self._commit(merged, self._record.seq, on_disk)
 
     def _without(self, segments: Sequence[Segment], keys: Sequence[int]) -> list[Segment]:
-        """The segments with these keys (ascending) marked deleted: copies of those that hold any."""
+        """Returns the segments with these keys (ascending) marked deleted; segments that contain any are
+        copied."""
         unwanted = np.array(keys, np.int64)
         left = []
         for segment in segments:
@@ -407,7 +415,8 @@ class KeywordIndex:
     def _commit(
         self, segments: Sequence[Segment], seq: int, on_disk: Mapping[str, Checksum] | None = None
     ) -> None:
-        """Makes these segments the state. The checksums of those that are `on_disk` already are given."""
+        """Commits these segments as the current state. `on_disk` contains the checksums of those already on
+        disk."""
         old = self._record.files
         known = {**old, **(on_disk or {})}
         generation = self._record.generation + 1
@@ -421,6 +430,7 @@ class KeywordIndex:
         record = write_commit_record(self._folder, seq, generation, [*names, toc], known)
         self._record, self._segments = record, list(segments)
         self._snapshot = self._take_snapshot()
+        # Old files go last: a crash before this line leaves only superfluous files.
         for name in old.keys() - record.files.keys():
             (self._folder / name).unlink(missing_ok=True)
 
@@ -430,19 +440,21 @@ class KeywordIndex:
         if self._open.keys() - names:
             self._open = {name: data for name, data in self._open.items() if name in names}
             first = live[0].data.name if live else ""
-            self._postings.drop(lambda kept: first not in kept.segments[:1])  # nothing of it would be used
+            # their postings would never be used
+            self._postings.drop(lambda kept: first not in kept.segments[:1])
         self._postings.limit = limit_for(POSTINGS_CACHE_BYTES, sum(segment.data.size for segment in live))
         lexicon = Lexicon([self._data(segment) for segment in self._segments])
         return KeywordSnapshot(live, self._record.seq, self._postings, self._rounded_from, lexicon)
 
     def term_frequencies(self) -> dict[str, int]:
-        """All index terms, each with the number of documents that hold it in the field where it is most
+        """All index terms, each with the number of documents that contain it in the field where it is most
         frequent; deleted documents count until a merge."""
         most: Counter[str] = Counter()
         for field in FIELDS:
             own: Counter[str] = Counter()
             for segment in self._segments:
                 own.update(self._data(segment).frequencies(field))
+            # Counter's `|` takes the maximum per term, over the fields.
             most |= own
         return most
 
@@ -456,7 +468,7 @@ class KeywordIndex:
         return self._open[name]
 
     def _remove_strays(self) -> None:
-        """What an interrupted commit or build has left behind."""
+        """Removes the files that an interrupted commit or build has left behind."""
         import shutil
 
         for path in self._folder.iterdir():
@@ -473,12 +485,14 @@ def _unwritable(folder: Path, error: OSError) -> UnavailableError:
 
 
 def _read_committed(folder: Path, read: Callable[[CommitRecord], Result]) -> Result:
-    """What `read` makes of the current commit record; again if a writer has meanwhile removed old files."""
+    """Calls `read` with the current commit record, and again if a writer has removed old files meanwhile."""
     for _ in range(_ATTEMPTS):
         record = read_commit_record(folder)
         try:
             return read(record)
         except IndexUnusableError:
+            # An unchanged record means real damage. Otherwise a newer commit has removed the files, and it is
+            # read instead.
             if read_commit_record(folder) == record:
                 raise
     raise IndexUnusableError(f"keyword index: {folder} changes too fast to be opened")

@@ -1,4 +1,4 @@
-"""The words of the index: completion of a prefix, wildcards, and corrections of a misspelt word."""
+"""The words of the index: prefix completion, wildcards, and corrections of misspelt words."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _WILD = re.compile(r"[*?]")
 _FREQUENCY_WORTH = 0.15
 _PIECES = 256
 _LENGTHS = (3, 6, 15)
-"""The least letters of a word for one, two and three edits. Rules of thumb."""
+"""The minimum number of letters of a word for one, two and three edits. Rules of thumb."""
 
 _OTHER_FIRST_LETTER = 0.3
-"""Of two spellings that are equally near the more frequent one, and the one with the same first letter, is
-likelier. Rules of thumb."""
+"""The factor for a spelling with another first letter. Of two equally near spellings, the more frequent one
+and the one with the same first letter are likelier. Rules of thumb."""
 
 
 class Word(NamedTuple):
-    """An index term as written in some text, and how many documents hold it (a lower bound)."""
+    """An index term as written in some text, and the number of documents that contain it (a lower bound)."""
 
     term: str
     frequency: int
 
 
 class WordSource(Protocol):
-    """What a lexicon reads: a segment, or the vocabulary of a vault."""
+    """A source of words for a lexicon: a segment, or the vocabulary of a vault."""
 
     @property
     def words(self) -> SegmentWords:
@@ -45,26 +45,27 @@ class WordSource(Protocol):
 
     @property
     def has_read_words(self) -> bool:
-        """Whether `words` are there without a wait."""
+        """Whether `words` is available without a wait."""
         ...
 
     def words_with_prefix(self, prefix: str) -> dict[str, int]:
-        """Terms as written that begin so, with their frequencies."""
+        """Terms as written that begin with the prefix, with their frequencies."""
         ...
 
     def frequent_words(self, limit: int) -> dict[str, int]: ...
 
 
 class Lexicon:
-    """Over the segments of one snapshot. The first use of `near` reads all words; segments keep them."""
+    """The words of the segments of one snapshot. The first use of `near` reads all words, which segments
+    cache."""
 
     def __init__(self, segments: Sequence[WordSource]) -> None:
         self._segments = segments
-        # Who types a query asks for its first words again and again.
+        # Each keystroke of a query repeats the look-ups of its first words.
         self._by_piece = lru_cache(maxsize=_PIECES)(self._with_piece)
 
     def load(self) -> None:
-        """Reads what has not been read yet, so that the next call is quick."""
+        """Reads everything not read yet, so that the next call is fast."""
         while self.load_next():
             pass
 
@@ -77,7 +78,7 @@ class Lexicon:
 
     @property
     def unread_segments(self) -> int:
-        """How many segments `load` would read."""
+        """The number of segments that `load` would read."""
         return sum(not segment.has_read_words for segment in self._segments)
 
     @property
@@ -86,11 +87,11 @@ class Lexicon:
         return 0 < self.unread_segments < len(self._segments)
 
     def with_prefix(self, prefix: str, limit: int) -> list[Word]:
-        """The `limit` most frequent words that begin with `prefix`, itself among them."""
+        """The `limit` most frequent words that begin with `prefix`, including `prefix` itself."""
         return self._most_frequent((segment.words_with_prefix(prefix) for segment in self._segments), limit)
 
     def frequent(self, limit: int) -> list[Word]:
-        """About the `limit` most frequent words: one that is seldom in most segments may be missing. Much
+        """About the `limit` most frequent words: one that is rare in most segments may be missing. Much
         faster than `with_prefix("", limit)`, which reads all words."""
         return self._most_frequent((segment.frequent_words(2 * limit) for segment in self._segments), limit)
 
@@ -105,7 +106,7 @@ class Lexicon:
         return self._most_frequent(found, limit)
 
     def near(self, word: str, limit: int = 5) -> list[Word]:
-        """Words that `word` may be a misspelling of, likeliest first; not itself.
+        """Words that `word` may be a misspelling of, likeliest first, without `word` itself.
 
         One edit is allowed from 3 letters on, two from 6, three from 15; an edit swaps two neighbours, or
         adds, drops or changes a letter. A frequent word is preferred, and one with the same first letter.
@@ -128,16 +129,16 @@ class Lexicon:
         return [Word(term, counts[term]) for term in sorted(counts, key=cost)[:limit]]
 
     def spellings(self, folded: str) -> list[str]:
-        """A folded word, and the words of the index that only accents and the like set apart from it."""
+        """A folded word, and the words of the index that differ from it only in accents and similar marks."""
         return [folded, *self._accented_terms.get(folded, ())]
 
     def containing(self, piece: str) -> list[str]:
-        """All words with `piece` anywhere in them."""
+        """All words that contain `piece`."""
         return [term for segment in self._segments for term in segment.words.containing(piece)]
 
     def words_with(self, piece: str) -> tuple[Word, ...]:
-        """All words with the folded `piece` in them once their accents are off. The first use writes all
-        words into one text; 250,000 of them are looked through in 2 to 4 ms of processor time."""
+        """All words that contain the folded `piece` after their accents are removed. The first use joins all
+        words into one text; a scan of 250,000 of them takes 2 to 4 ms of processor time."""
         return self._by_piece(piece)
 
     def _with_piece(self, piece: str) -> tuple[Word, ...]:
@@ -163,7 +164,7 @@ class Lexicon:
         return [Word(*item) for item in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:limit]]
 
 
-# The words of one segment, and which of them are near a misspelt one.
+# The words of one segment, and those of them near a misspelt one.
 
 
 if TYPE_CHECKING:
@@ -178,35 +179,36 @@ LONGEST_WORD = 24
 """Longer words are neither corrected nor suggested."""
 
 _LINE_BREAK = b"\n"
-"""No term has one."""
+"""No term contains it."""
 
 _AFTER_ALL = b"\xff"
-"""No term in UTF-8 holds it."""
+"""No term in UTF-8 contains it."""
 
 _ASCII = 128
 
 _BLOCK = 65_536
-"""This number of words is scanned at once: the bits of their letters take some 5 MB."""
+"""The number of words scanned at once: the bits of their letters take about 5 MB."""
 
 
 class SegmentWords:
-    """Terms that some text holds as written, each with the largest document frequency of its fields.
+    """Terms as written in some text, each with the largest document frequency of its fields.
 
-    They are kept as the lines of one text, in order: as Python strings they would take six times as much.
+    They are stored as the lines of one sorted text: as Python strings they would take six times as much
+    memory.
     """
 
     def __init__(self, frequencies: Mapping[bytes, int]) -> None:
-        """Of terms in UTF-8: their order is that of the texts."""
+        """Takes terms in UTF-8, which sort in the order of their texts."""
         terms = sorted(frequencies)
         self._joined = JoinedTexts(terms, _LINE_BREAK)
         self._frequencies = np.array([frequencies[term] for term in terms], np.uint32)
 
     def load(self) -> None:
-        """Makes what `near` keeps from its first call on."""
+        """Computes in advance the data that `near` caches on its first call."""
         _ = self._signatures
 
     def frequency(self, term: str) -> int:
-        """The frequency of a term; 0 for one that is not here."""
+        """The frequency of a term; 0 for an unknown one."""
         wanted = term.encode()
         number = self._first_from(wanted)
         return int(self._frequencies[number]) if self._encoded(number) == wanted else 0
@@ -218,24 +220,24 @@ class SegmentWords:
         return dict(zip(self._terms(numbers), self._frequencies[first:last].tolist(), strict=True))
 
     def to_bytes(self) -> bytes:
-        """What `from_bytes` reads."""
+        """Serialises the words for `from_bytes`."""
         text = bytes(self._joined.text)
         return b"".join([struct.pack("<Q", len(text)), text, self._frequencies.astype("<u4").tobytes()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SegmentWords:
-        """Raises struct.error or ValueError for anything that `to_bytes` does not give."""
+        """Raises struct.error or ValueError for bytes that `to_bytes` did not produce."""
         (size,) = struct.unpack_from("<Q", data)
         terms = data[8 : 8 + size].split(_LINE_BREAK)[:-1]
         frequencies = np.frombuffer(data[8 + size :], "<u4").tolist()
         return cls(dict(zip(terms, frequencies, strict=True)))
 
     def _first_from(self, wanted: bytes) -> int:
-        """The number of the first term that is not before the wanted one."""
+        """The number of the first term that does not sort before the given one."""
         return bisect_left(range(len(self._frequencies)), wanted, key=self._encoded)
 
     def _encoded(self, number: int) -> bytes:
-        """A term in UTF-8; b"" behind the last one."""
+        """A term in UTF-8; b"" after the last one."""
         ends = self._joined.ends
         if number >= len(ends):
             return b""
@@ -249,7 +251,7 @@ class SegmentWords:
         shortest, longest = max(len(word) - distance, 1), min(len(word) + distance, LONGEST_WORD)
         own = slice(firsts[shortest], firsts[longest + 1])
         (wanted,), _ = _signatures(word + "\n")
-        # One edit changes at most two of the letters that a word is made of.
+        # One edit changes at most two of the letters in a word.
         close = np.bitwise_count(letters[own] ^ wanted) <= 2 * distance
         numbers = np.sort(terms[own][close].astype(np.int64))
         candidates = self._terms(numbers)
@@ -262,16 +264,16 @@ class SegmentWords:
         }
 
     def containing(self, piece: str) -> list[str]:
-        """All terms with `piece` anywhere in them, in order."""
+        """All terms that contain `piece`, in order."""
         return self._terms(_numbers_holding(self._joined, piece))
 
     def beyond_ascii(self) -> list[str]:
-        """All terms with any other letter, in order."""
+        """All terms with a non-ASCII letter, in order."""
         others = np.flatnonzero(np.frombuffer(self._joined.text, np.uint8) >= _ASCII)
         return self._terms(np.unique(self._ends().searchsorted(others)))
 
     def words_with(self, piece: str) -> dict[str, int]:
-        """Terms that hold `piece` once they are folded, each with its frequency."""
+        """Terms that contain `piece` after folding, each with its frequency."""
         numbers = _numbers_holding(self._folded, piece)
         return dict(zip(self._terms(numbers), self._frequencies[numbers].tolist(), strict=True))
 
@@ -293,8 +295,8 @@ class SegmentWords:
 
     @cached_property
     def _signatures(self) -> tuple[Letters, Numbers, list[int]]:
-        """The letters of each term as a set of bits, by length; the numbers of the terms in this order; where
-        the terms of each length begin, 0 for those that are too long."""
+        """The letters of each term as a bit set, ordered by term length; the numbers of the terms in this
+        order; and the start of each length in it. Terms that are too long have length 0."""
         letters, lengths = _signatures(self._joined.text.decode())
         by_length = np.argsort(lengths, kind="stable")
         firsts = lengths[by_length].searchsorted(np.arange(LONGEST_WORD + 2))
@@ -306,7 +308,7 @@ def _numbers_holding(texts: JoinedTexts[bytes], piece: str) -> NDArray[np.int64]
 
 
 def _signatures(lines: str) -> tuple[Letters, Bytes]:
-    """For each line its letters as a set of 64 bits (modulo 64), and its length, 0 beyond `LONGEST_WORD`. No
+    """The letters of each line as a set of 64 bits (modulo 64), and its length, 0 beyond `LONGEST_WORD`. No
     line is empty."""
     points = np.frombuffer(lines.encode("utf-32-le", "surrogatepass"), np.uint32)
     ends = np.flatnonzero(points == ord("\n"))
@@ -322,7 +324,7 @@ def _signatures(lines: str) -> tuple[Letters, Bytes]:
 
 
 def edit_distances(word: str, others: list[str]) -> list[int]:
-    """Damerau-Levenshtein distances (optimal string alignment) of `word` to each of `others`, at once."""
+    """Damerau-Levenshtein distances (optimal string alignment) of `word` to each of `others`, in one pass."""
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
 

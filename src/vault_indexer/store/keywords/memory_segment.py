@@ -1,4 +1,4 @@
-"""A segment of a few documents that were never written: what a search of chosen notes reads."""
+"""A segment of a few documents in memory, for searches of selected notes."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
 
 TermCounts = Mapping[str, Mapping[str, int]]
-"""By field how often a document has each term."""
+"""Maps each field to the frequencies of its terms in one document."""
 
 _POSTINGS = 4096
 
 
 def count_terms(fields: Mapping[str, Sequence[str]]) -> TermCounts:
-    """The terms of one document, counted."""
+    """Counts the terms of one document."""
     return {name: Counter(terms) for name, terms in fields.items()}
 
 
 def snapshot_of_documents(
     documents: Sequence[tuple[int, TermCounts]], seq: int, lexicon: Lexicon
 ) -> KeywordSnapshot:
-    """A keyword index of these documents (key ascending, terms) alone; `lexicon` has the words that a query
-    is corrected and completed by."""
+    """Builds a keyword index of only these documents (key ascending, terms). `lexicon` contains the words for
+    corrections and completions."""
     segment = MemorySegment(documents)
     live = LiveSegment(segment, np.ones(segment.size, bool))
     return KeywordSnapshot([live], seq, LruCache(_POSTINGS), lexicon=lexicon)
 
 
 class MemorySegment:
-    """Implements Segment. It never changes; any thread may read it."""
+    """A segment in memory. Immutable; any thread may read it."""
 
     name = "memory"
 
@@ -65,7 +65,7 @@ class MemorySegment:
         self.field_totals = {field: int(own.sum()) for field, own in self._lengths.items()}
 
     def postings(self, field: str, term: str) -> Postings | None:
-        """The documents that hold the term in the field; None where it does not occur."""
+        """The documents that contain the term in the field, or None if there are none."""
         held = [(number, counts[term]) for number, counts in self._counts[field] if term in counts]
         if not held:
             return None
@@ -73,13 +73,13 @@ class MemorySegment:
         return Postings(np.array(numbers, np.int32), np.array(frequencies, np.uint32))
 
     def length_codes(self, field: str) -> Bytes:
-        """The lengths of the field, as numbers of `stored_lengths`."""
+        """The lengths of the field, as indices into `stored_lengths`."""
         steps = stored_lengths()
         return np.minimum(steps.searchsorted(self._lengths[field]), len(steps) - 1).astype(np.uint8)
 
     @cached_property
     def longest_words(self) -> Mapping[str, Ints]:
-        """For each field the documents with a word that may be cut off."""
+        """For each field, the documents with a word that may be truncated."""
 
         def documents(field: str) -> Ints:
             own = self._counts[field]
@@ -98,17 +98,17 @@ def _is_longest(term: str) -> bool:
     return len(term) >= LONGEST_TERM and term[0] != VARIANT_MARK
 
 
-# All words of a vault with their document frequencies, as one value that can be sent.
+# All words of a vault with their document frequencies, as one serialisable value.
 
 
 _COMPRESSION = 6
 
 
 class Vocabulary:
-    """Implements WordSource: the index terms of a whole vault, each with the number of documents that hold it
+    """A WordSource with the index terms of a whole vault, each with the number of documents that contain it
     in the field where it is most frequent. It never changes; any thread may read it.
 
-    `words` are the terms as some text writes them; `variants` stand for words without their accents or
+    `words` contains the terms as some text writes them; `variants` represent words without their accents or
     endings.
     """
 
@@ -120,33 +120,33 @@ class Vocabulary:
 
     @classmethod
     def of(cls, frequencies: Mapping[str, int]) -> Vocabulary:
-        """Of terms as `KeywordIndex.term_frequencies` gives them."""
+        """Builds the vocabulary from terms as `KeywordIndex.term_frequencies` returns them."""
         words, variants = dict[bytes, int](), dict[bytes, int]()
         for term, count in frequencies.items():
             (variants if term.startswith(VARIANT_MARK) else words)[term.encode()] = count
         return cls(SegmentWords(words), SegmentWords(variants))
 
     def to_bytes(self) -> bytes:
-        """What `from_bytes` reads."""
+        """Serialises the vocabulary for `from_bytes`."""
         words = self.words.to_bytes()
         return zlib.compress(struct.pack("<Q", len(words)) + words + self._variants.to_bytes(), _COMPRESSION)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Vocabulary:
-        """Raises zlib.error, struct.error or ValueError for anything that `to_bytes` does not give."""
+        """Raises zlib.error, struct.error or ValueError for bytes that `to_bytes` did not produce."""
         raw = zlib.decompress(data)
         (size,) = struct.unpack_from("<Q", raw)
         return cls(SegmentWords.from_bytes(raw[8 : 8 + size]), SegmentWords.from_bytes(raw[8 + size :]))
 
     def frequency(self, term: str) -> int:
-        """Documents that hold the term; 0 for one that is not here."""
+        """The number of documents that contain the term; 0 for an unknown one."""
         return (self._variants if term.startswith(VARIANT_MARK) else self.words).frequency(term)
 
     def words_with_prefix(self, prefix: str) -> dict[str, int]:
-        """Terms that some text holds as written, with their frequencies."""
+        """Terms as written in some text, with their frequencies."""
         return self.words.with_prefix(prefix)
 
     def frequent_words(self, limit: int) -> dict[str, int]:
-        """The `limit` most frequent of them."""
+        """The `limit` most frequent words."""
         every = self.words.with_prefix("")
         return dict(sorted(every.items(), key=lambda item: (-item[1], item[0]))[:limit])

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords.whoosh_segment import Counts, Ints, Postings
 
 _DENSE = 4
-"""Lists that together hold more than a fourth of all documents are summed in an array of all documents."""
+"""Lists that together contain more than a quarter of all documents are summed in an array of all
+documents."""
 
 
 class Segment(Protocol):
-    """A part of a keyword index: documents by number, and what each of them holds."""
+    """A part of a keyword index: numbered documents and their terms."""
 
     @property
     def name(self) -> str: ...
@@ -38,27 +39,27 @@ class Segment(Protocol):
 
     @property
     def longest_words(self) -> Mapping[str, Ints]:
-        """For each field the documents with a word that may be cut off."""
+        """For each field, the documents with a word that may be truncated."""
         ...
 
     def postings(self, field: str, term: str) -> Postings | None:
-        """The term's postings in the field; None where it does not occur."""
+        """The term's postings in the field, or None if it does not occur."""
         ...
 
     def length_codes(self, field: str) -> Bytes:
-        """The length of the field by document number, as numbers of `stored_lengths`."""
+        """The length of the field by document number, as indices into `stored_lengths`."""
         ...
 
 
 class LiveSegment(NamedTuple):
-    """A segment with the documents that this snapshot still has."""
+    """A segment with a mask of the documents that still exist in this snapshot."""
 
     data: Segment
     live: Mask
 
 
 class Sparse(NamedTuple):
-    """Values by position in the snapshot; positions ascend, each is there once."""
+    """Values by position in the snapshot; positions are distinct and ascend."""
 
     positions: Ints
     values: Floats32
@@ -70,24 +71,24 @@ class Sparse(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no value at all."""
+        """Whether there are no values."""
         return not len(self.positions)
 
     def add_to(self, totals: Floats32, factor: float) -> float:
-        """Adds factor * value at every position. Returns by how much that may be too high: 0."""
+        """Adds factor * value at every position. Returns the maximum excess of the sums, which is 0."""
         totals[self.positions] += self.values * np.float32(factor)
         return 0.0
 
     def at(self, wanted: NDArray[np.integer]) -> Floats32:
-        """The values at the wanted positions, 0 where there is none."""
+        """The values at the given positions, 0 where there is none."""
         return _or_zeros(_values_at(self.positions, self.values, wanted), len(wanted))
 
     def holds(self, wanted: NDArray[np.integer]) -> Mask:
         return self.at(wanted) > 0
 
     def ready_to_add(self, size: int) -> Sparse | Dense:
-        """The same for all `size` positions, where there are many values: to add that up is many times faster
-        and it takes at most twice the bytes."""
+        """Converts many values to an array over all `size` positions, which is many times faster to add and
+        takes at most twice the bytes. Few values are returned unchanged."""
         if self.is_empty or len(self.positions) * _DENSE < size:
             return self
         values = np.zeros(size, np.float32)
@@ -96,7 +97,7 @@ class Sparse(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """A value, some of them above 0, for every position in the snapshot."""
+    """A value for every position in the snapshot; some are above 0."""
 
     values: Floats32
 
@@ -107,11 +108,11 @@ class Dense(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no value at all."""
+        """Whether there are no values."""
         return False
 
     def add_to(self, totals: Floats32, factor: float) -> float:
-        """Adds factor * value at every position. Returns by how much that may be too high: 0."""
+        """Adds factor * value at every position. Returns the maximum excess of the sums, which is 0."""
         totals += self.values * np.float32(factor)
         return 0.0
 
@@ -125,7 +126,7 @@ class Dense(NamedTuple):
 
 
 class Occurrences(NamedTuple):
-    """Where one term occurs in one field: ascending positions, each with the term frequency."""
+    """The occurrences of one term in one field: ascending positions, each with the term frequency."""
 
     positions: Ints
     frequencies: Counts
@@ -141,11 +142,11 @@ class Occurrences(NamedTuple):
         return Sparse(self.positions, values if weight == 1.0 else values * np.float32(weight))
 
     def at(self, wanted: NDArray[np.integer]) -> Floats32:
-        """The frequencies at the wanted positions, 0 where the term does not occur."""
+        """The frequencies at the given positions, 0 where the term does not occur."""
         return _or_zeros(self.at_some(wanted), len(wanted))
 
     def at_some(self, wanted: NDArray[np.integer]) -> Floats32 | None:
-        """As `at`; None where the term occurs at none of the wanted positions."""
+        """Like `at`, but None if the term occurs at none of the given positions."""
         return _values_at(self.positions, self.frequencies, wanted)
 
 
@@ -153,7 +154,7 @@ ByField = tuple["Occurrences | None", ...]
 
 
 class KeptPostings(NamedTuple):
-    """What a term occurs in, for each of `FIELDS`, in segments of these names in a row."""
+    """The cached occurrences of a term in each of `FIELDS`, in consecutive segments with these names."""
 
     segments: tuple[str, ...]
     fields: ByField
@@ -168,10 +169,11 @@ PostingsCache = LruCache[str, KeptPostings]
 
 
 class TermPostings:
-    """What each term occurs in. A position numbers the documents of all segments in a row, deleted ones too.
+    """The occurrences of terms. A position numbers the documents of all segments consecutively, including
+    deleted ones.
 
-    `cache` outlives the snapshot. A commit changes the last segments: of what is kept from another snapshot
-    the part of the first segments that both have is taken over, and only the others are read.
+    `cache` outlives the snapshot. A commit changes the last segments, so the part of a cached value for the
+    first segments that both snapshots share is reused, and only the others are read.
     """
 
     def __init__(self, segments: Sequence[LiveSegment], cache: PostingsCache) -> None:
@@ -182,14 +184,14 @@ class TermPostings:
         self.bases = [sum(sizes[:number]) for number in range(len(sizes) + 1)]
 
     def of(self, term: str) -> ByField:
-        """Term frequencies by document, for each of `FIELDS`; None where the term does not occur."""
+        """Term frequencies by document, for each of `FIELDS`; None for a field without the term."""
         kept = self._cache.peek(term)
         if kept is None or kept.segments != self._names:
             kept = self._cache.put(term, KeptPostings(self._names, self._read(term, kept)))
         return kept.fields
 
     def frequencies(self, term: str) -> Iterator[int]:
-        """For each of `FIELDS` how many documents hold the term (deleted ones too)."""
+        """For each of `FIELDS`, the number of documents that contain the term (including deleted ones)."""
         return (0 if one is None else len(one.positions) for one in self.of(term))
 
     def _read(self, term: str, kept: KeptPostings | None) -> ByField:
@@ -226,12 +228,12 @@ def _joined(parts: Sequence[Occurrences]) -> Occurrences | None:
 
 
 def nothing() -> Sparse:
-    """No document at all."""
+    """An empty list."""
     return Sparse(np.empty(0, np.int32), np.empty(0, np.float32))
 
 
 def combine(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
-    """Values of equal position taken together by `how` (`np.add` or `np.maximum`; values are not negative).
+    """Combines values of equal position with `how` (`np.add` or `np.maximum`; values are not negative).
     `size` is the number of all documents."""
     parts = [part for part in parts if len(part.positions)]
     if len(parts) < 2:
@@ -251,14 +253,14 @@ def combine(parts: Sequence[Sparse], size: int, how: np.ufunc) -> Sparse:
 
 
 def sums_in_order(lengths: Sequence[int], size: int) -> bool:
-    """How `combine` adds up lists of these lengths: one after the other, or the first value of a position to
-    the sum of its others. The last bit may differ."""
+    """Whether `combine` adds lists of these lengths one after the other. Otherwise it adds the first value of
+    a position to the sum of its others, and the last bit may differ."""
     return sum(lengths) * _DENSE > size
 
 
 def sum_at(values: Sequence[Floats32], count: int, *, in_order: bool) -> Floats32:
-    """What `combine` adds up to, to the last bit, at `count` positions. `values` has those of each list
-    there, 0 where it has none; there are at most `MOST_SUMMED` lists."""
+    """Repeats the sums of `combine`, to the last bit, at `count` positions. `values` contains those of each
+    list at these positions, 0 where it has none; there are at most `MOST_SUMMED` lists."""
     if len(values) == 1:
         return values[0]
     first = np.zeros(count, np.float32)
@@ -274,14 +276,14 @@ def sum_at(values: Sequence[Floats32], count: int, *, in_order: bool) -> Floats3
 
 
 MOST_SUMMED = 8
-"""NumPy adds up to seven numbers behind a first one after the other, and more of them in another order."""
+"""NumPy adds up to seven numbers to a first one sequentially, and more of them in another order."""
 
 
 def _values_at(positions: Ints, values: NDArray[np.generic], wanted: NDArray[np.integer]) -> Floats32 | None:
-    """The values at the wanted positions, 0 where there is none; None where there is none at all."""
+    """The values at the given positions, 0 where there is none; None if there are none at all."""
     if not len(positions):
         return None
-    # Of another type, all positions would be converted for each search among them.
+    # With another type, each search would convert all positions.
     wanted = wanted.astype(positions.dtype, copy=False)
     index = positions.searchsorted(wanted)
     missing = positions.take(index, mode="clip") != wanted

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from whoosh.fields import Schema
 
 FIELDS = ("title", "aliases", "headers", "tags", "path", "content", "properties")
-"""Scored fields, in the order of every per-field array. A segment on disk names its own
-fields, so one that was written with more of them stays readable."""
+"""Scored fields, in the order of every per-field array. A segment on disk names its own fields, so a segment
+that was written with more of them stays readable."""
 
 KEY_COLUMN = "key"
 INDEX_NAME = "MAIN"
@@ -32,7 +32,7 @@ class KeywordDocument:
 
 @dataclass(frozen=True, slots=True)
 class FieldWeight:
-    """`boost` multiplies the field's score; `b` in [0, 1] is how far BM25 normalises by its length."""
+    """`boost` multiplies the field's score; `b` in [0, 1] is the degree of BM25's length normalisation."""
 
     boost: float = 1.0
     b: float = 0.75
@@ -40,10 +40,11 @@ class FieldWeight:
 
 @dataclass(frozen=True, slots=True)
 class FieldWeights:
-    """Parameters of BM25F, chosen at query time. `k1` is the saturation of term frequency.
+    """Parameters of BM25F, chosen at query time. `k1` controls the saturation of term frequency.
 
-    The boosts are those of `benchmarks/search_quality.py`: with 3, 3, 2 and 1 for title, aliases, headers and
-    path nDCG@10 on the large vault was .03 lower. k1 and the lengths' b moved it by less than .01.
+    The boosts were chosen with `benchmarks/search_quality.py`: with 3, 3, 2 and 1 for title, aliases, headers
+    and path, nDCG@10 on the large vault was .03 lower. k1 and the b of the lengths changed it by less than
+    .01.
     """
 
     title: FieldWeight = FieldWeight(2.0, 0.4)
@@ -62,7 +63,7 @@ class FieldWeights:
 
 
 FIELD_WEIGHTS = FieldWeights()
-"""What each field counts in a search."""
+"""The default weights of the fields in a search."""
 
 
 def keyword_schema() -> Schema:

@@ -1,4 +1,4 @@
-"""BM25F scores of query terms under one set of weights, kept as long as the snapshot."""
+"""BM25F scores of query terms under one set of weights, cached for the life of the snapshot."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 
 _HALVINGS = 5
-"""Before all is looked through, what is above 1/2 to 1/32 of the best is counted: a tenth of the time. A rule
-of thumb."""
+"""Before all scores are scanned, those above 1/2 to 1/32 of the best are counted, which takes a tenth of the
+time. A rule of thumb."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Best first; equal scores stand in the order of their keys. Both arrays have one entry a hit."""
+    """Hits, best first; equal scores are ordered by key. Both arrays have one entry per hit."""
 
     keys: Keys
     scores: Floats32
@@ -59,7 +59,7 @@ class Ranking:
 
 
 def inverse_document_frequency(document_count: int, document_frequency: int) -> float:
-    """Whoosh's variant: never negative, and 1 for a term that every document holds."""
+    """Whoosh's variant: never negative, and 1 for a term in every document."""
     return math.log(document_count / (document_frequency + 1)) + 1
 
 
@@ -70,13 +70,13 @@ def length_norms(lengths: Floats32, average: float, b: float, k1: float) -> Floa
 
 
 def saturate(frequencies: Floats32, norms: Floats32, k1: float) -> Floats32:
-    """tf * (k1 + 1) / (tf + norm): what a term frequency is worth in a field of that length."""
+    """tf * (k1 + 1) / (tf + norm): the saturated term frequency in a field of that length."""
     worth: Floats32 = frequencies * (k1 + 1) / (frequencies + norms)
     return worth
 
 
 def best(scores: Floats32, keys: Keys, k: int) -> Ranking:
-    """The `k` best documents of positive score; `scores` and `keys` are by document."""
+    """The `k` best documents with a positive score; `scores` and `keys` are by document."""
     found = best_positions(scores, k)
     if len(found) > k:
         candidates = scores[found]
@@ -87,8 +87,8 @@ def best(scores: Floats32, keys: Keys, k: int) -> Ranking:
 
 
 def best_positions(scores: Floats32, k: int) -> NDArray[np.intp]:
-    """The positions of the `k` best of positive score, ascending, and of others with them: few, where the
-    best stand out."""
+    """The positions of the `k` best positive scores, ascending, possibly with some others: few, if the best
+    are clearly above the rest."""
     if k <= 0:
         return np.empty(0, np.intp)
     cut = scores.max(initial=0)
@@ -100,18 +100,18 @@ def best_positions(scores: Floats32, k: int) -> NDArray[np.intp]:
     return np.flatnonzero(scores > 0)
 
 
-# What cached arrays cost, and how much of them is kept.
+# The cost of cached arrays, and the limits of the caches.
 
 
 _OVERHEAD = 400
-"""The overhead of an entry, without its arrays, in bytes: key, tuple and array headers."""
+"""The overhead of a cache entry, without its arrays, in bytes: key, tuple and array headers."""
 
 _USUAL_DOCUMENTS = 100_000
 _MOST_TIMES = 4
 
 
 class Sized(Protocol):
-    """What has arrays."""
+    """An object that contains arrays."""
 
     @property
     def nbytes(self) -> int:
@@ -120,39 +120,39 @@ class Sized(Protocol):
 
 
 def entry_bytes(value: Sized) -> int:
-    """The bytes of an entry of a cache."""
+    """The bytes of a cache entry."""
     return value.nbytes + _OVERHEAD
 
 
 def limit_for(limit: int, documents: int) -> int:
-    """A limit that suits an index of 100,000 documents, for one of `documents`: lists of postings grow with
-    them. Four times as much at the most."""
+    """Scales a limit for an index of 100,000 documents to one of `documents`, because lists of postings grow
+    with them. At most four times the limit."""
     return int(limit * min(_MOST_TIMES, max(1.0, documents / _USUAL_DOCUMENTS)))
 
 
-# Scores of a common word in one byte a document, for a first look at very many documents.
+# Scores of a common word in one byte per document, for a first pass over very many documents.
 #
-# A score s is kept as the whole number c of steps with c - 1 < s / step <= c. So the sum of such numbers
-# is at least the exact score of a document, and at most one step of each word above it: whoever is
-# further below the k-th best sum is not among the k best. The few that are left are looked up exactly.
-# For 843,000 chunks this is an eighth of what exact scores and their positions take.
+# A score s is stored as the integer c of steps with c - 1 < s / step <= c. So the sum of such numbers is at
+# least the exact score of a document, and at most one step per word above it: a document further below the
+# k-th best sum than that is not among the k best. The exact scores of the few remaining ones are looked up.
+# For 843,000 chunks this takes an eighth of the memory of exact scores and their positions.
 
 
 _STEPS = 254
-"""The best score has this number of steps; rounded up that is a byte, whatever the division loses."""
+"""The best score has this number of steps. Rounded up it fits a byte despite the rounding of the division."""
 
 _BLOCK = 1 << 16
-"""Documents that are added up at once: their numbers stay in the processor's cache."""
+"""The number of documents summed at once: their values fit the processor's cache."""
 
 _STEP_ROUNDING = 1.01
 _SUM_ROUNDING = 1e-5
-"""More than float32 can lose: of a step by dividing (255 * 2^-23), and of a sum by adding some dozen words
-(n * 2^-24 of it)."""
+"""An upper bound of the rounding of float32: of a step by division (255 * 2^-23), and of a sum of a few dozen
+words (n * 2^-24 of it)."""
 
 
 class RoundedScores(NamedTuple):
-    """`codes` are the scores by position in steps of `step`, rounded up; 0 for none. `in_order` says for each
-    class of the word how its fields are summed (`postings.sums_in_order`)."""
+    """`codes` contains the scores by position in steps of `step`, rounded up; 0 for none. `in_order` contains
+    for each class of the word how its fields are summed (`postings.sums_in_order`)."""
 
     codes: Bytes
     step: float
@@ -160,7 +160,7 @@ class RoundedScores(NamedTuple):
 
     @classmethod
     def of(cls, scores: Floats32, in_order: tuple[bool, ...]) -> RoundedScores:
-        """Those of scores by position, some of them above 0."""
+        """Rounds scores by position, some of which are above 0."""
         step = float(scores.max()) / _STEPS
         codes = (scores / np.float32(step)).astype(np.uint8)
         codes += scores > 0
@@ -177,7 +177,7 @@ class RoundedScores(NamedTuple):
         return False
 
     def add_to(self, totals: Floats32, factor: float) -> float:
-        """Adds about factor * score at every position, and returns by how much that may be too high."""
+        """Adds about factor * score at every position. Returns the maximum excess of the sums."""
         worth = np.float32(self.step * factor)
         for start in range(0, len(totals), _BLOCK):
             block = slice(start, start + _BLOCK)
@@ -190,8 +190,8 @@ class RoundedScores(NamedTuple):
 
 
 def may_be_best(sums: Floats32, k: int, too_high: float) -> Positions:
-    """Positions, ascending, of all that may be among the k best if each sum is at most `too_high` above the
-    exact one, and not below it."""
+    """Positions, ascending, of all documents that may be among the k best, if each sum is at least the exact
+    one and at most `too_high` above it."""
     found = best_positions(sums, k)
     if len(found) < max(k, 1):
         return found
@@ -207,17 +207,17 @@ _LONG = 8
 """Above one eighth of all documents, posting lists take more space than a byte per document."""
 
 ROUNDED_FROM = 250_000
-"""From this number of documents on scores of common words are rounded. With fewer the exact ones of all words
-that are in use are in memory, and a look at them is quicker."""
+"""From this number of documents on, scores of common words are rounded. In a smaller index, the exact scores
+of all words in use fit in memory, and a scan of them is faster."""
 
 Classes = tuple[TermClass, ...]
 
 
 class WordScores:
-    """What words are worth in the documents of `segments` (`live` marks those that are not deleted).
+    """The scores of words in the documents of `segments` (`live` marks those that are not deleted).
 
-    `postings` are of the same segments. Thread-safe. A word's score is, of its classes, the best: not the
-    sum. In an index of `rounded_from` documents those of common words are kept rounded.
+    `postings` belongs to the same segments. Thread-safe. A word's score is the best of its classes, not their
+    sum. From `rounded_from` documents on, scores of common words are stored rounded.
     """
 
     def __init__(
@@ -235,19 +235,19 @@ class WordScores:
         self._weights = weights
         self._rounds = len(live) >= rounded_from
         self._lengths: dict[int, _FieldLengths] = {}
-        # A word is scored once, but its shares are asked for by each search.
+        # A word is scored once, but each search needs its shares.
         self._boosts = lru_cache(maxsize=_BOOSTS)(self._find_boosts)
         self._words: LruCache[Classes, Sparse | Dense | RoundedScores] = LruCache(
             limit_for(_WORD_BYTES, len(live)), entry_bytes
         )
 
     def add_to(self, totals: Floats32, classes: Classes, factor: float) -> float:
-        """Adds factor * score at the position of every document. Returns by how much that may be too high: 0
-        where the scores are exact."""
+        """Adds factor * score at the position of every document. Returns the maximum excess of the sums: 0 if
+        the scores are exact."""
         return self._of(classes).add_to(totals, factor)
 
     def at(self, classes: Classes, positions: NDArray[np.integer]) -> Floats32:
-        """The exact scores at the positions (of live documents), 0 for a document without the word."""
+        """The exact scores at the positions (of live documents); 0 for a document without the word."""
         scored = self._of(classes)
         if not isinstance(scored, RoundedScores):
             return scored.at(positions)
@@ -266,7 +266,7 @@ class WordScores:
         self._of(classes)
 
     def shares(self, one: TermClass, positions: NDArray[np.integer]) -> list[dict[str, float]]:
-        """A class's score by field, for each of the positions (of live documents)."""
+        """The score of a class by field, for each of the positions (of live documents)."""
         found: list[dict[str, float]] = [{} for _ in positions]
         for each in self._fields_of(one):
             pooled = _pool_at(positions, each)
@@ -286,6 +286,7 @@ class WordScores:
     def _score_word(self, classes: Classes) -> Sparse | Dense | RoundedScores:
         lists = [list(self._score_fields(one)) for one in classes]
         lengths = [[len(part.positions) for part in parts] for parts in lists]
+        # Only long lists save memory by rounding, and their exact scores must be available by look-up.
         if self._rounds and max(map(sum, lengths), default=0) * _LONG > self._size and _is_short(classes):
             in_order = tuple(sums_in_order(one, self._size) for one in lengths)
             return RoundedScores.of(self._dense(lists), in_order)
@@ -293,8 +294,8 @@ class WordScores:
         return combine(scores, self._size, np.maximum).ready_to_add(self._size)
 
     def _dense(self, lists: Sequence[Sequence[Sparse]]) -> Floats32:
-        """The best of the classes by position; `lists` has the scores by field of each. The last bit may be
-        another than with `combine`."""
+        """The best of the classes by position; `lists` contains the scores by field of each. The last bit may
+        differ from that of `combine`."""
         best = np.zeros(self._size, np.float32)
         for parts in lists:
             sums = np.zeros(self._size, np.float32)
@@ -306,7 +307,8 @@ class WordScores:
     def _look_up(
         self, classes: Classes, in_order: Sequence[bool], positions: NDArray[np.integer]
     ) -> Floats32:
-        """The scores at some positions, to the last bit those that `combine` computes of all."""
+        """The scores at some positions, identical to the last bit to those that `combine` computes for
+        all."""
         best = np.zeros(len(positions), np.float32)
         for one, each in zip(classes, in_order, strict=True):
             if scores := self._fields_at(one, positions):
@@ -314,11 +316,12 @@ class WordScores:
         return best
 
     def _fields_at(self, one: TermClass, positions: NDArray[np.integer]) -> list[Floats32]:
-        """What `_score` gives at the positions, for each field that counts."""
+        """The results of `_score` at the positions, for each field with a weight."""
         scores = []
         for each in self._fields_of(one):
             pooled = np.zeros(len(positions), np.float32)
             if each.variants:
+                # The order of the sum must be that of `_pool`, so it is derived from the same lengths.
                 lengths = [len(found.positions) for found, _ in each.variants]
                 weighted = [found.at(positions) * np.float32(weight) for found, weight in each.variants]
                 pooled = sum_at(weighted, len(positions), in_order=sums_in_order(lengths, self._size))
@@ -340,8 +343,8 @@ class WordScores:
             yield _FieldOfClass(field, boost, exact[field], others)
 
     def _find_boosts(self, one: TermClass) -> tuple[tuple[int, float], ...]:
-        """The fields that hold any term of the class and count, each with what a saturated occurrence is
-        worth there: boost, rarity and the weight of the class."""
+        """The fields that contain any term of the class and have a weight, each with the factor of a
+        saturated occurrence: boost, rarity and the weight of the class."""
         found: list[tuple[int, float]] = []
         frequencies = zip(*map(self._postings.frequencies, one.terms), strict=True)
         for field, frequency in enumerate(map(max, frequencies)):
@@ -378,13 +381,13 @@ class WordScores:
 
 
 class _FieldOfClass(NamedTuple):
-    """What one field holds of a class: the exact term, and those variants that occur, with their weights.
+    """The exact term of a class and its variants that occur in one field, with their weights.
 
     The term frequency of the class is max(exact, weighted sum of the variants). Three functions compute it:
     `_pool` for all documents, `_fields_at` for some positions, `_pool_at` for the hits that are explained.
-    They stay apart, because the last bit of a sum depends on the order of its parts. `combine` chooses the
-    order that is quickest for all documents. `_fields_at` repeats it, since a score that is looked up must
-    be the one that a full pass gives. `_pool_at` adds up in the plain order, which is enough to be shown.
+    They are separate because the last bit of a sum depends on the order of its parts. `combine` chooses the
+    order that is fastest for all documents. `_fields_at` repeats it, since a score that is looked up must
+    equal the one of a full pass. `_pool_at` adds in the plain order, which is exact enough for display.
     """
 
     field: int
@@ -394,20 +397,20 @@ class _FieldOfClass(NamedTuple):
 
 
 class _FieldLengths(NamedTuple):
-    """By position which of `stored_lengths` a field has, and what each of those counts."""
+    """By position, the index into `stored_lengths` of a field, and the norm of each length."""
 
     codes: Bytes
     norms: Floats32
 
 
 def _is_short(classes: Classes) -> bool:
-    """Whether its scores can be looked up: not a beginning that many words have."""
+    """Whether the scores can be looked up individually: not for a prefix shared by many words."""
     return all(len(one.variants) <= MOST_SUMMED for one in classes)
 
 
 def _pool_at(positions: NDArray[np.integer], held: _FieldOfClass) -> Floats32 | None:
-    """What `WordScores._pool` gives for these positions, but for the last bit; None where that is nothing, as
-    for most fields."""
+    """The result of `WordScores._pool` for these positions, except for the last bit; None if that is empty,
+    as for most fields."""
     pooled: Floats32 | None = None
     for found, weight in held.variants:
         if (values := found.at_some(positions)) is not None:

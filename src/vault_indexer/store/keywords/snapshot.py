@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from vault_indexer.store.keywords.whoosh_segment import Ints
 
 
-# Where the documents of a snapshot stand, by their keys.
+# The positions of the documents of a snapshot, by their keys.
 
 
 class KeyOrder:
     """The live documents of all segments by key. `keys` and `live` are by position.
 
-    The first look sorts the keys, which is quick since each segment has long runs of them in order: one sort
-    for all segments, instead of one look in each. It never changes; any thread may ask.
+    The first use sorts the keys, which is fast because each segment contains long sorted runs: one sort
+    replaces a search in each segment. It never changes; any thread may use it.
     """
 
     def __init__(self, keys: Keys, live: Mask) -> None:
@@ -58,17 +58,17 @@ class KeyOrder:
         return found
 
     def in_order(self, documents: Mask) -> Mask:
-        """A mask over positions as one over `keys`."""
+        """Converts a mask over positions to one over `keys`."""
         found: Mask = documents[self._ordered[1]]
         return found
 
     def keys_at(self, positions: Ints) -> Keys:
-        """The keys of the live documents at positions, ascending, each once."""
+        """The distinct keys of the live documents at positions, ascending."""
         found: Keys = np.unique(self._keys[positions[self._live[positions]]])
         return found
 
     def positions_of(self, keys: Keys) -> Ints:
-        """The positions of those of `keys` (distinct) that are live, in their order."""
+        """The positions of the live ones of `keys` (distinct), in their order."""
         ordered, positions = self._ordered
         if not len(ordered):
             return positions
@@ -85,21 +85,20 @@ class KeyOrder:
 
 
 PREFIX_WEIGHT = 0.8
-"""What an occurrence of a longer word counts when the query's word stands for its beginning. A rule of
-thumb."""
+"""The weight of an occurrence of a longer word that completes a prefix in the query. A rule of thumb."""
 
 PREFIX_TERMS = 64
-"""At most this number of longer words stand for a prefix, the most frequent ones. A rule of thumb."""
+"""At most this number of longer words complete a prefix, the most frequent ones. A rule of thumb."""
 
 _COMPLETIONS = 256
 _FREQUENCIES = 4096
 _FEW = 8
-"""Up to an eighth of the documents are looked up on their own; for more, all are passed over."""
+"""At most one eighth of the documents are looked up individually; for more, all are scanned."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermMatch:
-    """How much of a hit's score one query word gave, by field (weights and boosts included)."""
+    """The share of one query word in a hit's score, by field (weights and boosts included)."""
 
     word: str
     fields: tuple[tuple[str, float], ...]
@@ -110,15 +109,16 @@ class TermMatch:
 
 
 class HeldTerms(NamedTuple):
-    """Which of a query's terms are held: by each of some ranges of keys together (shape (ranges, terms)), and
-    by each document in them (`keys`, in the order of the ranges; shape (documents, terms))."""
+    """Which of a query's terms occur: in each of some ranges of keys as a whole (shape (ranges, terms)), and
+    in each document of the ranges (`keys`, in the order of the ranges; shape (documents, terms))."""
 
     ranges: Mask
     keys: Keys
     documents: Mask
 
     def documents_of(self, keys: Keys) -> Mask:
-        """The rows of `documents` for these keys; a document that is not there holds nothing."""
+        """The rows of `documents` for these keys; a row without any term for a document that is not in the
+        ranges."""
         found: Mask = np.zeros((len(keys), self.documents.shape[1]), bool)
         rows = self.keys.searchsorted(keys)
         known = np.flatnonzero(self.keys.take(rows, mode="clip") == keys) if len(self.keys) else rows[:0]
@@ -129,13 +129,13 @@ class HeldTerms(NamedTuple):
 class KeywordSnapshot:
     """One state of the keyword index, and BM25F search over it.
 
-    A `KeywordIndex` makes one after each commit; a `Snapshot` holds it for the readers. It never changes:
-    what is committed later is in another snapshot, which shares the open segments and the cache of postings.
-    Any thread may call any method. Scores are those of all live documents; document frequencies count deleted
-    ones until a merge. With very many documents (`rounded_from`) a search first adds up rounded scores of
-    common words, and then looks up the exact ones of what can be among the best: it finds the same.
+    A `KeywordIndex` makes one after each commit; a `Snapshot` provides it to readers. It never changes: a
+    later commit makes another snapshot, which shares the open segments and the cache of postings. Any thread
+    may call any method. Scores are those of all live documents; document frequencies count deleted ones until
+    a merge. With very many documents (`rounded_from`), a search first sums rounded scores of common words,
+    and then looks up the exact scores of the candidates, which gives the same results.
 
-    A position numbers the documents of all segments in a row, deleted ones too.
+    A position numbers the documents of all segments consecutively, including deleted ones.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class KeywordSnapshot:
         rounded_from: int = ROUNDED_FROM,
         lexicon: Lexicon | None = None,
     ) -> None:
-        """`lexicon` knows the words that corrections and completions take; None: there are none."""
+        """`lexicon` provides the words for corrections and completions; None disables both."""
         self.seq = seq
         self._rounded_from = rounded_from
         self._segments = tuple(segments)
@@ -158,7 +158,7 @@ class KeywordSnapshot:
         self._size = len(self._keys)
         self._count = int(self._live.sum())
         self.lexicon = lexicon or Lexicon([])
-        # One search asks for the same some five times, and reads many words for a short beginning.
+        # A search requests the same frequency about five times, and many words for a short prefix.
         self._frequency = lru_cache(maxsize=_FREQUENCIES)(partial(_largest_frequency, self._postings))
         self._with_longer = lru_cache(maxsize=_COMPLETIONS)(partial(_with_completions, self.lexicon))
 
@@ -176,7 +176,7 @@ class KeywordSnapshot:
     def search(
         self, terms: Sequence[QueryTerm], weights: FieldWeights, k: int, allowed: Keys | None = None
     ) -> Ranking:
-        """The `k` best documents that hold any of the terms; with `allowed` (keys), of those only."""
+        """The `k` best documents that contain any of the terms; with `allowed` (keys), only among those."""
         if allowed is not None and len(allowed) * _FEW < self._size:
             return best(self.scores(allowed, terms, weights), allowed, k)
         words = self._scores_by(weights)
@@ -188,11 +188,12 @@ class KeywordSnapshot:
             totals[~within] = 0
         if not too_high:
             return best(totals, self._keys, k)
+        # The sums contain rounded scores, so the candidates are rescored exactly.
         likely = may_be_best(totals, k, too_high)
         return best(self._totals_at(likely, terms, weights), self._keys[likely], k)
 
     def scores(self, keys: Keys, terms: Sequence[QueryTerm], weights: FieldWeights) -> Floats32:
-        """The score of each of the keys (ascending), 0 for one that holds none of the terms."""
+        """The score of each of the keys (ascending); 0 for a document without any of the terms."""
         positions = self._order.positions_of(keys)
         values = self._totals_at(positions, terms, weights)
         found = np.zeros(len(keys), np.float32)
@@ -202,8 +203,8 @@ class KeywordSnapshot:
     def term_presence(
         self, firsts: Keys, ends: Keys, terms: Sequence[QueryTerm], weights: FieldWeights
     ) -> HeldTerms:
-        """Which terms the documents in ranges of keys hold (`firsts` inclusive, `ends` exclusive; ascending,
-        without overlap)."""
+        """Which terms occur in the documents in ranges of keys (`firsts` inclusive, `ends` exclusive;
+        ascending, without overlap)."""
         owners, positions = self._order.positions_between(firsts, ends)
         by_range: Mask = np.zeros((len(firsts), len(terms)), bool)
         by_document: Mask = np.zeros((len(positions), len(terms)), bool)
@@ -215,13 +216,13 @@ class KeywordSnapshot:
         return HeldTerms(by_range, self._keys[positions], by_document)
 
     def knows(self, term: QueryTerm, weights: FieldWeights) -> bool:
-        """Whether any document holds the word in any form (that has a weight)."""
+        """Whether any document contains the word in any form that has a weight."""
         return self._scores_by(weights).knows(self.classes_of(term))
 
     def word_scores(
         self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
     ) -> list[list[tuple[str, float]]]:
-        """For each key the query's words that it holds, with their shares of its score, largest first."""
+        """For each key the query's words in its document, with their shares of its score, largest first."""
         found: list[list[tuple[str, float]]] = [[] for _ in keys]
         positions, rows = self._positions_and_rows(keys)
         own = [found[row] for row in rows]
@@ -236,7 +237,7 @@ class KeywordSnapshot:
     def explain(
         self, keys: Sequence[int], terms: Sequence[QueryTerm], weights: FieldWeights
     ) -> list[tuple[TermMatch, ...]]:
-        """For each key the query's words that it holds, with their share by field, largest first."""
+        """For each key the query's words in its document, with their shares by field, largest first."""
         matches: list[list[TermMatch]] = [[] for _ in keys]
         positions, rows = self._positions_and_rows(keys)
         scores = self._scores_by(weights)
@@ -247,6 +248,7 @@ class KeywordSnapshot:
                 continue
             by_class = zip(*(scores.shares(one, positions[held]) for one in classes), strict=True)
             for number, shares in zip(held.tolist(), by_class, strict=True):
+                # A word counts with its best class, not with their sum.
                 fields = max(shares, key=lambda one: sum(one.values())) if len(shares) > 1 else shares[0]
                 ordered = sorted(fields.items(), key=lambda share: -share[1])
                 scaled = tuple((name, score * term.weight) for name, score in ordered)
@@ -254,20 +256,20 @@ class KeywordSnapshot:
         return [tuple(sorted(found, key=lambda match: -match.score)) for found in matches]
 
     def _positions_and_rows(self, keys: Sequence[int]) -> tuple[NDArray[np.integer], list[int]]:
-        """The positions of those keys that are there, and where each stands among `keys`."""
+        """The positions of those keys that exist, and their indices in `keys`."""
         positions = self._order.positions_of(np.array(sorted(set(keys)), np.int64))
         row_of_key = {key: row for row, key in enumerate(keys)}
         return positions, [row_of_key[key] for key in self._keys[positions].tolist()]
 
     def keys_containing(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
-        """Keys of the documents that hold any of the index terms in any of the fields, ascending."""
+        """Keys of the documents that contain any of the index terms in any of the fields, ascending."""
         held = self._places_of(terms, fields)
         if sum(map(len, held)) * _FEW < self._size:
             return self._order.keys_at(np.concatenate([np.empty(0, np.int32), *held]))
         return self._order.keys[self._mask_of(held)]
 
     def mask_containing(self, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Mask:
-        """For each of `keys` whether its document holds any of the index terms in any of the fields."""
+        """For each of `keys`, whether its document contains any of the index terms in any of the fields."""
         return self._mask_of(self._places_of(terms, fields))
 
     def _places_of(self, terms: Iterable[str], fields: Sequence[str]) -> list[Ints]:
@@ -277,15 +279,15 @@ class KeywordSnapshot:
         return [one.positions for one in found if one is not None]
 
     def _mask_of(self, held: Iterable[Ints]) -> Mask:
-        """For each of `keys` whether its document is at any of the positions."""
+        """For each of `keys`, whether its document is at any of the positions."""
         found = np.zeros(self._size, bool)
         for positions in held:
             found[positions] = True
         return self._order.in_order(found)
 
     def with_longest_words(self, fields: Sequence[str] = FIELDS) -> Mask:
-        """For each of `keys` whether its document has a word of the greatest length in any of the fields: the
-        text may have more of it."""
+        """For each of `keys`, whether its document has a word of the maximum length in any of the fields: the
+        word in the text may be longer."""
         found = np.zeros(self._size, bool)
         for segment, base in zip(self._segments, self._postings.bases, strict=False):
             for field in fields:
@@ -293,8 +295,8 @@ class KeywordSnapshot:
         return self._order.in_order(found)
 
     def filter_keys(self, keys: Keys, terms: Iterable[str], fields: Sequence[str] = FIELDS) -> Keys:
-        """Those of `keys` (of live documents) that `keys_containing` would find: for few keys this is
-        quicker."""
+        """The subset of `keys` (of live documents) that `keys_containing` would return. Faster for few
+        keys."""
         wanted = [FIELDS.index(field) for field in fields]
         positions = self._order.positions_of(keys)
         held = np.zeros(len(keys), bool)
@@ -305,22 +307,23 @@ class KeywordSnapshot:
         return keys[held]
 
     def document_frequency(self, term: str) -> int:
-        """Documents that hold the term in the field where it is most frequent (deleted ones too)."""
+        """The number of documents with the term in the field where it is most frequent (including deleted
+        ones)."""
         return self._frequency(term)
 
     def largest_document_frequency(self, terms: Iterable[str]) -> int:
-        """The document frequency of the most frequent of the terms; 0 without any."""
+        """The document frequency of the most frequent of the terms; 0 if there are none."""
         return max(map(self.document_frequency, terms), default=0)
 
     def warm(self, words: Iterable[QueryTerm], weights: FieldWeights) -> None:
-        """Loads postings and scores of the words, so that the next query finds them."""
+        """Loads postings and scores of the words in advance for the next query."""
         for word in words:
             self._scores_by(weights).load(self.classes_of(word))
 
     def _totals_at(
         self, positions: NDArray[np.integer], terms: Sequence[QueryTerm], weights: FieldWeights
     ) -> Floats32:
-        """The exact scores of all the terms together at positions (of live documents)."""
+        """The exact total score of all the terms at positions (of live documents)."""
         words = self._scores_by(weights)
         totals = np.zeros(len(positions), np.float32)
         for term in terms:
@@ -329,7 +332,7 @@ class KeywordSnapshot:
 
     def _scores_by(self, weights: FieldWeights) -> WordScores:
         held, scores = self._scores
-        if held is not weights:  # to compare all the weights takes longer than to look a word up
+        if held is not weights:  # comparing all the weights takes longer than looking up a word
             if held != weights:
                 scores = self._score_words(weights)
             self._scores = weights, scores
@@ -339,13 +342,14 @@ class KeywordSnapshot:
         return WordScores(self._segments, self._live, self._postings, weights, self._rounded_from)
 
     def classes_of(self, term: QueryTerm) -> Classes:
-        """The classes of a term; those of a word that is still typed hold the words that begin with it."""
+        """The classes of a term. If the user is still typing the word, they include the words that begin with
+        it."""
         return self._with_longer(term.classes) if term.prefix else term.classes
 
 
 def held_weight(held: Mask | Floats32, terms: Sequence[QueryTerm]) -> Floats32:
-    """For each row of `held`, shape (rows, terms), which says how far it holds each of the terms, the part of
-    their weight that it holds."""
+    """The weight of the terms in each row of `held`, shape (rows, terms), as a share of the weight of all
+    terms. `held` contains the degree to which each term is present."""
     worth = np.array([term.weight for term in terms], np.float32)
     worth /= np.float32(sum(term.weight for term in terms) or 1.0)
     return row_products(held.astype(np.float32, copy=False), worth)
@@ -356,7 +360,7 @@ def _largest_frequency(postings: TermPostings, term: str) -> int:
 
 
 def _with_completions(lexicon: Lexicon, classes: Classes) -> Classes:
-    """With the words that begin with the exact one, which are as much as forms of it."""
+    """Adds the words that begin with the exact one and weighs them like forms of it."""
     first, *others = classes
     longer = lexicon.with_prefix(first.exact, PREFIX_TERMS)
     known = set(first.terms)

@@ -1,6 +1,6 @@
 """The file layout of Whoosh's format 3: segment tables, segments, term tables and postings.
 
-This is the only module that knows it. The rest of the package uses `SegmentData` to read a segment,
+Only this module depends on the layout. The rest of the package uses `SegmentData` to read a segment,
 `SegmentBuilder` to write some, and the functions at the end for the table of an index's segments.
 """
 
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 # The term table of a segment: Whoosh's ordered hash file, read in place.
 #
-# The file holds one record a term (key, then the term's entry), hash tables that lead to a record, and
+# The file contains one record per term (key, then the term's entry), hash tables that lead to a record, and
 # the positions of all records in the order of their keys. A key is the field's number (two bytes) and the
 # term.
 
@@ -69,18 +69,18 @@ _RECORD = struct.Struct("!ii")
 _SIZE = struct.Struct("!i")
 _TABLES = 256
 _FIELD_BYTES = 2
-AFTER_ALL = b"\xff"  # no UTF-8 text holds it
-_FREQUENCY_AT = 5  # within an entry: flags, total weight, then the document frequency
+AFTER_ALL = b"\xff"  # no UTF-8 text contains it
+_FREQUENCY_AT = 5  # the offset in an entry: flags and total weight precede the document frequency
 
 
 @lru_cache(maxsize=64)
 def _digest(key: bytes) -> int:
-    """Where Whoosh's table looks for a key: one term is looked for in all segments."""
+    """The hash of a key in Whoosh's table. Cached, because a term is looked up in every segment."""
     return int.from_bytes(md5(key, usedforsecurity=False).digest()[-4:], "big")
 
 
 class Entries(NamedTuple):
-    """Terms in order, where the entry of each starts, and its document frequency."""
+    """Terms in order, the start of the entry of each, and its document frequency."""
 
     terms: list[str]
     starts: list[int]
@@ -88,7 +88,7 @@ class Entries(NamedTuple):
 
 
 class TermTable:
-    """Over a buffer that never changes; thread-safe."""
+    """Reads terms from an immutable buffer; thread-safe."""
 
     def __init__(self, buffer: memoryview) -> None:
         self._buffer = buffer
@@ -102,7 +102,7 @@ class TermTable:
         self._tables = list(_DIRECTORY_SLOT.iter_unpack(buffer[directory:extras_start]))
 
     def find(self, field: str, term: str) -> int | None:
-        """Where the term's entry starts, or None."""
+        """The start of the term's entry, or None."""
         key = self._fields[field] + term.encode()
         digest = _digest(key)
         start, slots = self._tables[digest & 255]
@@ -124,8 +124,8 @@ class TermTable:
         return self._entries(*self._ends_of(self._with_prefix(field, prefix)))
 
     def all_of(self, field: str) -> tuple[list[bytes], list[int]]:
-        """All terms of the field in UTF-8, in order, and the document frequency of each: in half the time of
-        `starting_with`."""
+        """All terms of the field in UTF-8, in order, and the document frequency of each. Takes half the time
+        of `starting_with`."""
         records, ends = self._ends_of(self._with_prefix(field, ""))
         if not len(records):
             return [], []
@@ -136,8 +136,8 @@ class TermTable:
         return [part[start:end] for start, end in spans], self._integers(ends + _FREQUENCY_AT).tolist()
 
     def most_frequent(self, field: str, limit: int) -> Entries:
-        """The `limit` terms of the field with the highest document frequency, in order: a hundredth of the
-        time that all of them take."""
+        """The `limit` terms of the field with the highest document frequency, in order. Takes a hundredth of
+        the time of reading all of them."""
         records, ends = self._ends_of(self._with_prefix(field, ""))
         if len(records) > limit:
             frequencies = self._integers(ends + _FREQUENCY_AT)
@@ -152,7 +152,7 @@ class TermTable:
         return self._records[first:last].astype(np.int64)
 
     def _ends_of(self, records: Positions) -> tuple[Positions, Positions]:
-        """The records, and where their keys end and their entries begin."""
+        """The records, and the positions at which their keys end and their entries begin."""
         return records, records + _RECORD.size + self._integers(records)
 
     def _entries(self, records: Positions, ends: Positions) -> Entries:
@@ -167,7 +167,7 @@ class TermTable:
 
     @cached_property
     def _records(self) -> NDArray[np.integer]:
-        """Positions of all records, in the order of their keys, as they lie in the file."""
+        """Positions of all records, in the order of their keys, read in place from the file."""
         kind = np.dtype(self._index_type)
         end = len(self._buffer) - _SIZE.size
         found: NDArray[np.integer] = np.frombuffer(
@@ -181,7 +181,7 @@ class TermTable:
         return bytes(self._buffer[start : start + _RECORD.unpack_from(self._buffer, record)[0]])
 
     def _integers(self, positions: Positions) -> Positions:
-        """The big-endian 32-bit numbers that stand at the positions."""
+        """The big-endian 32-bit numbers at the positions."""
         content = np.frombuffer(self._buffer, np.uint8)
         numbers = np.zeros(len(positions), np.int64)
         for step in range(4):
@@ -189,32 +189,33 @@ class TermTable:
         return numbers
 
 
-# Reads one Whoosh segment: term table, postings, lengths and keys, straight from a memory map.
+# Reads one Whoosh segment: term table, postings, lengths and keys, directly from a memory map.
 #
 # Whoosh's readers keep a position in shared files (not safe across threads) and copy the term table into
-# memory. A segment's file never changes, so here every read is a slice of one map: thread-safe, and still
-# valid for a reader that holds it after a later commit has removed the file.
+# memory. A segment's file never changes, so every read here is a slice of one map: thread-safe, and still
+# valid for a reader that uses it after a later commit has removed the file.
 
 
 _DIRECTORY = struct.Struct("!qi")
 _EXTENT = struct.Struct("!Qi")
-_EXTENT_AT = 23  # within a term's entry (`whoosh.codec.whoosh3.W3TermInfo`)
+_EXTENT_AT = 23  # the offset in a term's entry (`whoosh.codec.whoosh3.W3TermInfo`)
 _BLOCK_HEADER = 8
 _LARGEST_BYTE = 255
 
 
 class Postings(NamedTuple):
-    """Of one term in one field: ascending document numbers of the segment, and term frequencies."""
+    """The postings of one term in one field: ascending document numbers of the segment, and term
+    frequencies."""
 
     documents: Ints
     frequencies: Counts
 
 
 class SegmentData:
-    """One segment, open. `size` counts its documents, deleted ones too."""
+    """One open segment. `size` counts its documents, including deleted ones."""
 
     def __init__(self, folder: Path, segment: W3Segment) -> None:
-        """Raises OSError when the file cannot be read."""
+        """Raises OSError if the file cannot be read."""
         self.name: str = segment.segment_id()
         self.size: int = segment.doc_count_all()
         self.field_totals: dict[str, int] = {f: segment._fieldlengths.get(f, 0) for f in FIELDS}
@@ -235,7 +236,7 @@ class SegmentData:
         return self._map[entry["offset"] : entry["offset"] + entry["length"]]
 
     def postings(self, field: str, term: str) -> Postings | None:
-        """The term's postings in the field, deleted documents included; None where it does not occur."""
+        """The term's postings in the field, including deleted documents; None if it does not occur."""
         entry = self._table.find(field, term)
         return None if entry is None else self._decode(entry)
 
@@ -251,16 +252,16 @@ class SegmentData:
         return dict(zip(map(bytes.decode, terms), frequencies, strict=True))
 
     def words_with_prefix(self, prefix: str) -> dict[str, int]:
-        """Terms that some text holds as written, each with the largest document frequency of its fields."""
+        """Terms as written in some text, each with the largest document frequency of its fields."""
         return _words_in(self._table.starting_with(field, prefix) for field in FIELDS)
 
     def frequent_words(self, limit: int) -> dict[str, int]:
-        """The same of the `limit` most frequent terms of each field, quickly."""
+        """The `limit` most frequent terms as written of each field, which takes little time."""
         return _words_in(self._table.most_frequent(field, limit) for field in FIELDS)
 
     @property
     def words(self) -> SegmentWords:
-        """The segment's lexicon. The first use reads the whole term table: 2 µs a term, and 9,000 chunks
+        """The segment's lexicon. The first use reads the whole term table: 2 µs per term, and 9,000 chunks
         may have 60,000. Other callers wait for it."""
         with self._reading_words:
             if self._words is None:
@@ -268,7 +269,7 @@ class SegmentData:
             return self._words
 
     def _all_words(self) -> dict[bytes, int]:
-        """What `words_with_prefix` gives for an empty prefix, in UTF-8."""
+        """The result of `words_with_prefix` for an empty prefix, in UTF-8."""
         mark = VARIANT_MARK.encode()
         counts: dict[bytes, int] = {}
         for field in FIELDS:
@@ -283,12 +284,12 @@ class SegmentData:
 
     @property
     def has_read_words(self) -> bool:
-        """Whether `words` are there without a wait."""
+        """Whether `words` is available without a wait."""
         return self._words is not None
 
     @cached_property
     def longest_words(self) -> dict[str, Ints]:
-        """For each field the documents with a word that may be cut off."""
+        """For each field, the documents with a word that may be truncated."""
         found: dict[str, Ints] = {}
         for field in FIELDS:
             entries = self._table.starting_with(field, "")
@@ -311,7 +312,7 @@ class SegmentData:
         return self.keys[order], order
 
     def numbers_of(self, keys: Keys) -> Keys:
-        """Document numbers of those of `keys` that the segment holds, deleted ones too."""
+        """Document numbers of the `keys` in the segment, including deleted documents."""
         ordered, order = self._keys_in_order
         first, last = ordered.searchsorted(keys), ordered.searchsorted(keys, "right")
         held = first < last
@@ -325,7 +326,7 @@ class SegmentData:
         return stored_lengths()[self.length_codes(field)]
 
     def length_codes(self, field: str) -> Bytes:
-        """The same as numbers of `stored_lengths`."""
+        """The lengths of the field as indices into `stored_lengths`."""
         return self._column(f"._{field}_len.col", np.dtype(np.uint8)).astype(np.uint8, copy=False)
 
     def _column(self, extension: str, dtype: np.dtype[np.int64] | np.dtype[np.uint8]) -> NDArray[np.integer]:
@@ -350,14 +351,14 @@ class SegmentData:
 
 @cache
 def stored_lengths() -> Ints:
-    """The 256 numbers of tokens that Whoosh tells apart."""
+    """The 256 lengths in tokens that Whoosh distinguishes."""
     from whoosh.util.numeric import byte_to_length
 
     return np.array([byte_to_length(code) for code in range(256)], np.int32)
 
 
 def _words_in(fields: Iterable[Entries]) -> dict[str, int]:
-    """The terms of fields that are written so, each with its largest document frequency."""
+    """The terms of the fields as written, each with its largest document frequency."""
     counts: dict[str, int] = {}
     for found in fields:
         for term, frequency in zip(found.terms, found.frequencies, strict=True):
@@ -368,12 +369,13 @@ def _words_in(fields: Iterable[Entries]) -> dict[str, int]:
 
 # Whoosh's own writer sorts one Python tuple per posting. This one keeps the inverted index in a dict and
 # encodes each term's postings once, as a single block, into files that Whoosh's writers frame (term hash
-# table, columns, compound file): Whoosh's searcher reads them like its own. A builder needs nothing but the
-# folder, so several processes can build into one index at once.
+# table, columns, compound file): Whoosh's searcher reads them like its own. A builder needs only the folder,
+# so several processes can build into one index at once.
 
 
 MAX_DOCUMENTS = 32_768
-"""Documents of one segment: bounds the memory of a build and the pause of a merge. A rule of thumb."""
+"""The maximum number of documents of one segment, which bounds the memory of a build and the pause of a
+merge. A rule of thumb."""
 
 _BLOCK_TAG = b"W3Bl"
 _TERM_INFO = struct.Struct("!BfIBBfIIQi")  # whoosh.codec.whoosh3.W3TermInfo, with the postings' extent
@@ -381,11 +383,12 @@ _LENGTH = struct.Struct("!i")
 _FIELD_ID = struct.Struct("!H")
 _COMPRESS_ABOVE = 64
 _MANY = 16
-"""From this number of postings on they are pickled as arrays, which are read at once: a tuple is read number
-by number, and a common word in six times the time. Whoosh reads either; its own writer makes tuples."""
+"""From this number of postings on, they are pickled as arrays, which are read in one step. A tuple is read
+number by number, which takes six times as long for a common word. Whoosh reads both; its own writer makes
+tuples."""
 
 _TUPLES, _ARRAYS = 2, 4
-"""Protocols of pickle: the fourth writes the bytes of an array as they are."""
+"""Pickle protocols: the fourth writes the bytes of an array unchanged."""
 
 
 class SegmentBuilder:
@@ -401,7 +404,7 @@ class SegmentBuilder:
         self._clear()
 
     def add(self, document: KeywordDocument) -> None:
-        """Raises OSError when a full segment cannot be written."""
+        """Raises OSError if a full segment cannot be written."""
         number = len(self._keys)
         self._keys.append(document.key)
         for name in FIELDS:
@@ -413,8 +416,8 @@ class SegmentBuilder:
         self._flush_if_full()
 
     def add_segment(self, data: SegmentData, live: Mask) -> None:
-        """The live documents of an existing segment (`live`: a truth value by document number), in a new
-        segment where both together would be too large."""
+        """Adds the live documents of an existing segment (`live`: a truth value by document number). Starts a
+        new segment if both together would be too large."""
         if self._keys and len(self._keys) + int(live.sum()) > self._max_documents:
             self._flush()
         base = len(self._keys)
@@ -507,9 +510,9 @@ class SegmentBuilder:
 def encode_postings(
     documents: Sequence[int], frequencies: Sequence[int], length_bytes: Sequence[int], offset: int
 ) -> tuple[bytes, bytes]:
-    """A term's entry in the term table and its postings, one block of Whoosh's W3 format at `offset`.
+    """Encodes a term's entry in the term table and its postings, one block of Whoosh's W3 format at `offset`.
 
-    `documents` ascend; `length_bytes` are the field's lengths by document, as `length_to_byte` gives them.
+    `documents` ascend; `length_bytes` are the field's lengths by document, as `length_to_byte` returns them.
     """
     first, last, count = documents[0], documents[-1], len(documents)
     most = max(frequencies)
@@ -534,7 +537,7 @@ def encode_postings(
 
 
 def _packed(numbers: Sequence[int]) -> Sequence[int]:
-    """Numbers from 0 on, where they are many as an array of the smallest type that holds them."""
+    """Converts many numbers from 0 on to an array of the smallest type that fits them."""
     if len(numbers) < _MANY:
         return tuple(numbers)
     largest = max(numbers)
@@ -545,7 +548,7 @@ def _packed(numbers: Sequence[int]) -> Sequence[int]:
 
 
 def write_segment_table(folder: Path, segments: Sequence[W3Segment], generation: int) -> str:
-    """The name of the file, which is not yet synced."""
+    """Writes the table without syncing it. Returns the file's name."""
     from whoosh.filedb.filestore import FileStorage
     from whoosh.index import TOC
 
@@ -572,8 +575,8 @@ def open_segment(folder: Path, segment: W3Segment) -> SegmentData:
 
 @contextmanager
 def _reading(folder: Path) -> Iterator[None]:
-    """The errors that a damaged file causes in Whoosh become IndexUnusableError."""
-    from whoosh.index import IndexError as ForeignIndexError  # of another version or architecture
+    """Converts the errors that a damaged file causes in Whoosh to IndexUnusableError."""
+    from whoosh.index import IndexError as ForeignIndexError  # a segment of another version or architecture
 
     damage = (OSError, EOFError, ValueError, TypeError, LookupError, struct.error, pickle.PickleError)
     try:
@@ -583,7 +586,7 @@ def _reading(folder: Path) -> Iterator[None]:
 
 
 def without_documents(segment: W3Segment, numbers: Keys) -> W3Segment:
-    """A copy of the segment in which these documents are deleted, too."""
+    """A copy of the segment in which these documents are deleted as well."""
     changed = copy.copy(segment)
     changed._deleted = {*segment.deleted_docs(), *numbers.tolist()}
     return changed

@@ -1,8 +1,8 @@
-"""The vector index: an immutable FAISS base, and a small exact delta of what changed since.
+"""The vector index: an immutable FAISS base, and a small exact delta of later changes.
 
-Base and delta together are one snapshot. An edit makes a new snapshot that shares the base, so a search
-that is under way never sees half of it. The base is float16 (`QT_fp16`), the vectors as the catalog holds
-them; 100,000 x 256 take 50 MB.
+Base and delta together form one snapshot. An edit makes a new snapshot that shares the base, so a search in
+progress never sees half of the edit. The base is float16 (`QT_fp16`), the format of the vectors in the
+catalog; 100,000 x 256 take 50 MB.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     Room = Callable[[int, int], Halves]
 
 
-# The file of a base: keys and vectors, each as it lies in memory, under one checksum.
+# The file of a base: keys and vectors in their memory layout, under one checksum.
 #
-# A magic, the CRC-32 of all that follows (8 hexadecimal digits), a line of JSON, then the keys as int64 and
-# the vectors as float16.
+# A magic, the CRC-32 of everything after it (8 hexadecimal digits), a line of JSON, then the keys as int64
+# and the vectors as float16.
 #
-# It is written and read in pieces, straight from and into the arrays, so that neither needs a second
+# The file is written and read in pieces, directly from and into the arrays, so that neither needs a second
 # copy.
 
 
@@ -56,7 +56,7 @@ _LONGEST_HEADER = 4096
 
 @dataclass(frozen=True, slots=True)
 class BaseContent:
-    """What a file holds: `vectors` has one row a key."""
+    """The content of a file; `vectors` has one row per key."""
 
     seq: int
     keys: Keys
@@ -64,7 +64,7 @@ class BaseContent:
 
 
 def write_base(path: Path, content: BaseContent) -> None:
-    """Durably and as a whole. Raises OSError."""
+    """Writes the file durably and atomically. Raises OSError."""
     header = {"seq": content.seq, "count": len(content.keys), "dimension": content.vectors.shape[1]}
     line = json.dumps(header).encode() + b"\n"
     arrays: list[NDArray[np.generic]] = [content.keys, content.vectors]
@@ -80,8 +80,8 @@ def write_base(path: Path, content: BaseContent) -> None:
 
 
 def read_base(path: Path, room: Room) -> BaseContent:
-    """Read a file into arrays; `room` gives the one for a number of vectors and their dimension. Raises
-    IndexUnusableError if the file is missing, cut or changed."""
+    """Reads a file into arrays that `room` allocates for a number of vectors and their dimension. Raises
+    IndexUnusableError if the file is missing, truncated or changed."""
     try:
         with path.open("rb") as file:
             first = file.readline(_LONGEST_HEADER)
@@ -106,7 +106,7 @@ def read_base(path: Path, room: Room) -> BaseContent:
 
 
 def _pieces(array: NDArray[np.generic]) -> Iterator[memoryview]:
-    """The bytes of an array, some at a time."""
+    """Yields the bytes of an array in pieces."""
     return batches(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, _PIECE)
 
 
@@ -120,32 +120,32 @@ def _fill(array: NDArray[np.generic], file: BinaryIO, crc: int) -> int:
 
 _ADD_BATCH = 8192
 _MAGNITUDE = np.uint16(0x7FFF)
-"""All bits of a float16 but the sign: a number without any of them is zero."""
+"""All bits of a float16 except the sign: a number is zero if none of them is set."""
 
 _FEW = 4096
-"""Up to this number of allowed vectors are compared directly: a search with a selector passes all of them."""
+"""At most this many allowed vectors are compared directly. A search with a selector scans all of them."""
 
 _WORTH_COMPACTING = 4096
 """Never compact below this number of changed rows. A rule of thumb."""
 
 _OVERDUE = 16_384
-"""A compaction of this many rows takes a few tenths of a second."""
+"""From this many rows on, a compaction is overdue. One of this size takes a few tenths of a second."""
 
 _MEAN_OF = 256
-"""The mean over a note is that of at most this many vectors, spread evenly: it bounds what a very long note
-costs a search. A rule of thumb."""
+"""The mean vector of a note is computed from at most this many vectors, spread evenly, which bounds the cost
+of a very long note in a search. A rule of thumb."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorSnapshot:
     """All vectors of one seq, and search by cosine over them.
 
-    The `IndexWriter` makes one after each commit; a `Snapshot` holds it for the readers. It never changes,
-    and the next one shares its base, so any thread may search it. A search finds the same keys as a
-    comparison with every vector would (`coarse_index` says how sure that is). `keys` are ascending chunk keys
-    of the base; `dead` marks base rows that are gone; `delta` holds what was added since; `look` is the
-    prefilter of the base. `background` are vectors of a larger vault of which these are a part (None: they
-    are all).
+    The `IndexWriter` makes one after each commit; a `Snapshot` provides it to readers. It never changes, and
+    the next one shares its base, so any thread may search it. A search returns the same keys as a comparison
+    with every vector (`CoarseVectors` states how certain that is). `keys` are ascending chunk keys of the
+    base; `dead` marks deleted base rows; `delta` contains the vectors added since; `look` is the prefilter of
+    the base. `background` contains vectors of a larger vault that these are a part of (None: these are all
+    vectors).
     """
 
     seq: int
@@ -164,14 +164,14 @@ class VectorSnapshot:
 
     @property
     def live(self) -> Keys:
-        """The chunk keys that have a vector here, in no order."""
+        """The chunk keys that have a vector here, in no particular order."""
         return np.concatenate([self.keys[~self.dead], self.delta_keys])
 
     def live_keys(self) -> set[int]:
         return set(self.live.tolist())
 
     def search(self, query: Matrix, k: int, allowed: Keys | None = None) -> tuple[Keys, Matrix]:
-        """The k keys of highest cosine with `query` (shape (dimension,), length 1), best first.
+        """The k keys with the highest cosine to `query` (shape (dimension,), length 1), best first.
 
         `allowed` (ascending) limits the search itself, so a filter never costs a hit. Equal scores are
         ordered by key.
@@ -205,8 +205,8 @@ class VectorSnapshot:
         return found
 
     def background_scores(self, query: Matrix) -> Matrix:
-        """The cosines of `query` with about 256 vectors, spread evenly over base and delta: how near to it
-        chunks are by chance."""
+        """The cosines of `query` with about 256 vectors, spread evenly over base and delta: they show how
+        near to the query chunks are by chance."""
         if self.background is not None:
             return self.background @ query
         changed = len(self.delta_keys)
@@ -219,7 +219,7 @@ class VectorSnapshot:
 
     def note_scores(self, query: Matrix, notes: Keys) -> Matrix:
         """The cosine of `query` with the mean vector of each of the notes (ids, ascending); NaN for a note
-        without any vector. The mean of a very long note may be that of `_MEAN_OF` of its vectors."""
+        without vectors. For a very long note, the mean may use only `_MEAN_OF` of its vectors."""
         means = self.look.means
         if means is None:
             return self._means_of_chunks(query, notes)
@@ -231,8 +231,8 @@ class VectorSnapshot:
         return found
 
     def mean_of_note(self, note_id: int) -> Matrix | None:
-        """The mean of the note's vectors, at length 1; None for a note without any. That of a very long note
-        may be the mean of `_MEAN_OF` of them."""
+        """The mean of the note's vectors, scaled to length 1; None for a note without vectors. For a very
+        long note, the mean may use only `_MEAN_OF` of them."""
         _, vectors = self._vectors_of(np.array([note_id], np.int64))
         mean = vectors.mean(axis=0) if len(vectors) else np.zeros(self.dimension, np.float32)
         length = float(np.linalg.norm(mean))
@@ -249,7 +249,7 @@ class VectorSnapshot:
         return found
 
     def _vectors_of(self, notes: Keys) -> tuple[Keys, Matrix]:
-        """The vectors of notes, each with the place of its note among them; the places ascend."""
+        """The vectors of notes, each with the position of its note in `notes`; these positions ascend."""
 
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
         owners, rows = spread_ranges(self.keys.searchsorted(firsts), self.keys.searchsorted(ends), _MEAN_OF)
@@ -283,7 +283,7 @@ class VectorSnapshot:
     def with_changes(
         self, seq: int, removed: Iterable[int], added: Sequence[tuple[int, bytes]]
     ) -> VectorSnapshot:
-        """The snapshot after an edit: keys gone, and (key, float16 bytes) that came."""
+        """Returns the snapshot after an edit, given the removed keys and the added (key, float16 bytes)."""
         gone = np.fromiter(removed, np.int64)
         stay = ~np.isin(self.delta_keys, gone)
         dead = self.dead.copy()
@@ -308,15 +308,15 @@ class VectorSnapshot:
 
     @property
     def worth_compacting(self) -> bool:
-        """Whether base and delta should become one base when there is time. A row of the delta costs a search
-        twice what one of the base does, and twice its memory; what is dead costs memory only."""
+        """Whether base and delta should be merged into one base when there is time. A row of the delta takes
+        twice the search time and memory of a row of the base; a deleted row costs only memory."""
         rows = len(self.keys)
         return self._has_changed_beyond(max(_WORTH_COMPACTING, rows // 8), max(_WORTH_COMPACTING, rows // 4))
 
     @property
     def compaction_overdue(self) -> bool:
-        """Whether they should at once, even if an edit waits for it: half of what is searched is not in the
-        base."""
+        """Whether they should be merged at once, even if an edit has to wait: half of the searched rows are
+        not in the base."""
         most = max(_OVERDUE, len(self.keys) // 2)
         return self._has_changed_beyond(most, most)
 
@@ -332,10 +332,11 @@ def _best(keys: Keys, scores: Matrix, k: int) -> tuple[Keys, Matrix]:
 def build_snapshot(
     seq: int, dimension: int, rows: Iterable[tuple[int, bytes]], limit: int | None = None
 ) -> VectorSnapshot:
-    """A snapshot whose base holds all rows (key ascending, float16 bytes); zero vectors are left out.
+    """Builds a snapshot whose base contains all rows (key ascending, float16 bytes); zero vectors are
+    omitted.
 
-    The rows are taken once, some thousands at a time. There are at most `limit` of them; without it `rows` is
-    as long as it says.
+    The rows are iterated once, a few thousand at a time. `limit` is an upper bound of their number; without
+    it, `rows` must have a length.
     """
     count = 0
     limit = len(rows) if limit is None and isinstance(rows, Sized) else limit or 0
@@ -352,12 +353,13 @@ def build_snapshot(
 
 
 def save_snapshot(snapshot: VectorSnapshot, path: Path) -> None:
-    """Write the base (a snapshot just built: without delta) with its seq and checksum, atomically."""
+    """Writes the base of a newly built snapshot, which has no delta, with its seq and checksum,
+    atomically."""
     write_base(path, BaseContent(snapshot.seq, snapshot.keys, snapshot.look.halves))
 
 
 def load_snapshot(path: Path) -> VectorSnapshot:
-    """Read a base file. Raises IndexUnusableError if it is missing, or its checksum does not fit."""
+    """Reads a base file. Raises IndexUnusableError if it is missing or its checksum does not match."""
     made: list[Any] = []
 
     def room(count: int, dimension: int) -> Halves:
@@ -371,8 +373,8 @@ def load_snapshot(path: Path) -> VectorSnapshot:
 
 
 def _empty_base(dimension: int, count: int) -> tuple[Any, Halves]:
-    """A FAISS index with room for `count` float16 vectors, and that room as an array: what FAISS keeps of a
-    vector is its float16 numbers. The caller sets `ntotal`."""
+    """Allocates a FAISS index for `count` float16 vectors, and returns it with its memory as an array: FAISS
+    stores a vector as its float16 numbers. The caller sets `ntotal`."""
     import faiss
 
     faiss.omp_set_num_threads(1)

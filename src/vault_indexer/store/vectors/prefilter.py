@@ -1,4 +1,4 @@
-"""The way to the best vectors of a base: a rounded look at all, then an exact one at a few."""
+"""Finds the best vectors of a base in two steps: an approximate scan of all, then exact products of a few."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Bytes, Halves, Keys, Mask, Matrix, Positions
 
 
-# The rows of a FAISS index of float16, as they lie in its memory, and exact products of some of them.
+# The rows of a float16 FAISS index in their memory layout, and exact products of some of them.
 
 
 _BATCH = 8192
 
 
 def halves_of(vectors: Any) -> Halves:
-    """The vectors of a FAISS index of float16 as they lie in its memory, shape (vectors, dimension). The
-    array is valid as long as the index is, and as long as nothing is added."""
+    """The vectors of a float16 FAISS index in their memory layout, shape (vectors, dimension). The array is
+    valid as long as the index exists and nothing is added to it."""
     import faiss
 
     size = vectors.codes.size()
@@ -35,19 +35,20 @@ def halves_of(vectors: Any) -> Halves:
 
 
 def exact_products(halves: Halves, rows: Positions, query: Matrix) -> Matrix:
-    """The inner products of some of the vectors with `query`. To take them from the array is twice as fast as
+    """The inner products of some of the vectors with `query`. Reading them from the array is twice as fast as
     FAISS' `reconstruct_batch`."""
     return row_products(halves[rows].astype(np.float32), query)
 
 
 def vectors_in_batches(vectors: Any) -> Iterator[tuple[int, Matrix]]:
-    """The vectors of a FAISS index in order, some thousands at a time, each with its first position."""
+    """Yields the vectors of a FAISS index in order, a few thousand at a time, each batch with its first
+    position."""
     for start in range(0, vectors.ntotal, _BATCH):
         yield start, vectors.reconstruct_n(start, min(_BATCH, vectors.ntotal - start))
 
 
 def selection(among: Mask | None) -> Any:
-    """FAISS' search parameters for the rows that are marked (None: all)."""
+    """FAISS' search parameters that select the marked rows (None: all)."""
     import faiss
 
     if among is None:
@@ -55,14 +56,14 @@ def selection(among: Mask | None) -> Any:
     return faiss.SearchParameters(sel=faiss.IDSelectorBitmap(np.packbits(among, bitorder="little")))
 
 
-# A first look at all vectors in four bits a number, which knows when it may have missed one of the best.
+# An approximate scan of all vectors in four bits per number. It detects when it may have missed one of the
+# best.
 #
-# A vector v is kept as v', whose numbers have one of 16 values each; FAISS scans these as it scans codes
-# of product quantisation. The error |q . v - q . v'| is a sum of as many small errors as there are
-# dimensions, so it is distributed normally, with a standard deviation of |q| |v - v'| / sqrt(dimension).
-# Of the vectors that are looked at again it is known, and an error of eight deviations does not occur (1
-# in 10^15). So if the k-th best exact product is further than that above the best rough one of the
-# others, the k best are found.
+# A vector v is stored as v', whose numbers have one of 16 values each; FAISS scans these like codes of
+# product quantisation. The error |q . v - q . v'| is a sum of one small error per dimension, so it is
+# distributed normally, with a standard deviation of |q| |v - v'| / sqrt(dimension). For rescored vectors the
+# error is known, and an error of eight deviations does not occur (1 in 10^15). So the k best are found if the
+# k-th best exact product exceeds the best approximate product of the others by more than that.
 
 
 _STEP = np.float32(0.3352)
@@ -70,33 +71,33 @@ _STEP = np.float32(0.3352)
 deviations (Max, Quantizing for Minimum Distortion, 1960, table II)."""
 
 _LEAST_STEP = np.float32(1e-6)
-"""Where a dimension hardly differs."""
+"""The step of a dimension whose values hardly differ."""
 
 _BITS = 4
 _HALF = (1 << _BITS) // 2
 
 _REACHES = (10, 40)
-"""So many times k are taken by their codes, and so many if that does not suffice. Of 84,462 vectors of
-documentation with k = 60 the first sufficed for 955 of 1,000 questions and beginnings of questions, the
-second for all. The largest of 96 million errors was 7.2 deviations."""
+"""The multiples of k that are selected by their codes: first the smaller, then the larger if that does not
+suffice. For 84,462 vectors of documentation and k = 60, the first sufficed for 955 of 1,000 questions and
+beginnings of questions, the second for all. The largest of 96 million errors was 7.2 deviations."""
 
 _MIN_CANDIDATES = 300
-"""So many are taken at least, and half of them looked at: fewer do not tell what the deviation is. A rule of
-thumb."""
+"""The minimum number of selected rows, of which half are rescored: fewer do not give a reliable deviation. A
+rule of thumb."""
 
 _MAX_RESCORED_SHARE = 1 / 16
-"""Where a larger share would be looked at again, a full pass is as fast. A rule of thumb."""
+"""If a larger share would be rescored, a full scan is as fast. A rule of thumb."""
 
 _DEVIATIONS = np.float32(8.0)
 
 _ODD = 2.0
-"""A vector whose error is longer than so many times the usual one is always looked at: it has a number far
-outside of the 16 values. A rule of thumb."""
+"""A vector whose error exceeds the usual one by this factor is always rescored: one of its numbers is far
+outside the 16 values. A rule of thumb."""
 
 
 class _Best(NamedTuple):
-    """The rows that may be among the k best, and their exact products. No other row is among them, if its
-    rough product is below `enough`."""
+    """The rows that may be among the k best, and their exact products. A row with an approximate product
+    below `enough` cannot be among them."""
 
     rows: Positions
     products: Matrix
@@ -104,8 +105,8 @@ class _Best(NamedTuple):
 
 
 class CoarseVectors:
-    """The vectors of a FAISS index, rounded. Thread-safe. `halves` are these vectors as
-    they lie in memory."""
+    """The quantised vectors of a FAISS index. Thread-safe. `halves` contains the exact vectors in their
+    memory layout."""
 
     def __init__(self, vectors: Any, halves: Halves) -> None:
         self._halves = halves
@@ -128,12 +129,15 @@ class CoarseVectors:
         self._deviation = usual / np.float32(np.sqrt(vectors.d))
 
     def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix] | None:
-        """As `VectorPrefilter.search`; None where it may have missed one of the best."""
+        """Like `VectorPrefilter.search`, but returns None if it may have missed one of the best."""
+        # All products with a zero vector are equal, so there is nothing to rank.
         if not query.any():
             return None
         share = 1.0 if among is None else np.count_nonzero(among) / len(among)
         odd = self._odd if among is None else self._odd[among[self._odd]]
         for reach in _REACHES:
+            # The scan ignores `among`, so it must return more rows the fewer are allowed, and odd rows may
+            # occupy places.
             count = int(max(_MIN_CANDIDATES, reach * k) / share) + len(self._odd)
             if count > len(self._halves) * _MAX_RESCORED_SHARE:
                 break
@@ -141,12 +145,14 @@ class CoarseVectors:
             worst = rough[-1]
             kept = self._usual[rows] if among is None else self._usual[rows] & among[rows]
             found = self._best(query, k, rough[kept], rows[kept], odd)
+            # All rows that were not returned have an approximate product of at most `worst`.
             if found is not None and found.enough > worst:
                 return found.rows, found.products
         return None
 
     def _best(self, query: Matrix, k: int, rough: Matrix, rows: Positions, odd: Positions) -> _Best | None:
-        """The best of these rows (best rough product first) and of the odd ones; None if they are too few."""
+        """The best of these rows (best approximate product first) and of the odd ones; None if there are too
+        few."""
         few = max(2 * k, _MIN_CANDIDATES // 2)
         first = np.concatenate([rows[:few], odd])
         exact = exact_products(self._halves, first, query)
@@ -159,19 +165,19 @@ class CoarseVectors:
         return _Best(np.concatenate([first, near]), np.concatenate([exact, added]), enough)
 
     def _deviation_of(self, query: Matrix, errors: Matrix) -> np.float32:
-        """The standard deviation of the errors of the others: that of these errors, or what is expected if it
-        is more."""
+        """The standard deviation of the errors of the remaining rows: that of these errors, or the expected
+        one if it is larger."""
         expected: np.float32 = self._deviation * np.sqrt(query @ query)
         return max(expected, np.sqrt(np.square(errors).mean())) if len(errors) else expected
 
 
 def _scannable(points: Matrix, of_row: Bytes) -> Any:
-    """A FAISS index that finds the rows of the largest inner products with what their codes stand for.
+    """A FAISS index that finds the rows whose codes represent the vectors with the largest inner products.
 
-    It is product quantisation of each dimension by itself (Jegou, Douze and Schmid 2011), scanned by the
-    processor's shuffle instructions (Andre, Kermarrec and Le Scouarnec 2015). `points` (dimensions, 16) are
-    the values; `of_row` (vectors, bytes) names one for each dimension, two in a byte, the first in the lower
-    half.
+    It is product quantisation of each dimension separately (Jegou, Douze and Schmid 2011), scanned by the
+    processor's shuffle instructions (Andre, Kermarrec and Le Scouarnec 2015). `points` (dimensions, 16)
+    contains the values; `of_row` (vectors, bytes) contains one 4-bit code per dimension, two per byte, the
+    first in the lower half.
     """
     import faiss
 
@@ -196,24 +202,24 @@ def _moments(vectors: Any) -> tuple[Matrix, Matrix]:
 
 
 def _between(below: Matrix) -> Matrix:
-    """The values that stand in the middle of steps, from the numbers of the steps."""
+    """The values in the middle of the steps, given the numbers of the steps."""
     return below + np.float32(0.5)
 
 
 def _packed(below: Matrix) -> Bytes:
-    """Codes of two numbers in a byte, from the numbers of their steps."""
+    """Packs the numbers of the steps into codes, two per byte."""
     codes = (below + _HALF).astype(np.uint8)
     packed: Bytes = codes[:, ::2].copy()
     packed[:, : codes.shape[1] // 2] |= codes[:, 1::2] << _BITS
     return packed
 
 
-# The mean vector of each note of a base: what the whole note is about.
+# The mean vector of each note of a base, which represents the whole note.
 
 
 class NoteMeans:
-    """The mean of the vectors of each note, at length 1, in float16: a fifth of what the vectors take where a
-    note has five chunks. It never changes; any thread may read it.
+    """The mean vector of each note, scaled to length 1, in float16. It takes a fifth of the memory of the
+    vectors if a note has five chunks. It never changes; any thread may read it.
 
     `vectors` is a FAISS index whose rows have the chunk keys `keys` (ascending).
     """
@@ -230,7 +236,7 @@ class NoteMeans:
         self._means = (sums / np.maximum(lengths, np.finfo(np.float32).tiny)[:, None]).astype(np.float16)
 
     def scores(self, query: Matrix, notes: Keys) -> Matrix:
-        """The cosine of each of the notes with `query`; NaN for one that is not here."""
+        """The cosine of each of the notes with `query`; NaN for a note that is not in the base."""
         found = np.full(len(notes), np.nan, np.float32)
         if len(self._notes):
             at = self._notes.searchsorted(notes)
@@ -241,30 +247,31 @@ class NoteMeans:
 
 
 _MIN_VECTORS = 10_000
-"""Of fewer vectors a full pass is as fast."""
+"""For fewer vectors a full scan is as fast."""
 
 _BUILD_AFTER_SEARCHES = 3
-"""The coarse index is built, in a thread, at this search: a process that asks once or twice would wait for it
-in vain. A rule of thumb."""
+"""The coarse index is built, in a thread, at this search. A process that searches once or twice would not
+benefit from it. A rule of thumb."""
 
 _EXTRA_CANDIDATES = 16
-"""So many more are taken from a full pass: FAISS adds up in another order, so of vectors that are equally
-near it may prefer any. A rule of thumb."""
+"""A full scan returns this many additional rows. FAISS sums in a different order, so it may prefer any of
+several equally near vectors. A rule of thumb."""
 
 SAMPLED = 256
-"""This number of vectors tells how near to a query the others are. A rule of thumb."""
+"""The number of vectors that measure how near to a query the others are. A rule of thumb."""
 
 
 def spread_evenly(count: int, limit: int) -> Positions:
-    """At most `limit` of the numbers below `count`, spread evenly, ascending."""
+    """At most `limit` numbers below `count`, spread evenly, ascending."""
     return np.unique(np.linspace(0, max(0, count - 1), min(count, limit)).astype(np.int64))
 
 
 class VectorPrefilter:
-    """Finds the best vectors of a FAISS index (float16, by inner product): through its coarse index, once
-    somebody has searched often enough, else by a full pass. With it come the means of the notes. Thread-safe.
+    """Finds the best vectors of a FAISS index (float16, by inner product): with a coarse index after a few
+    searches, before that by a full scan. It also provides the mean vectors of the notes. Thread-safe.
 
-    `keys` are the chunk keys of the rows, ascending; `halves` are the vectors as they lie in memory.
+    `keys` contains the chunk keys of the rows, ascending; `halves` contains the vectors in their memory
+    layout.
     """
 
     def __init__(self, vectors: Any, keys: Positions) -> None:
@@ -278,21 +285,21 @@ class VectorPrefilter:
         self._lock = threading.Lock()
 
     def make(self) -> None:
-        """Build the coarse index and the means: 0.4 seconds for 84,462 vectors of 256 numbers."""
+        """Builds the coarse index and the means: 0.4 seconds for 84,462 vectors of 256 numbers."""
         if self._vectors.ntotal:
             self.coarse = CoarseVectors(self._vectors, self.halves)
             self.means = NoteMeans(self._vectors, self._keys)
 
     def sample(self) -> tuple[Positions, Matrix]:
-        """The positions of at most `SAMPLED` vectors, spread evenly, and these vectors; made once."""
+        """The positions of at most `SAMPLED` vectors, spread evenly, and these vectors; computed once."""
         if self._sample is None:
             rows = spread_evenly(self._vectors.ntotal, SAMPLED)
             self._sample = rows, self.halves[rows].astype(np.float32)
         return self._sample
 
     def search(self, query: Matrix, k: int, among: Mask | None = None) -> tuple[Positions, Matrix]:
-        """Positions and exact inner products of the k best (`among` those that it marks), in no order and
-        maybe some more with them."""
+        """Positions and exact inner products of the k best (of the rows marked in `among`), in no particular
+        order, possibly with a few more."""
         coarse = self.coarse
         if coarse is None:
             self._count()

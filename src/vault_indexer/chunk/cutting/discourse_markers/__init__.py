@@ -1,1 +1,1 @@
-"""The words that join paragraphs, a file per language: a language is added by adding its file."""
+"""The words that join paragraphs, in one file per language. To add a language, add its file."""
