@@ -1,7 +1,7 @@
-"""Attachments and bases, found by their names: they have no text, and no index but these names.
+"""Search for attachments and bases by file name. They have no text, so only their names are indexed.
 
-A file answers a query if its name holds all words that rank, and meets the conditions. No attachment meets
-one that only a note can meet: a tag, a property, a section.
+A file matches a query if its name contains all ranking words and meets the conditions. No attachment meets a
+condition that only a note can meet: a tag, a property or a section.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from vault_indexer.search.query import (
 from vault_indexer.store.catalog import AttachmentNames, fold_path
 
 BY_WORDS = 3
-"""At most this number of attachments answer a query that has neither `file:` nor `path:`. A rule of thumb."""
+"""Limit of attachments returned for a query that has neither `file:` nor `path:`. A rule of thumb."""
 
 _MOST_WORDS = 16
-"""No name holds more words; a longer query is a question. A rule of thumb."""
+"""A query with more words is taken for a question and matches no file name. A rule of thumb."""
 
 _PROBED = 1000
-"""Names that are looked at for one word before a rarer one is tried, and in all for words alone. On 100,000
-attachments a search through the names takes 2 ms."""
+"""Limit of names checked for one word before the next word is tried. A query without `file:` or `path:` never
+checks more. A search through the names of 100,000 attachments takes 2 ms."""
 
 _moment_ns = lru_cache(maxsize=64)(moment_ns)
 
@@ -55,10 +55,11 @@ _FILE_SCOPES = frozenset({Scope.PATH, Scope.FILE})
 
 @dataclass(frozen=True, slots=True)
 class NameQuery:
-    """What a query asks of the name of a file.
+    """The conditions that a query sets for a file name.
 
-    `words` must be words of it, `parts` (of a word that is still being typed) must be in it. `explicit`: the
-    query has `file:` or `path:`, so it asks for files.
+    Each of `words` must be a word of the name. Each of `parts`, from a word that is still being typed, must
+    occur anywhere in it. `explicit` is true if the query has `file:` or `path:`, so that it searches for
+    files.
     """
 
     words: tuple[TextPattern, ...]
@@ -105,9 +106,9 @@ def name_query(prepared: PreparedQuery, now: datetime) -> NameQuery:
 
 
 def match_attachments(prepared: PreparedQuery, wanted: NameQuery, limit: int) -> list[str]:
-    """The paths of at most `limit` attachments that answer the query, the one changed last first.
+    """Returns the paths of at most `limit` attachments that match the query, the most recently changed first.
 
-    Raises QueryTimeoutError or QueryCancelledError at the deadline, QueryError for a wrong expression.
+    Raises QueryTimeoutError or QueryCancelledError at the deadline, and QueryError for an invalid expression.
     """
     if not wanted.is_possible:
         return []
@@ -124,8 +125,9 @@ def match_attachments(prepared: PreparedQuery, wanted: NameQuery, limit: int) ->
 
 
 def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
-    """The positions of the names that hold the parts that every answer holds; for words alone at most
-    `_PROBED` names are looked at."""
+    """Yields the positions of the names that contain every required part. Without `file:` or `path:` at most
+    `_PROBED` names are checked."""
+    # The longest part comes first because it is likely to be the rarest.
     needed = sorted(_needed(wanted), key=lambda part: (-len(part), part))
     likely: Iterable[int] = _likely(names, needed, wanted.explicit)
     for number in likely:
@@ -136,9 +138,9 @@ def _candidates(names: AttachmentNames, wanted: NameQuery) -> Iterator[int]:
 
 def _likely(names: AttachmentNames, needed: Sequence[str], every: bool) -> Iterable[int]:
     for part in needed:
-        found = list(islice(names.numbers_containing(part), _PROBED))
-        if len(found) < _PROBED:
-            return found
+        matches = list(islice(names.numbers_containing(part), _PROBED))
+        if len(matches) < _PROBED:
+            return matches
     positions = names.numbers_containing(needed[0]) if needed else iter(range(len(names.paths)))
     return positions if every else islice(positions, _PROBED)
 
@@ -149,7 +151,8 @@ def _needed(wanted: NameQuery) -> set[str]:
 
 
 def _needed_by(node: Node, within: bool) -> Iterator[str]:
-    """Folded texts that every path holds for which a condition holds; `within` an operator of names."""
+    """Yields folded texts that every path contains if it meets the condition. `within` is true inside `file:`
+    or `path:`."""
     match node:
         case Word(text, _) | Phrase(text, _, _) if within:
             yield plain(text)
@@ -182,7 +185,7 @@ def _leaf_holds(path: str, mtime_ns: int, now: datetime, leaf: Node) -> bool:
 
 
 def _asks_for_names(node: Node) -> bool:
-    """Whether a condition looks for something that a name may hold."""
+    """Whether a condition searches for something that a name can contain."""
     if isinstance(node, All | Either):
         return any(map(_asks_for_names, node.parts))
     return isinstance(node, Word | Phrase) or _names_a_file(node)
@@ -195,7 +198,7 @@ def _names_a_file(node: Node) -> bool:
 
 
 def _can_hold(node: Node) -> bool:
-    """Whether a condition can hold for any file without text."""
+    """Whether any file without text can meet the condition."""
     match node:
         case All(parts):
             return all(map(_can_hold, parts))

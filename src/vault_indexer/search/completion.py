@@ -1,4 +1,4 @@
-"""How the end of a query can go on: operators, and the tags, properties, values and folders of the vault."""
+"""Completes the end of a query: operators, and the tags, properties, values and folders of the vault."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _WORD = re.compile(r"(?<![\w\":/#\[-])([a-z][a-z-]*)$")
 
 
 def complete_query(catalog: CatalogReader, text: str, limit: int) -> Completions:
-    """Ways to complete `text`, the query up to the cursor; the most frequent first, at most `limit`."""
+    """Returns at most `limit` completions of `text`, the query up to the cursor, the most frequent first."""
     for pattern, offer in ((_FOLDER, _folders), (_TAG, _tags), (_VALUE, _values), (_NAME, _names)):
-        found = pattern.search(text)
-        if found:
-            return Completions(found[0], tuple(_best(offer(catalog, *found.groups()), limit)))
+        match = pattern.search(text)
+        if match:
+            return Completions(match[0], tuple(_best(offer(catalog, *match.groups()), limit)))
     word = _WORD.search(text)
     if word is None:
         return Completions("", ())
@@ -33,7 +33,7 @@ def complete_query(catalog: CatalogReader, text: str, limit: int) -> Completions
 
 
 def _best(found: Iterable[Completion], limit: int) -> list[Completion]:
-    return sorted(found, key=lambda one: (-one.count, one.text))[:limit]
+    return sorted(found, key=lambda completion: (-completion.count, completion.text))[:limit]
 
 
 def _tags(catalog: CatalogReader, prefix: str) -> Iterator[Completion]:
@@ -67,9 +67,9 @@ def _values(catalog: CatalogReader, name: str, prefix: str) -> Iterator[Completi
     counts = Counter(
         value
         for properties in _properties(catalog)
-        for key, held in properties.items()
+        for key, property_value in properties.items()
         if key.casefold() == folded
-        for value in _texts(held)
+        for value in _texts(property_value)
     )
     for value, count in counts.items():
         if wanted in value.casefold() and not re.search(r"[\[\]\"\n]", value):
@@ -77,12 +77,12 @@ def _values(catalog: CatalogReader, name: str, prefix: str) -> Iterator[Completi
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, str | int | float) and len(str(one)) <= 60:
-            yield str(one)
+    for element in value if isinstance(value, list) else [value]:
+        if isinstance(element, str | int | float) and len(str(element)) <= 60:
+            yield str(element)
 
 
 def _properties(catalog: CatalogReader) -> Iterator[Mapping[str, JsonValue]]:
     for (text,) in catalog.rows("SELECT frontmatter FROM notes WHERE frontmatter != '{}'"):
-        found: Mapping[str, JsonValue] = json.loads(text)
-        yield found
+        properties: Mapping[str, JsonValue] = json.loads(text)
+        yield properties

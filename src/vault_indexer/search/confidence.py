@@ -1,12 +1,14 @@
-"""How likely a hit is about what the query asks, on a scale that is the same for all queries and vaults.
+"""The relevance of a hit: the probability that it is about the query, on one scale for all queries and
+vaults.
 
-A logistic regression over signs of which none has a unit: the share of the query's words that the hit holds,
-each word at its rarity; the same of its note's title; how far its cosine is above those of a sample of the
-vault's chunks, beside the best of as many chunks by chance, which counts more where words say nothing.
+It is a logistic regression over signs without units: the share of the query's words that the hit contains,
+each word weighted by its rarity; the same share for the title of its note; and the height of its cosine above
+those of a sample of the vault's chunks, relative to the best of that number of chunks by chance. The cosine
+has a larger weight if the words are no evidence.
 
-`benchmarks/confidence_fit.py` fits it to the tuning halves of queries as they are typed over many vaults
-(paraphrases, half-remembered titles, keywords, typos, near misses, off topic) and of XQuAD in 12 languages; a
-test compares.
+`benchmarks/confidence_fit.py` fits the regression to the tuning halves of typed queries over many vaults
+(paraphrases, half-remembered titles, keywords, typos, near misses, off topic) and of XQuAD in 12 languages. A
+test compares the coefficients.
 """
 
 from __future__ import annotations
@@ -41,34 +43,30 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Floats, Keys, Mask
 
 
-# What pairs of characters say in scripts of letters without spaces: Thai, Lao, Khmer, Burmese, Tibetan.
+# The weight of character pairs in alphabetic scripts without spaces: Thai, Lao, Khmer, Burmese, Tibetan.
 #
-# The index knows no words there. A pair of Han characters often is a word, but a pair of letters is a
-# piece of a syllable that nearly every text holds. So what counts is how many pairs in a row a text
-# holds, and pairs in words that ask or join count nothing. On XQuAD th (tuning halves,
-# `benchmarks/confidence.py`) that raised the AUROC from .959 to .967 far and from .925 to .929 near. On
-# zh runs lower it (near from .940 to .925), so Han, kana and Hangul count by pairs.
+# The index has no words in these scripts. A pair of Han characters often is a word, but a pair of letters is
+# a piece of a syllable that nearly every text contains. So the length of a run of consecutive pairs that a
+# text contains decides, and pairs in question words and connecting words have weight 0. On XQuAD th (tuning
+# halves, `benchmarks/confidence.py`) that raised the AUROC from .959 to .967 far and from .925 to .929 near.
+# On zh runs lower it (near from .940 to .925), so Han, kana and Hangul count by pairs.
 
 
 UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
 
-_IDLE_WORDS = """
-อะไร ใคร ไหน ที่ไหน เมื่อไหร่ เมื่อไร เมื่อใด กี่ เท่าไหร่ เท่าไร เท่าใด ทำไม เหตุใด อย่างไร ยังไง ใด ไหม หรือไม่
-จำนวน ชื่อ ประเภท ชนิด
-ที่ ซึ่ง อัน ของ และ หรือ ใน เป็น คือ มี ได้ ให้ จาก กับ โดย ว่า ไม่ ถูก ต่อ เพื่อ แต่ แล้ว ก็ จะ
-ไป มา นี้ นั้น ตาม ระหว่าง เมื่อ
-การ ความ บน แห่ง ถึง อยู่ ด้วย
-ໃຜ ຫຍັງ ໃສ ເມື່ອໃດ ຈັກ ເທົ່າໃດ ແນວໃດ
-អ្វី អ្នកណា ណា ពេលណា ប៉ុន្មាន ហេតុអ្វី យ៉ាងណា
-ဘာ ဘယ်သူ ဘယ်နေရာ ဘယ်အချိန် ဘယ်လောက် ဘာကြောင့် ဘယ် မည်သူ မည်သည့်
+_IDLE_WORDS = """ อะไร ใคร ไหน ที่ไหน เมื่อไหร่ เมื่อไร เมื่อใด กี่ เท่าไหร่ เท่าไร เท่าใด ทำไม เหตุใด อย่างไร
+ยังไง ใด ไหม หรือไม่ จำนวน ชื่อ ประเภท ชนิด ที่ ซึ่ง อัน ของ และ หรือ ใน เป็น คือ มี ได้ ให้ จาก กับ โดย ว่า
+ไม่ ถูก ต่อ เพื่อ แต่ แล้ว ก็ จะ ไป มา นี้ นั้น ตาม ระหว่าง เมื่อ การ ความ บน แห่ง ถึง อยู่ ด้วย ໃຜ ຫຍັງ ໃສ
+ເມື່ອໃດ ຈັກ ເທົ່າໃດ ແນວໃດ អ្វី អ្នកណា ណា ពេលណា ប៉ុន្មាន ហេតុអ្វី យ៉ាងណា ဘာ ဘယ်သူ ဘယ်နေရာ ဘယ်အချိန် ဘယ်လောက်
+ဘာကြောင့် ဘယ် မည်သူ မည်သည့်
 """
 _IDLE = re.compile("|".join(sorted(map(re.escape, _IDLE_WORDS.split()), key=len, reverse=True)))
-"""Words that ask (Thai, Lao, Khmer, Burmese) or join (Thai): a text that answers need not hold them."""
+"""Question words (Thai, Lao, Khmer, Burmese) and connecting words (Thai). An answer need not contain them."""
 
 
 def pair_contents(text: str) -> Mapping[str, float]:
-    """How much each pair of such letters in a query says, in [0, 1]: 0 within an idle word, half at its edge.
-    Of a pair that stands at several places the most counts."""
+    """Returns the weight, in [0, 1], of each pair of such letters in a query: 0 within an idle word, 0.5 at
+    its edge. A pair that occurs several times has its largest weight."""
     contents: dict[str, float] = {}
     for run in _runs(text):
         joined = "".join(run)
@@ -80,10 +78,11 @@ def pair_contents(text: str) -> Mapping[str, float]:
 
 
 def weigh_runs(text: str, words: Sequence[QueryTerm], held: Floats) -> Floats:
-    """`held` with a lower share for pairs that stand in shorter runs of held pairs.
+    """Returns `held` with lower shares for pairs in shorter runs of matching pairs.
 
-    `held` says for each text (row) how far it holds each word (column), in [0, 1]. Of n characters without a
-    space in the query, l in a row whose pairs are all held count (1 - 1/l) / (1 - 1/n) each, so all count 1.
+    `held` is the degree, in [0, 1], to which each text (row) contains each word (column). The query has n
+    characters without a space. In a run of l characters whose pairs all match, each share is multiplied by
+    (1 - 1/l) / (1 - 1/n), which is 1 for the whole query.
     """
     column = {term.word: number for number, term in enumerate(words)}
     rows = [[column[pair] for pair in _pairs(run)] for run in _runs(text)]
@@ -104,7 +103,7 @@ def weigh_runs(text: str, words: Sequence[QueryTerm], held: Floats) -> Floats:
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """The characters of each run, with their marks, of which there are two at least."""
+    """Yields the characters, with their marks, of each run of at least two characters."""
     for run in RUN.findall(text):
         characters = clusters(run)
         if len(characters) > 1 and UNSPACED.match(run):
@@ -116,47 +115,47 @@ def _pairs(run: Sequence[str]) -> Iterator[str]:
 
 
 STRONG, LIKELY, WEAK = 0.8, 0.5, 0.2
-"""The least relevance of the best hit for each verdict. 96% of the answerable queries of the tuning half have
-the last."""
+"""The lowest relevance of the best hit for each verdict. 96% of the answerable queries of the tuning half
+reach `WEAK`."""
 
 CORRECTED = 0.9
-"""How far a word counts as held of which the hit holds only the likely spelling, or with spaces instead of
-hyphens. A rule of thumb."""
-
-INSIDE = 0.5
-"""How far a word counts as held of which the hit holds only a compound with it: `haus` in `durchhaus`. A rule
+"""The share of a word that a hit covers by its likely spelling alone, or by spaces instead of hyphens. A rule
 of thumb."""
 
+INSIDE = 0.5
+"""The share of a word that a hit covers by a compound alone: `haus` in `durchhaus`. A rule of thumb."""
+
 _SMALL_VAULT = 10.0
-"""In a vault with this many chunks the rarity of a word counts half: with one note it says nothing. A rule of
-thumb."""
+"""In a vault with this number of chunks, the rarity of a word counts half. In a vault with one note, rarity
+has no meaning. A rule of thumb."""
 
 _LARGEST_Z = 8.0
-"""A deviation counts up to here: more says nothing more. A rule of thumb."""
+"""The upper bound of a deviation. Larger values are no stronger evidence. A rule of thumb."""
 
 _FIRST_HITS = 5
 _LATER_HIT = 0.6
-"""The hits that the verdict depends on, and the relevance from which one behind the first does. Without this
-bound, "none" is said of 76% of the questions without an answer in English instead of 80%, in Spanish of 75%
-instead of 81% (XQuAD, sets far)."""
+"""The verdict depends on the first `_FIRST_HITS` hits. A hit after the first counts from the relevance
+`_LATER_HIT`. Without this bound, 76% of the unanswerable questions in English get the verdict "none" instead
+of 80%, and 75% instead of 81% in Spanish (XQuAD, sets far)."""
 
 _MOST_ALTERNATIVES = 64
-"""At most so many are compared: several `OR` side by side multiply. A rule of thumb."""
+"""Limit of alternatives compared, because several `OR` operators multiply. A rule of thumb."""
 
 _LEAST_SPREAD = 1e-6
-"""Less is the rounding of equal cosines."""
+"""A smaller spread is the rounding error of equal cosines."""
 
 QUESTION_CHARACTERS = frozenset("什么甚麼谁誰哪何吗嗎呢怎")
 FUNCTION_CHARACTERS = frozenset("的了是在有和与與及或被把从從于於对對就都也而以为為之其")
-"""A pair with one of the first says nothing, one with one of the second half as much as others: that raised
-AUROC on near zh from .922 to .928, on far zh from .973 to .976."""
+"""A pair with a question character has weight 0, a pair with a function character half the usual weight. That
+raised the AUROC on near zh from .922 to .928, on far zh from .973 to .976."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What the relevance of a hit is made of: how far it holds the query, and its note's title does, in
-    [0, 1]; its deviation, beside that of the best chunk by chance; and whether that alone tells, as the hit
-    holds no word or is in another language than the query (whose language the model knows)."""
+    """The evidence for the relevance of a hit: the shares of the query, in [0, 1], that the hit and the title
+    of its note contain, and its deviation relative to that of the best chunk by chance. `is_apart` is true if
+    only the deviation is evidence, because the hit contains no query word or is in another language than the
+    query. The model must know the query's language."""
 
     share: float
     title: float
@@ -165,7 +164,7 @@ class Signs:
 
 
 class LogisticMap(NamedTuple):
-    """Log odds of a hit's relevance by its signs; deviations count by their square."""
+    """The coefficients of the log odds of a hit's relevance. Deviations count by their square."""
 
     base: float
     share: float
@@ -174,29 +173,31 @@ class LogisticMap(NamedTuple):
     apart: float
 
     def relevance(self, signs: Signs) -> float:
-        """In [0, 1]; never lower for a larger share (of the same words), title or deviation."""
+        """Returns the relevance in [0, 1]. It never falls as the share (of the same words), the title or the
+        deviation grows."""
         slope = self.deviation + self.apart * signs.is_apart
         odds = self.base + self.share * signs.share + self.title * signs.title + slope * signs.deviation**2
         return 1.0 / (1.0 + exp(-odds))
 
 
 RELEVANCE = LogisticMap(base=-2.68, share=6.06, title=3.61, deviation=0.51, apart=0.65)
-"""As `benchmarks/confidence_fit.py` fits it."""
+"""The coefficients that `benchmarks/confidence_fit.py` fits."""
 
 _WHOLE = 1.5
-"""The power to which the share of words counts: two of three words are less than two thirds of an answer. Of
-pairs of characters, in scripts without spaces, an answer often holds a part only: their share counts as it
-is. The best of 1, 1.5 and 2 on the tuning halves."""
+"""The exponent of the share of words: two of three words are less than two thirds of an answer. In scripts
+without spaces, an answer often contains only some of the character pairs, so their share has no exponent. The
+best of 1, 1.5 and 2 on the tuning halves."""
 
 
 def relevance_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
-    """The relevance of rows of one vault, in [0, 1], in their order. A note whose name is the query has 1."""
+    """Returns the relevance, in [0, 1], of rows of one vault, in their order. It is 1 for a note whose name
+    is the query."""
     signs = signs_of(prepared, table, rows)
-    return {row: 1.0 if table.title[row] else RELEVANCE.relevance(one) for row, one in signs.items()}
+    return {row: 1.0 if table.title[row] else RELEVANCE.relevance(own) for row, own in signs.items()}
 
 
 def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) -> dict[int, Signs]:
-    """What the relevance of rows of one vault is made of, in their order."""
+    """Returns the evidence for the relevance of rows of one vault, in their order."""
     ordered = np.array(sorted(rows, key=table.key.__getitem__), np.int64)
     keys = table.local_key[ordered]
     weights = word_weights(prepared) if prepared.words else np.empty(0)
@@ -205,21 +206,21 @@ def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) ->
     deviations = _above_background(prepared, keys) / best_by_chance(prepared.statistics.documents)
     foreign = _foreign_notes(prepared, keys)
     is_read = prepared.language_weight >= 1.0
-    known = zip(*(one.tolist() for one in (ordered, keys, shares, titles, deviations)), strict=True)
-    found = {
+    columns = zip(*(column.tolist() for column in (ordered, keys, shares, titles, deviations)), strict=True)
+    signs = {
         row: Signs(share, title, deviation, is_read and (not share or note_id_of(key) in foreign))
-        for row, key, share, title, deviation in known
+        for row, key, share, title, deviation in columns
     }
-    return {row: found[row] for row in rows}
+    return {row: signs[row] for row in rows}
 
 
 def verdict_of(relevance: Iterable[float]) -> Verdict:
-    """What an answer is worth, by the relevance of its hits, in their order; "none" without hits.
+    """Returns the verdict on results, from the relevance of their hits in order; "none" without hits.
 
-    The best of the first five hits decides. One behind the first counts from `_LATER_HIT` on: the best of
-    five chunks that are not about the query is often a weak one."""
+    The best of the first five hits decides. A hit after the first counts only from `_LATER_HIT`, because the
+    best of five irrelevant chunks often reaches `WEAK`."""
     first, *others = *islice(relevance, _FIRST_HITS), 0.0
-    best = max(first, *(one for one in others if one >= _LATER_HIT), 0.0)
+    best = max(first, *(value for value in others if value >= _LATER_HIT), 0.0)
     if best >= STRONG:
         return "strong"
     if best >= LIKELY:
@@ -228,8 +229,8 @@ def verdict_of(relevance: Iterable[float]) -> Verdict:
 
 
 def word_weights(prepared: PreparedQuery) -> Floats:
-    """What each word of the query, as written, counts: the rarer, the more, but function and question words
-    nothing, unless there is nothing else. In a small vault all other words count about alike."""
+    """Returns the weight of each query word as written. Rarer words weigh more. Function and question words
+    weigh 0, unless the query has no other words. In a small vault all other words weigh about the same."""
     chunks = prepared.statistics.documents
     weighed = weight_by_idf(prepared.statistics, prepared.words)
     rarity = np.array([term.weight for term in weighed])
@@ -244,8 +245,8 @@ def word_weights(prepared: PreparedQuery) -> Floats:
 
 
 def _at_apostrophes(prepared: PreparedQuery) -> Floats:
-    """What each word counts, relative to others: of `Newton's` the part `Newton` all, the rest nothing, since
-    a note may hold it with another ending, or without an article."""
+    """Returns a factor for the weight of each word. Of `Newton's` only the part `Newton` counts, because a
+    note may contain it with another ending or without an article."""
     counts = np.ones(len(prepared.words))
     for number, whole in enumerate(prepared.words):
         if not (main := part_at_apostrophe(whole.word, prepared.language)):
@@ -258,36 +259,38 @@ def _at_apostrophes(prepared: PreparedQuery) -> Floats:
 
 
 def held_share(weights: Floats, held: Floats) -> Floats:
-    """For each row of `held` (how far it holds each word, in [0, 1]) the part of the weights, in [0, 1]."""
+    """Returns the share of the weights, in [0, 1], that each row of `held` covers. `held` contains the
+    degree, in [0, 1], to which each row contains each word."""
     total = float(weights.sum())
     return np.clip(row_products(held, weights) / total, 0.0, 1.0) if total else np.zeros(len(held))
 
 
 def best_by_chance(chunks: int) -> float:
-    """How many standard deviations the best of so many normally distributed numbers is above their mean, as
-    Blom (1958) estimates it; that of two for fewer."""
+    """Returns the expected maximum of `chunks` standard normal numbers, in standard deviations above the
+    mean, by the estimate of Blom (1958). Fewer than two count as two."""
     count = max(2, chunks)
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
 
 def standardized(cosines: Floats, background: Floats) -> Floats:
-    """How many standard deviations each cosine is above the mean of the background, in [0, 8]; without a
-    cosine (NaN), or where all are equal, 0."""
+    """Returns the number of standard deviations, in [0, 8], by which each cosine exceeds the mean of the
+    background. It is 0 for a missing cosine (NaN), or if the background cosines are all equal."""
     spread = float(background.std()) if len(background) else 0.0
     if spread <= _LEAST_SPREAD:
         return np.zeros(len(cosines))
-    found: Floats = np.clip(np.nan_to_num((cosines - background.mean()) / spread), 0.0, _LARGEST_Z)
-    return found
+    deviations: Floats = np.clip(np.nan_to_num((cosines - background.mean()) / spread), 0.0, _LARGEST_Z)
+    return deviations
 
 
 def _languages(prepared: PreparedQuery) -> set[str]:
-    """A short query hardly tells its language: then English, as it is everywhere, counts too."""
+    """Returns the likely languages of the query. The language of a short query is uncertain, so English,
+    which occurs in every vault, is added if none is detected."""
     return {prepared.language, detect(prepared.text) or "en"}
 
 
 def _content(word: str, idle: frozenset[str]) -> float:
     key = fold(normalize(word))
-    parts = compound_parts(key)  # of `est-ce`, which says nothing if no part does
+    parts = compound_parts(key)  # `est-ce` has no content if none of its parts has
     if key in idle or (parts and idle.issuperset(parts)):
         return 0.0
     if not RUN.match(key):
@@ -298,8 +301,9 @@ def _content(word: str, idle: frozenset[str]) -> float:
 
 
 def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
-    """The notes of the chunks that are in another language than the query, if the model reads whole sentences
-    and knows the query's language: others tell nothing of them."""
+    """Returns the notes of the chunks in another language than the query. The result is empty for a model
+    that does not read whole sentences or does not know the query's language, because its cosines are no
+    evidence across languages."""
     is_read = prepared.vault.embedder.model.provider != "wordllama" and prepared.language_weight >= 1.0
     if not (is_read and prepared.language):
         return set()
@@ -308,27 +312,28 @@ def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
 
 
 def _titled(prepared: PreparedQuery, keys: Keys) -> Floats:
-    """For each chunk and word whether its note has the word in its title or an alias."""
-    held = np.zeros((len(keys), len(prepared.words)))
+    """Marks for each chunk (row) and word (column) whether its note has the word in its title or an alias."""
+    presence = np.zeros((len(keys), len(prepared.words)))
     for number, term in enumerate(prepared.words):
-        found = prepared.snapshot.keywords.filter_keys(keys, term.forms, ("title", "aliases"))
-        held[:, number] = np.isin(keys, found)
-    return held
+        titled = prepared.snapshot.keywords.filter_keys(keys, term.forms, ("title", "aliases"))
+        presence[:, number] = np.isin(keys, titled)
+    return presence
 
 
 def _shares(prepared: PreparedQuery, weights: Floats, keys: Keys) -> Floats:
-    """For each chunk the mean of what it and its note hold of the query, or of one of its alternatives."""
+    """Returns for each chunk the mean of the shares of the query that it and its note contain. For a query
+    with alternatives, the best alternative counts."""
     own, whole = (weigh_runs(prepared.text, prepared.words, held) for held in _held(prepared, keys))
-    asked = _alternatives(prepared, weights)
-    shares: Floats = np.array([held_share(one, own) + held_share(one, whole) for one in asked]) / 2
+    choices = _alternatives(prepared, weights)
+    shares: Floats = np.array([held_share(choice, own) + held_share(choice, whole) for choice in choices]) / 2
     share: Floats = shares.max(axis=0)
     return share
 
 
 def _alternatives(prepared: PreparedQuery, weights: Floats) -> list[Floats]:
-    """The weights of the words once for each alternative of the query: of `a OR b` those of `a`, and those of
-    `b`. One whose words count nothing is none."""
-    found = [weights]
+    """Returns the word weights for each alternative of the query: `a OR b` has those of `a` and those of `b`.
+    Alternatives without any weight are left out."""
+    choices = [weights]
     for condition in prepared.conditions:
         if isinstance(condition.node, Either):
             sides = [_words_of(prepared, part) for part in condition.node.parts]
@@ -336,19 +341,22 @@ def _alternatives(prepared: PreparedQuery, weights: Floats) -> list[Floats]:
             masks = [
                 np.array([term.word not in every - side for term in prepared.words], float) for side in sides
             ]
-            found = list(islice((one * mask for one in found for mask in masks), _MOST_ALTERNATIVES))
-    return [one for one in found if one.any()] or [weights]
+            choices = list(
+                islice((choice * mask for choice in choices for mask in masks), _MOST_ALTERNATIVES)
+            )
+    return [choice for choice in choices if choice.any()] or [weights]
 
 
 def _words_of(prepared: PreparedQuery, part: Node) -> frozenset[str]:
-    """The words of a part of the query, as they stand among all its words."""
+    """Returns the words of a part of the query, analyzed like all its words."""
     terms = analyze_query(" ".join(ranking_words(part)), prepared.statistics.languages)
     return frozenset(term.word for term in terms)
 
 
 def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
-    """How far each chunk, and its whole note, holds each word, in [0, 1]: a corrected word by its likely
-    spelling, any word by a compound with it, a hyphenated one by its parts."""
+    """Returns the degrees, in [0, 1], to which each chunk and its whole note contain each word. A corrected
+    word is covered by its likely spelling, any word by a compound with it, and a hyphenated word by its
+    parts."""
     snapshot, languages = prepared.snapshot, prepared.statistics.languages
     notes = np.unique(keys >> CHUNK_KEY_BITS)
     note_of = notes.searchsorted(keys >> CHUNK_KEY_BITS)
@@ -362,13 +370,18 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
     widened = {
         term.word: [term] for term in prepared.terms if term.compounds and not is_hyphenated(term.word)
     }
-    likely = {one.written: analyze_query(one.searched, languages) for one in prepared.corrections}
+    likely = {
+        correction.written: analyze_query(correction.searched, languages)
+        for correction in prepared.corrections
+    }
     spaced = {
         term.word: analyze_query(term.word.replace("-", " "), languages)
         for term in prepared.words
         if is_hyphenated(term.word)
     }
-    alike = [(word, one.searched_words) for one in prepared.synonyms for word in one.written_words]
+    alike = [
+        (word, synonym.searched_words) for synonym in prepared.synonyms for word in synonym.written_words
+    ]
     instead = [
         *((word, terms, INSIDE) for word, terms in widened.items()),
         *((word, terms, CORRECTED) for word, terms in (likely | spaced).items()),
@@ -384,18 +397,18 @@ def _held(prepared: PreparedQuery, keys: Keys) -> tuple[Floats, Floats]:
         typed = typed_word(prepared.text, term)
         if typed == term.word and snapshot.keywords.knows(term, FIELD_WEIGHTS):
             typed = ""
-        found = prepared.typed_words.chunks_with(typed, keys) | (term.word in required)
-        of_chunk[found, number] = of_note[found, number] = 1.0
+        matching = prepared.typed_words.chunks_with(typed, keys) | (term.word in required)
+        of_chunk[matching, number] = of_note[matching, number] = 1.0
     return of_chunk, of_note
 
 
 def _required(prepared: PreparedQuery) -> frozenset[str]:
-    """The words that every hit holds, since a condition of the query asks for them."""
-    return frozenset[str]().union(*(_words_of(prepared, one.node) for one in prepared.conditions))
+    """Returns the words that every hit contains, because a condition of the query requires them."""
+    return frozenset[str]().union(*(_words_of(prepared, condition.node) for condition in prepared.conditions))
 
 
 def _above_background(prepared: PreparedQuery, keys: Keys) -> Floats:
-    """How near the query each chunk is, as `standardized` says."""
+    """Returns the `standardized` cosine of each chunk."""
     if not prepared.vector.any():
         return np.zeros(len(keys))
     vectors = prepared.snapshot.vectors
@@ -403,24 +416,24 @@ def _above_background(prepared: PreparedQuery, keys: Keys) -> Floats:
     return standardized(vectors.scores(prepared.vector, keys).astype(np.float64), background)
 
 
-# Where an answer ends: every view of it sets off the hits behind that place by the same number.
+# The end of the likely hits. Every view of the results uses this number to set off the hits after it.
 
 
 _OF_BEST = 0.6
-"""A hit with less than this part of the best one's relevance is behind a fall. A rule of thumb."""
+"""Hits below this share of the best hit's relevance count against the end of the list. A rule of thumb."""
 
 _ALIKE_NOTES = 3
-"""Where no hit is a strong one, at most this many are likely: ten hits that are barely likely, all alike, are
-what a vault has on single words of a query that no note answers. A rule of thumb."""
+"""Limit of likely hits if no hit is strong. Ten barely likely hits with similar relevance are typical of a
+query that no note answers, where notes match single words. A rule of thumb."""
 
 
 def count_likely(relevance: Sequence[float], verdict: Verdict) -> int:
-    """How many of the first hits, whose relevances these are in the order of the answer, are likely: 0 where
-    the verdict is "weak" or "none", else at least 1.
+    """Returns the number of first hits that are likely: 0 for the verdict "weak" or "none", otherwise at
+    least 1. `relevance` contains the relevance of each hit, in the order of the results.
 
-    Relevance does not fall steadily, as the order has more evidence. So each hit counts by how far it is
-    above the least relevance of a likely one, or below it, and the answer ends where the sum is greatest: one
-    lower hit between high ones stays in, and a high one behind many low ones does not bring them in.
+    Relevance does not fall steadily, because the order uses more evidence. So each hit adds its distance from
+    the lowest relevance of a likely hit, above or below, and the list ends where the sum is largest. A low
+    hit between high ones is kept, and a high hit after many low ones does not include them.
     """
     if verdict in ("weak", "none") or not relevance:
         return 0

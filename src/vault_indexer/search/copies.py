@@ -1,4 +1,4 @@
-"""Notes with the same text: an answer shows the best one, and names the others."""
+"""Detects notes with the same text, so that the results show the best one and name the others."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from vault_indexer.store.catalog import CatalogReader
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The copies among the candidates of one search. Notes have their number in the table; `shown_note` has
-    for each copy the note that stands for it, `paths` the paths of the copies of each such note."""
+    """The copies among the candidates of one search. Notes are identified by their number in the table.
+    `shown_note` maps each copy to the note shown in its place; `paths` maps each shown note to the paths of
+    its copies."""
 
     shown_note: Mapping[int, int] = field(default_factory=dict)
     paths: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def find_copies(queries: Sequence[PreparedQuery], table: Candidates) -> Copies:
-    """The copies among ranked candidates: of notes of one vault with the same text, the first stands for all.
+    """Finds the copies among ranked candidates. The first of several notes of one vault with the same text
+    represents all.
 
-    Names may differ; with another frontmatter it is another note. A note with hardly any text is no copy: it
-    is found by its name. Texts are read only of notes that have a chunk of the same number and length as
-    another candidate has.
+    The names of copies may differ, their frontmatter may not. A note with hardly any text is never a copy,
+    because it is found by its name. A note's text is read only if one of its chunks has the same number and
+    length as a chunk of another candidate.
     """
     shown_note: dict[int, int] = {}
     paths: dict[int, tuple[str, ...]] = {}
@@ -36,22 +38,23 @@ def find_copies(queries: Sequence[PreparedQuery], table: Candidates) -> Copies:
         catalog = query.snapshot.catalog
         for first, *others in _same_texts(catalog, [keys[row] for row in rows]):
             shown_note |= {note_of[other]: note_of[first] for other in others}
-            known = catalog.notes(others)
-            paths[note_of[first]] = tuple(sorted(known[other].path for other in others))
+            copies = catalog.notes(others)
+            paths[note_of[first]] = tuple(sorted(copies[other].path for other in others))
     return Copies(shown_note, paths)
 
 
 def _same_texts(catalog: CatalogReader, keys: Sequence[int]) -> Iterator[list[int]]:
-    """The notes of the chunks, in order, that have one text, where there are several."""
+    """Yields each group of at least two notes with the same text, in the order of the chunks."""
     same: dict[str, list[int]] = {}
     for note_id, text in catalog.texts(_suspects(catalog, keys)).items():
         same.setdefault(text.strip(), []).append(note_id)
+    # In reverse, so that the first chunk of each note sets its place.
     order = {note_id_of(key): place for place, key in reversed(list(enumerate(keys)))}
     return (sorted(notes, key=order.__getitem__) for notes in same.values() if len(notes) > 1)
 
 
 def _suspects(catalog: CatalogReader, keys: Iterable[int]) -> set[int]:
-    """The notes that have a chunk with text of the same number and length as that of another note."""
+    """Returns the notes that have a chunk of the same number and text length as a chunk of another note."""
     alike: dict[tuple[int, int], set[int]] = {}
     for key, shape in catalog.chunk_shapes(keys).items():
         alike.setdefault(shape, set()).add(note_id_of(key))

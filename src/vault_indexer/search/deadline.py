@@ -1,4 +1,4 @@
-"""How long a query may run, and how much text its filters may read."""
+"""Limits of a query: its running time, and the amount of text that its filters read."""
 
 from __future__ import annotations
 
@@ -8,30 +8,31 @@ from collections.abc import Callable
 from vault_indexer.errors import QueryCancelledError, QueryTimeoutError
 
 MAX_CHARACTERS = 200_000_000
-"""What the filters of one query may read, in characters: reading a text and looking through it once is two.
+"""The reading limit of the filters of one query, in characters. Each character that is read and then searched
+once counts twice.
 
-Characters and no clock, so that a query ends at the same note on every machine. They take half a second to
-a second (RE2 reads 1 to 2 ns a byte, decompressing takes 4). Only a filter that no words of the index narrow
-comes this far (`/日本|中国/`), or one for which very many notes need a close look: `line:(/the$/ -the)`.
+The limit is in characters, not seconds, so that a query ends at the same note on every machine. Reading them
+takes half a second to a second: RE2 needs 1 to 2 ns for a byte, decompression 4. Two kinds of filter reach
+the limit: one that no indexed words narrow (`/日本|中国/`), and one that requires a detailed check of very
+many notes (`line:(/the$/ -the)`).
 """
 
 LOOK = 1_000
-"""Each look takes as long as reading this number of characters: fetching a text, beginning to search it or a
-piece of it."""
+"""The cost of fetching a text, or of starting a search of it or of a piece of it, in characters read."""
 
 RENDERED = 40
-"""Leaving the markup out of one character, likewise."""
+"""The cost of removing the markup, per character, in characters read."""
 
 PARSED = 140
-"""Parsing one character, likewise."""
+"""The cost of parsing, per character, in characters read."""
 
 
 class QueryDeadline:
-    """Ends a query that runs too long, or whose caller has gone.
+    """Ends a query that runs too long, or whose caller has disconnected.
 
-    The caller that starts a query makes one and passes it on. Loops of the search call `check()`, which costs
-    less than a microsecond. `is_cancelled` is called in the query's thread and may look at what another
-    thread sets.
+    The caller that starts a query creates its deadline and passes it on. Loops of the search call `check()`,
+    which costs less than a microsecond. `is_cancelled` is called in the query's thread and may read a flag
+    that another thread sets.
     """
 
     def __init__(self, seconds: float, is_cancelled: Callable[[], bool] = lambda: False) -> None:
@@ -48,7 +49,8 @@ class QueryDeadline:
 
 
 class ReadingBudget:
-    """Counts the characters that the filters of one query read. Not thread-safe: each query has its own."""
+    """Counts the characters that the filters of one query read. It is not thread-safe: each query has its
+    own."""
 
     def __init__(self, characters: int = MAX_CHARACTERS) -> None:
         self._most = characters

@@ -1,4 +1,4 @@
-"""Why a note is where it is in an answer, or why it is not there."""
+"""Explains the rank of a note in the results, or its absence."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from vault_indexer.text.phrases import quantity
 
 @dataclass(frozen=True, slots=True)
 class ChunkRank:
-    """Where the note's best chunk stands: its rank among all candidates (None: it is none), the number of
-    candidates, whether the answer shows it, and why. `notes` counts those up to it, with itself; `is_likely`
-    says whether it is among the likely hits of the answer."""
+    """The rank of the note's best chunk among all candidates (None if it is not a candidate), the number of
+    candidates, whether the results include the chunk, and why. `notes` is the number of notes up to and
+    including this one. `is_likely` is true if the chunk is among the likely hits."""
 
     rank: int | None
     candidates: int
@@ -47,7 +47,7 @@ def explanation(query: str, note: NoteRow, place: ChunkRank, reasons: Sequence[s
 
 
 def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
-    """Whether the note matches the filters; of those that it does not match, each by itself."""
+    """Yields one sentence for each filter that the note does not match, or one sentence if it matches all."""
     only = frozenset({note.note_id})
     now = datetime.now().astimezone()
     evaluation = Evaluation(prepared.snapshot, now, prepared.deadline, ReadingBudget(), only)
@@ -60,14 +60,14 @@ def filter_reasons(prepared: PreparedQuery, note: NoteRow) -> Iterator[str]:
             return bool(evaluation.check(node, only)[0].notes)
         return bool(at_level(catalog, own, level).any())
 
-    failed = [one.source for one in prepared.conditions if not holds(one.node)]
+    failed = [condition.source for condition in prepared.conditions if not holds(condition.node)]
     yield from (f"it does not match the filter {source}" for source in failed)
     if prepared.conditions and not failed:
         yield f"it matches the filter {' '.join(prepared.filters)}"
 
 
 def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
-    """For a note that was ranked: why the answer does not show it, or only behind the likely hits."""
+    """Yields why the results omit a ranked note, or show it only after the likely hits."""
     if not place.shown:
         more = f": ask for {place.notes} or more (-n {place.notes})" if place.notes <= MAX_LIMIT else ""
         yield f"the list ends after {quantity(limit, 'note')}{more}"
@@ -76,7 +76,7 @@ def place_reasons(place: ChunkRank, limit: int) -> Iterator[str]:
 
 
 def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -> Iterator[str]:
-    """For a note that is no candidate: its rank in the fusion, or how far it was from each ranking."""
+    """Yields why a note is not a candidate: its rank in the fusion, or its distance from each ranking."""
     snapshot = prepared.snapshot
     own = np.array([row.key for row in snapshot.catalog.chunks_of(note.note_id)], np.int64)
     own = own[prepared.passing(own)]
@@ -105,12 +105,16 @@ def absence_reasons(prepared: PreparedQuery, table: Candidates, note: NoteRow) -
 
 
 def attachment_reasons(prepared: PreparedQuery, path: str, *, shown: bool) -> Iterator[str]:
-    """For a file of which only the name is searched."""
+    """Yields the reasons for a file that is searched by name only."""
     yield "it is an attachment: only its name is searched"
     wanted = name_query(prepared, datetime.now().astimezone())
     file = prepared.snapshot.catalog.file(path)
     mtime_ns = file.mtime_ns if file else 0
-    failed = [one.source for one in prepared.conditions if not wanted.meets(one.node, path, mtime_ns)]
+    failed = [
+        condition.source
+        for condition in prepared.conditions
+        if not wanted.meets(condition.node, path, mtime_ns)
+    ]
     yield from (f"it does not match the filter {source}" for source in failed)
     if missing := wanted.missing_words(path):
         yield f"its name lacks {', '.join(missing)}"

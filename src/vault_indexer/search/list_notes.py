@@ -1,4 +1,4 @@
-"""The notes of an index as a list: of a folder, with a tag, changed since a time."""
+"""Lists the notes of an index, filtered by folder, tag or time of change."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Values = list[str | int]
 
 _ORDERS = {"path": "path", "recent": "mtime_ns DESC, path"}
 _ALIKE = 75.0
-"""Of 100: from here on a name may be a misspelling of another. A rule of thumb."""
+"""The similarity, out of 100, from which a name is suggested as the correct spelling. A rule of thumb."""
 
 
 def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
-    """The notes that the request means. Raises UsageError for a folder that holds none, a tag that none has,
-    and a time that is none."""
+    """Returns the notes that match the request. Raises UsageError for a folder without notes, a tag that no
+    note has, and an invalid time."""
     conditions, values = ["1"], Values()
     if folder := request.folder.strip().strip("/"):
         below, bounds = folder_condition("path", folder)
@@ -45,11 +45,11 @@ def list_notes(catalog: CatalogReader, request: NotesRequest) -> NoteList:
         f"SELECT path, title, mtime_ns, tags {chosen} ORDER BY {_ORDERS[request.order]} LIMIT ? OFFSET ?"
     )
     ((count,),) = catalog.rows(f"SELECT count(*) {chosen}", values)
-    found = catalog.rows(columns, [*values, request.limit, request.offset])
+    rows = catalog.rows(columns, [*values, request.limit, request.offset])
     return NoteList(
         tuple(
             ListedNote(path, title, iso_time(mtime_ns), tuple(json.loads(tags)))
-            for path, title, mtime_ns, tags in found
+            for path, title, mtime_ns, tags in rows
         ),
         int(count),
     )
@@ -64,8 +64,8 @@ def _since_ns(since: str) -> int:
 
 def _folder_hint(catalog: CatalogReader, folder: str) -> str:
     parts = (path.split("/")[:-1] for path in catalog.note_paths())
-    known = {"/".join(one[:end]) for one in parts for end in range(1, len(one) + 1)}
-    return _hint(folder, known)
+    folders = {"/".join(names[:end]) for names in parts for end in range(1, len(names) + 1)}
+    return _hint(folder, folders)
 
 
 def _tag_hint(catalog: CatalogReader, tag: str) -> str:
@@ -76,6 +76,6 @@ def _hint(name: str, known: Iterable[str]) -> str:
     from rapidfuzz.fuzz import ratio
     from rapidfuzz.process import extractOne
 
-    folded = {one: one.casefold() for one in known}
-    found = extractOne(name.casefold(), folded, scorer=ratio, score_cutoff=_ALIKE)
-    return f"; did you mean {found[2]}?" if found else ""
+    folded = {candidate: candidate.casefold() for candidate in known}
+    match = extractOne(name.casefold(), folded, scorer=ratio, score_cutoff=_ALIKE)
+    return f"; did you mean {match[2]}?" if match else ""

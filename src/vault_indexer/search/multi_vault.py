@@ -1,4 +1,4 @@
-"""One search over one vault or several: one ranking, as if their notes were in one."""
+"""Searches one or more vaults and returns one ranking, as if all notes were in one vault."""
 
 from __future__ import annotations
 
@@ -41,22 +41,23 @@ from vault_indexer.search.rank import (
 from vault_indexer.store.catalog import fold_path
 
 _WHOLE = 0.999
-"""From this coverage on a note holds all words of the query; it is a sum of shares."""
+"""From this coverage a note contains all words of the query. It is below 1 because a coverage is a sum of
+rounded shares."""
 
 _WEIGHED = 4
-"""Of vaults of different models the relevance of this many times the hits is looked at: some are copies, or
-one note has too many. A rule of thumb."""
+"""With vaults of different models, the relevance is computed for this multiple of the limit, because some
+candidates are copies or exceed the limit per note. A rule of thumb."""
 
 _UNFINISHED = ' "()'
-"""A query of these characters alone looks for nothing: while the user types, that needs no notice."""
+"""A query of these characters alone searches for nothing, which needs no notice while the user types."""
 
 _Group = Sequence[PreparedQuery]
-"""The query for each vault of one model; their chunks have comparable scores."""
+"""The query for each vault of one model. The scores of their chunks are comparable."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, scores in [0, 1] with the best at 1, and what the user should know of them."""
+    """The hits, best first, with scores in [0, 1] and 1 for the best, and the notices for the user."""
 
     hits: tuple[Hit, ...]
     notices: tuple[str, ...] = ()
@@ -68,7 +69,8 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
-    """How much an answer shows: at most `notes`, `per_note` hits of each, none below `least` relevance."""
+    """The limits of the results: at most `notes` notes, at most `per_note` hits of each note, and no hit with
+    a relevance below `least`."""
 
     notes: int
     per_note: int
@@ -84,8 +86,8 @@ class AnswerLimits:
 
 
 class Place(NamedTuple):
-    """A ranked chunk: its score beside the best one's, the number of its group, and its row there. Of several
-    groups the score is what the relevance counts."""
+    """A ranked chunk: its score relative to the best one, the number of its group, and its row there. With
+    several groups the score is derived from the relevance."""
 
     score: float
     group: int
@@ -95,16 +97,16 @@ class Place(NamedTuple):
 def search_vaults(
     vaults: Sequence[SearchedVault], request: SearchRequest, settings: SearchSettings, deadline: QueryDeadline
 ) -> SearchResult:
-    """The best chunks of all the vaults, ranked by `settings`; each hit has the name of its vault.
+    """Returns the best chunks of all the vaults, ranked by `settings`. Each hit has the name of its vault.
 
-    Where the vaults have one model, the answer is nearly that of one index over all of them: statistics of
-    words are summed, scores by word count relative to the best one of all, and what was found in one vault
-    counts for the others. Hits of vaults of different models are ordered by their relevance, and a notice
-    says so. The verdict is that of one vault: the first hits decide.
+    If all vaults use one model, the result is nearly that of one index over all of them: word statistics are
+    summed, word scores are relative to the best score of all vaults, and the hits in one vault influence the
+    others. Hits of vaults with different models are ordered by relevance, and a notice reports this. The
+    verdict depends on the first hits, as for one vault.
 
-    Raises QueryTimeoutError or QueryCancelledError when the deadline ends the query. Raises QueryError for a
-    wrong query; while the user types, a query may only be unfinished, so the answer is empty then and has the
-    error as a notice.
+    Raises QueryTimeoutError or QueryCancelledError when the deadline ends the query. Raises QueryError for an
+    invalid query. While the user types, a query may merely be unfinished, so the result is then empty and has
+    the error as a notice.
     """
     try:
         synonyms = settings.synonyms.groups
@@ -119,14 +121,14 @@ def search_vaults(
 
 
 def family_of(model: EmbeddingModel) -> tuple[str, str, int]:
-    """What two models have in common whose cosines can be compared: the weights of tokens may differ."""
+    """Returns a key that is equal for models with comparable cosines. Their token weights may differ."""
     return model.provider, model.name.partition("+")[0], model.dimension
 
 
 def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
     groups: dict[tuple[str, str, int], list[SearchedVault]] = {}
-    for one in vaults:
-        groups.setdefault(family_of(one.embedder.model), []).append(one)
+    for vault in vaults:
+        groups.setdefault(family_of(vault.embedder.model), []).append(vault)
     return list(groups.values())
 
 
@@ -139,15 +141,16 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     hits: dict[Place, Hit] = {}
     files: list[Hit] = []
     for number, ranked in enumerate(map(_Ranked, groups, tables, copies)):
-        for part in _build(ranked, [one for one in shown if one.group == number], request, settings):
+        for part in _build(ranked, [place for place in shown if place.group == number], request, settings):
             relevance |= part.relevance
             hits |= part.hits
             files += part.files
-    all_hits = _first_notes(_with_files([hits[one] for one in shown if one in hits], files), limits)
-    verdict = verdict_of(relevance[one] for one in shown)
+    all_hits = _first_notes(_with_files([hits[place] for place in shown if place in hits], files), limits)
+    verdict = verdict_of(relevance[place] for place in shown)
+    # A file whose name matches the query is a certain hit, whatever the notes behind it.
     if all_hits and all_hits[0] in files:
         verdict = "strong"
-    unread = [fold_path(hit.title) for hit in files if hit.snippet]  # notes, though none that could be read
+    unread = [fold_path(hit.title) for hit in files if hit.snippet]  # notes that could not be read
     missing = [word for word in _missing_words(groups) if not any(fold_path(word) in name for name in unread)]
     return SearchResult(
         all_hits,
@@ -166,48 +169,49 @@ def _first_notes(hits: Iterable[Hit], limits: AnswerLimits) -> tuple[Hit, ...]:
 def shown_places(
     groups: Sequence[_Group], tables: Sequence[Candidates], copies: Sequence[Copies], limits: AnswerLimits
 ) -> list[Place]:
-    """The candidates of all groups that an answer shows, best first: no copies, and so many of one note.
-    They end where one note more than wanted would begin."""
+    """Returns the candidates of all groups that the results show, best first, without copies and within
+    `limits`."""
     notes = [table.note.tolist() for table in tables]
     merged = _merged(groups, tables, _WEIGHED * limits.notes)
-    places = (one for one in merged if notes[one.group][one.row] not in copies[one.group].shown_note)
 
     def note_of(place: Place) -> tuple[int, int]:
         return place.group, notes[place.group][place.row]
 
+    places = (place for place in merged if note_of(place)[1] not in copies[place.group].shown_note)
     return list(up_to_notes(first_per_note(places, note_of, limits.per_note), note_of, limits.notes))
 
 
 def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[Place]:
-    """The candidates of all groups, best first: by score, or by relevance where there are several.
+    """Returns the candidates of all groups, best first: by score for one group, by relevance for several.
 
-    Scores of different models cannot be compared, and relevance can. Each group keeps its own order: a row
-    counts for no more than those before it. Behind the first `weighed` rows of each group ranks decide.
+    Relevance is comparable between models, scores are not. The order within each group stays, because the
+    value of a row never exceeds that of the rows before it. After the first `weighed` rows of each group,
+    ranks decide.
     """
     if len(tables) == 1:
         scores = tables[0].normalized_scores().tolist()
         return [Place(score, 0, row) for row, score in enumerate(scores)]
-    found = []
+    places = []
     for number, (group, table) in enumerate(zip(groups, tables, strict=True)):
         rows = list(range(min(weighed, len(table))))
-        known = _relevance_of_rows(group, table, rows)
-        worth = [*accumulate((known[row] for row in rows), min), *([0.0] * (len(table) - len(rows)))]
-        found += [Place(value, number, row) for row, value in enumerate(worth)]
-    return sorted(found, key=lambda one: (-one.score, one.row, one.group))
+        relevance = _relevance_of_rows(group, table, rows)
+        values = [*accumulate((relevance[row] for row in rows), min), *([0.0] * (len(table) - len(rows)))]
+        places += [Place(value, number, row) for row, value in enumerate(values)]
+    return sorted(places, key=lambda place: (-place.score, place.row, place.group))
 
 
 def _beside_best(shown: Sequence[Place]) -> list[Place]:
-    """The places with their scores beside the first one's; 1 for all where that is 0."""
+    """Returns the places with scores relative to the first one's, or with 1 for all if that is 0."""
     top = shown[0].score if shown else 0.0
-    return [one._replace(score=one.score / top if top else 1.0) for one in shown]
+    return [place._replace(score=place.score / top if top else 1.0) for place in shown]
 
 
 def _relevance_of_rows(group: _Group, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
     vaults = table.vault.tolist()
-    found: dict[int, float] = {}
+    relevance: dict[int, float] = {}
     for number, query in enumerate(group):
-        found |= relevance_of(query, table, [row for row in rows if vaults[row] == number])
-    return found
+        relevance |= relevance_of(query, table, [row for row in rows if vaults[row] == number])
+    return relevance
 
 
 class _Ranked(NamedTuple):
@@ -219,7 +223,7 @@ class _Ranked(NamedTuple):
 
 
 class _Built(NamedTuple):
-    """What one vault gives to the answer."""
+    """The part of the results that comes from one vault."""
 
     relevance: Mapping[Place, float]
     hits: Mapping[Place, Hit]
@@ -233,7 +237,7 @@ def _build(
     table, copies = ranked.table, ranked.copies.paths
     vaults, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
     for number, query in enumerate(ranked.queries):
-        own = {one.row: one for one in shown if vaults[one.row] == number}
+        own = {place.row: place for place in shown if vaults[place.row] == number}
         relevance = relevance_of(query, table, list(own))
         kept = [row for row in own if relevance[row] >= limits.least]
         reasons = reasons_of(query, table, kept, by_field=request.by_field)
@@ -251,8 +255,8 @@ def _build(
 
 def _builder(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> HitBuilder:
     words = {term.word: term.compounds for term in prepared.terms}
-    wanted = dict.fromkeys(text for one in prepared.conditions for text in ranking_words(one.node))
-    phrases = [text_pattern(text) for text in wanted]
+    texts = dict.fromkeys(text for condition in prepared.conditions for text in ranking_words(condition.node))
+    phrases = [text_pattern(text) for text in texts]
     snippets = Snippets(words, settings.snippet_chars, prepared.language, phrases)
     expansion = None
     if request.expand:
@@ -261,15 +265,15 @@ def _builder(prepared: PreparedQuery, request: SearchRequest, settings: SearchSe
 
 
 def _files(prepared: PreparedQuery, builder: HitBuilder, limit: int) -> tuple[Hit, ...]:
-    """The attachments of one vault that answer the query by their names."""
+    """Returns the attachments of one vault whose names match the query."""
     paths = match_attachments(prepared, name_query(prepared, datetime.now().astimezone()), limit)
     why = Why(None, None, None, recency=1.0, filters=prepared.filters)
     return builder.of_files(paths, 1.0, why) if paths else ()
 
 
 def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
-    """The hits with the attachments behind the last note that holds all words of the query, as they do: each
-    has the score of the hit before it."""
+    """Returns the hits with the attachments inserted after the last note that contains all words of the
+    query, since attachments contain all of them too. Each attachment gets the score of the hit before it."""
     if not files:
         return tuple(hits)
     at = place_of_files(hit.why.note.coverage if hit.why.note else 0.0 for hit in hits)
@@ -278,15 +282,17 @@ def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def place_of_files(coverages: Iterable[float]) -> int:
-    """How many of the notes, whose coverages these are, stand before attachments: all up to the last one that
-    holds all words of the query."""
-    return max((at for at, one in enumerate(coverages, start=1) if one > _WHOLE), default=0)
+    """Returns the number of notes that precede the attachments: all up to the last one that contains all
+    words of the query. `coverages` are those of the notes, in order."""
+    return max((at for at, coverage in enumerate(coverages, start=1) if coverage > _WHOLE), default=0)
 
 
 def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
-    """The answer to a query of filters alone: nothing ranks, so the notes changed last come first."""
+    """Returns the results of a query of filters only. No words rank the notes, so the most recently changed
+    come first."""
     limits = AnswerLimits.of(request, settings)
-    hits = [hit for group in groups for one in group for hit in _newest_of(one, request, settings)]
+    hits = [hit for group in groups for query in group for hit in _newest_of(query, request, settings)]
+    # A note whose name is the query has a title score, so it comes before newer notes.
     newest_first = sorted(hits, key=lambda hit: (hit.why.title, hit.modified_time), reverse=True)
     newest = _first_notes(newest_first, limits)
     notices = _notices(groups, found=bool(newest))
@@ -296,8 +302,8 @@ def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: Sea
 
 
 def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> tuple[Hit, ...]:
-    """The notes of one vault that meet the filters: those that have them as their name (`🐘`), those that
-    changed last, and the attachments."""
+    """Returns the hits of one vault that meet the filters: notes named like the filters (`🐘`), the most
+    recently changed notes, and the attachments."""
     assert prepared.chosen is not None
     limits = AnswerLimits.of(request, settings)
     named = match_titles(prepared.snapshot, " ".join(prepared.filters))
@@ -311,19 +317,19 @@ def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: Search
 
 
 def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
-    """The words of the query that no vault has. The vaults of a group share their words."""
+    """Returns the query words that no vault contains. The vaults of a group share their words."""
     first, *others = map(missing_words, groups)
     return tuple(word for word in first if all(word in other for other in others))
 
 
 def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
-    """What the vaults have to say of the query, each once. That nothing matches the filters is said only
-    where it holds for all of them."""
-    said = [notice for group in groups for one in group for notice in one.notices]
-    of_filters = [one.notices_of_filters(found=found) for group in groups for one in group]
+    """Returns the notices of all vaults, each once. Without hits, the notices about filters are included only
+    if every vault has one."""
+    messages = [notice for group in groups for query in group for notice in query.notices]
+    of_filters = [query.notices_of_filters(found=found) for group in groups for query in group]
     if all(of_filters) or found:
-        said += [notice for notices in of_filters for notice in notices]
+        messages += [notice for notices in of_filters for notice in notices]
     if len(groups) > 1:
-        names = "; ".join(", ".join(one.vault.name for one in group) for group in groups)
-        said.append(f"the vaults use different models ({names}): their notes are mixed by relevance")
-    return tuple(dict.fromkeys(said))
+        names = "; ".join(", ".join(query.vault.name for query in group) for group in groups)
+        messages.append(f"the vaults use different models ({names}): their notes are mixed by relevance")
+    return tuple(dict.fromkeys(messages))

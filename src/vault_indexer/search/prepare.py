@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchedVault:
-    """A vault in a search. `name` is "" for a vault that is searched alone. `folder` holds the files of its
-    notes (None: hits have no URI, and none is stale). `embedder` is the model of the snapshot's vectors."""
+    """A vault in a search. `name` is "" for a vault that is searched alone. `folder` contains the files of
+    its notes; if it is None, hits have no URI and are never stale. `embedder` is the model of the snapshot's
+    vectors."""
 
     name: str
     folder: Path | None
@@ -55,14 +56,14 @@ class SearchedVault:
 
 @dataclass(frozen=True, slots=True)
 class PreparedQuery:
-    """A request, ready for retrieval in one vault. In a search over several there is one for each of them.
+    """A request prepared for retrieval in one vault. A search over several vaults has one for each.
 
-    `statistics` are those of the words of all the vaults. `text` is the text that ranks, as written; it is ""
-    where there are only filters. `words` are its words. `terms` are these, their `corrections` and
-    `synonyms`, each with its weight. `language` is the query's, "" if unknown. `vector` is its embedding, and
-    `language_weight`, in (0, 1], what the vectors count in that language. `chosen` are the chunks that the
-    conditions leave; None: nothing is filtered. `typed_words` looks for words in the vault's texts.
-    `word_vectors` compare words of its language; None: nothing does.
+    `statistics` are the word statistics of all the vaults. `text` is the ranking text as written; it is "" if
+    the query has only filters. `words` are its words. `terms` are these words with their `corrections` and
+    `synonyms`, each with its weight. `language` is the language of the query, "" if unknown. `vector` is its
+    embedding, and `language_weight`, in (0, 1], is the weight of vectors in that language. `chosen` selects
+    the chunks that meet the conditions; None means no filter. `typed_words` searches the vault's texts for
+    words. `word_vectors` compares words of the language; None if there are none for it.
     """
 
     vault: SearchedVault
@@ -87,7 +88,7 @@ class PreparedQuery:
         return self.vault.snapshot
 
     def passing(self, keys: Keys) -> Mask:
-        """Which of the chunks may be found: those that are ranked at all, and that the conditions leave."""
+        """Marks the chunks that may be results: those that are indexed and meet the conditions."""
         return self.snapshot.keywords.holds(keys) if self.chosen is None else self.chosen.passing(keys)
 
     @property
@@ -95,7 +96,7 @@ class PreparedQuery:
         return tuple(condition.source for condition in self.conditions)
 
     def notices_of_filters(self, *, found: bool) -> tuple[str, ...]:
-        """The notices on the filters, once the query has its hits; `found`: there are any."""
+        """Returns the notices about the filters. `found` is true if the query has hits."""
         if self.chosen is None:
             return ()
         left = found or self.chosen.leaves_any()
@@ -110,14 +111,14 @@ def prepare_query(
     deadline: QueryDeadline,
     synonym_groups: Groups = (),
 ) -> list[PreparedQuery]:
-    """Prepares a query for each of the vaults, whose models are comparable.
+    """Prepares a query for each of the vaults, whose models must be comparable.
 
-    The vaults count as one collection of words (`WordStatistics`): a word is corrected in all of them, or in
-    none. Raises QueryError for a query that is wrong or empty. If a model cannot be used, words and links are
-    searched without it, and a notice says so.
+    The vaults form one collection of words (`WordStatistics`): a word is corrected in all of them or in none.
+    Raises QueryError for an invalid or empty query. If a model is unavailable, only words and links are
+    searched, and a notice reports this.
     """
     now = datetime.now().astimezone()
-    statistics = WordStatistics([one.snapshot for one in vaults])
+    statistics = WordStatistics([vault.snapshot for vault in vaults])
     query = parse_query(request.query)
     if not query.text and not query.conditions:
         raise QueryError("the query has neither words nor filters", 1)
@@ -125,18 +126,19 @@ def prepare_query(
     typing = request.as_you_type and query.open_end
     words = query_words(statistics, query.text, typing=typing)
     synonyms = find_synonyms(synonym_groups, statistics.languages, words)
-    spelt = {word.word for one in synonyms for word in one.written_words}
+    # A word for which the user has set synonyms is spelt correctly.
+    spelt = {word.word for synonym in synonyms for word in synonym.written_words}
     doubtful = [word for word in words if word.word not in spelt]
-    for one in vaults if request.correct else ():
-        for found in find_corrections(one.snapshot, statistics, query, doubtful):
-            corrections.setdefault(found.written, found)
+    for vault in vaults if request.correct else ():
+        for correction in find_corrections(vault.snapshot, statistics, query, doubtful):
+            corrections.setdefault(correction.written, correction)
     analyzed = _Analyzed(query, words, tuple(corrections.values()), synonyms, statistics)
-    return [_prepare(one, request, analyzed, now, deadline) for one in vaults]
+    return [_prepare(vault, request, analyzed, now, deadline) for vault in vaults]
 
 
 class _Analyzed(NamedTuple):
-    """A parsed query with its words, their corrections and synonyms, and how rare words are in all
-    the vaults."""
+    """A parsed query with its words, their corrections and synonyms, and the word statistics of all the
+    vaults."""
 
     query: Query
     terms: Sequence[QueryTerm]
@@ -160,7 +162,7 @@ def _prepare(
     language = language_of(query.text, statistics.languages)
     corrected = with_corrections(statistics.languages, terms, corrections)
     compounded = with_compounds(snapshot, statistics, corrected, language)
-    # Among the words only: in the vector, other words for a thing cost .03 to .09 nDCG@10.
+    # Synonyms join the words only: adding them to the vector lowered nDCG@10 by .03 to .09.
     weighed = weight_by_idf(statistics, with_synonyms(compounded, synonyms))
     vector, fault = _meaning(snapshot, embedder, as_spelt(query.text, corrections))
     return PreparedQuery(
@@ -187,7 +189,7 @@ def _meaning(snapshot: Snapshot, embedder: Embedder, text: str) -> tuple[Vectors
     try:
         return embedder.embed_query(text), ()
     except ProviderError as error:
-        nowhere = np.zeros(snapshot.vectors.dimension, np.float32)
+        nowhere = np.zeros(snapshot.vectors.dimension, np.float32)  # a zero vector is near no chunk
         return nowhere, (f"only words and links were searched: {error}",)
 
 

@@ -1,4 +1,4 @@
-"""The words of a question, each with what it counts and whether any note holds it."""
+"""The words of a question, each with its weight and whether any note contains it."""
 
 from __future__ import annotations
 
@@ -27,18 +27,21 @@ from vault_indexer.text.terms import QueryTerm
 from vault_indexer.text.tokens import RUN, clusters
 
 _LEAST_STRETCH = 2
+"""A shorter stretch of characters is not a word."""
+
 _NO_LIMIT_S = 60.0
-"""A stretch of less is no word; the time is a bound that nothing reaches."""
+"""A time limit that is never reached, in seconds."""
 
 _PUNCTUATION = re.compile(r":(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionWord:
-    """A word of a question. `weight` is its rarity in the vault, 0 for function and question words; `terms`
-    are the index terms that stand for it, those of its synonyms of one word too; `is_known` is False if it is
-    certain that no note holds it in any form. `written` is the word, or the run without spaces that a pair of
-    characters is of, as written. A piece of a word counts as known: the word itself is looked for."""
+    """A word of a question. `weight` is its rarity in the vault, 0 for function and question words. `terms`
+    are its index terms, including those of its one-word synonyms. `is_known` is False if it is certain that
+    no note contains the word in any form. `written` is the word as written, or for a pair of characters the
+    run without spaces that contains it. A piece of a word counts as known, because the word itself is
+    searched for."""
 
     word: str
     weight: float
@@ -48,17 +51,17 @@ class QuestionWord:
 
 
 def question_as_query(question: str) -> str:
-    """The question as a query: a colon with nothing right behind it is punctuation here, not an operator."""
+    """Returns the question as a query. A colon before a space or the end is punctuation, not an operator."""
     return _PUNCTUATION.sub(" ", question)
 
 
 def question_words(
     vaults: Sequence[SearchedVault], question: str, synonym_groups: Groups = ()
 ) -> tuple[QuestionWord, ...]:
-    """The words of the question in order, filters left out. All the vaults count as one collection of words,
-    whatever their models. Raises QueryError as a search does."""
+    """Returns the words of the question in order, without its filters. All the vaults form one collection of
+    words, whatever their models. Raises QueryError as a search does."""
     query = parse_query(question)
-    statistics = WordStatistics([one.snapshot for one in vaults])
+    statistics = WordStatistics([vault.snapshot for vault in vaults])
     words = tuple(query_words(statistics, query.text))
     if not words:
         return ()
@@ -80,33 +83,33 @@ def question_words(
         typed_words=TypedWords(vaults[0].snapshot, deadline),
         synonyms=find_synonyms(synonym_groups, statistics.languages, words),
     )
-    others = [TypedWords(one.snapshot, deadline) for one in vaults[1:]]
+    others = [TypedWords(vault.snapshot, deadline) for vault in vaults[1:]]
     return _weighed_words(prepared, [prepared.typed_words, *others])
 
 
 def missing_words(group: Sequence[PreparedQuery]) -> tuple[str, ...]:
-    """The words of a query, prepared for some vaults, that say something and that no note of these has, each
-    once, as written."""
+    """Returns the content words of a prepared query that no note of its vaults contains, each once, as
+    written."""
     if not group[0].words:
         return ()
-    return unknown_words(_weighed_words(group[0], [one.typed_words for one in group]))
+    return unknown_words(_weighed_words(group[0], [query.typed_words for query in group]))
 
 
 def unknown_words(words: Sequence[QuestionWord]) -> tuple[str, ...]:
-    """Those of the words that say something and that no note has, each once, as written. In scripts without
-    spaces these are stretches of two characters at least, of which no note has any pair."""
-    pairs = {one.word: one.is_known or not one.weight for one in words if RUN.match(one.word)}
-    found: dict[str, None] = {}
-    for one in words:
-        if one.word in pairs:
-            found.update(dict.fromkeys(_unknown_stretches(one.written or one.word, pairs)))
-        elif not one.is_known:
-            found[one.written or one.word] = None
-    return tuple(found)
+    """Returns the content words that no note contains, each once, as written. In scripts without spaces,
+    these are stretches of at least two characters of which no note contains any pair."""
+    pairs = {word.word: word.is_known or not word.weight for word in words if RUN.match(word.word)}
+    unknown: dict[str, None] = {}
+    for word in words:
+        if word.word in pairs:
+            unknown.update(dict.fromkeys(_unknown_stretches(word.written or word.word, pairs)))
+        elif not word.is_known:
+            unknown[word.written or word.word] = None
+    return tuple(unknown)
 
 
 def _unknown_stretches(run: str, is_known: Mapping[str, bool]) -> Iterator[str]:
-    """The characters of a run that stand in no pair that is known."""
+    """Yields the stretches of a run whose characters are in no known pair."""
     characters = clusters(run)
     known = [False] * len(characters)
     for at, pair in enumerate(map("".join, pairwise(characters))):
@@ -122,9 +125,9 @@ def _weighed_words(prepared: PreparedQuery, texts: Sequence[TypedWords]) -> tupl
     weights = word_weights(prepared).tolist()
     claims = list(_claims(prepared, texts, weights))
     synonyms: dict[str, frozenset[str]] = {}
-    for one in prepared.synonyms:
-        for word in one.written_words if len(one.searched_words) == 1 else ():
-            synonyms[word.word] = synonyms.get(word.word, frozenset()) | one.searched_words[0].forms
+    for synonym in prepared.synonyms:
+        for word in synonym.written_words if len(synonym.searched_words) == 1 else ():
+            synonyms[word.word] = synonyms.get(word.word, frozenset()) | synonym.searched_words[0].forms
     return tuple(
         QuestionWord(
             term.word,
@@ -140,8 +143,9 @@ def _weighed_words(prepared: PreparedQuery, texts: Sequence[TypedWords]) -> tupl
 def _claims(
     prepared: PreparedQuery, texts: Sequence[TypedWords], weights: Sequence[float]
 ) -> Iterator[str | None]:
-    """For each word of the query what no note has: the word, or the number or run that it is part of, as
-    written. None: a note has or may have it, or the word says nothing by itself."""
+    """Yields for each word of the query the text that no note contains, as written: the word, or the number
+    or run that contains it. Yields None if a note contains or may contain it, or if the word has no content
+    of its own."""
     weight_of = {term.word: weight for term, weight in zip(prepared.words, weights, strict=True)}
     whole, is_held = prepared.words[0], True
     for number, term in enumerate(prepared.words):
@@ -157,8 +161,9 @@ def _claims(
 
 
 def _is_reported(piece: QueryTerm, whole: QueryTerm, main: str, language: str) -> bool:
-    """Whether a piece of a word, or the word itself, is reported where no note has the word. Parts between
-    hyphens are, and instead of a word with an ending behind an apostrophe its `main` part; `don't` is not."""
+    """Whether a piece of a word, or the word itself, is reported if no note contains the word. Parts between
+    hyphens are reported. For a word with an ending after an apostrophe, its `main` part is reported instead.
+    `don't` is never reported."""
     if not main:
         return piece is whole or is_hyphenated(whole.word)
     ending = whole.word[len(main) + 1 :].lower() if whole.word.startswith(main) else ""
@@ -167,23 +172,23 @@ def _is_reported(piece: QueryTerm, whole: QueryTerm, main: str, language: str) -
 
 
 def _is_held(prepared: PreparedQuery, texts: Sequence[TypedWords], term: QueryTerm) -> bool:
-    """Whether a note has or may have the word: in any form that is in the index, with all its parts between
-    hyphens or the main one at an apostrophe, or as it was typed."""
+    """Whether a note contains or may contain the word: in any indexed form, by all its hyphenated parts, by
+    the main part at an apostrophe, or as typed."""
     statistics = prepared.statistics
     if statistics.knows(term):
         return True
     main = part_at_apostrophe(term.word, prepared.language)
     parts = hyphenated_parts(term.word) if is_hyphenated(term.word) else [main] if main else []
     if parts and all(
-        statistics.knows(one) for part in parts for one in analyze_query(part, statistics.languages)
+        statistics.knows(piece) for part in parts for piece in analyze_query(part, statistics.languages)
     ):
         return True
     word = typed_word(prepared.text, term)
-    return bool(word) and any(one.may_be_there(word) for one in texts)
+    return bool(word) and any(typed_words.may_be_there(word) for typed_words in texts)
 
 
 def share_held(words: Collection[QuestionWord], terms: Collection[str]) -> float:
-    """The part of the words' weight that a text with these index terms holds, in [0, 1]."""
+    """Returns the share of the words' weight, in [0, 1], that a text with these index terms covers."""
     total = sum(word.weight for word in words)
     held = sum(word.weight for word in words if not word.terms.isdisjoint(terms))
     return held / total if total else 0.0

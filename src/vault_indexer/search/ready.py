@@ -1,4 +1,4 @@
-"""The vaults that can be searched when a question comes, and one search over all of them."""
+"""The vaults that can be searched at the time of a request, and one search over all of them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from vault_indexer.text.query import analyze_query
 
 @dataclass(frozen=True, slots=True)
 class ReadyVault:
-    """A vault that can be searched. `name` is "" for a vault that is searched alone; `pending` and `missing`
-    count as in `IndexState`."""
+    """A vault that can be searched. `name` is "" for a vault that is searched alone. `pending` and `missing`
+    return the counts of `IndexState`."""
 
     name: str
     folder: Path
@@ -50,8 +50,8 @@ class ReadyVault:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassages:
-    """What a search found for a question. `catalogs` hold the notes of the hits, by the `vault` of the hit.
-    They can be read as long as the search is leased."""
+    """The results of a search for a question. `catalogs` maps the `vault` of each hit to the catalog with its
+    note. The catalogs can be read during the lease of the search."""
 
     result: SearchResult
     words: tuple[QuestionWord, ...]
@@ -61,10 +61,10 @@ class FoundPassages:
 
 @dataclass(frozen=True, slots=True)
 class ReadyVaults:
-    """One vault, or several that are searched together by `settings`.
+    """One or more vaults that are searched together with `settings`.
 
-    `unready` counts the vaults that belong to them and cannot be searched now. One request makes it and uses
-    it in one thread.
+    `unready` is the number of vaults that belong to the search but cannot be searched now. Each request
+    creates its own instance and uses it in one thread.
     """
 
     vaults: Sequence[ReadyVault]
@@ -73,7 +73,7 @@ class ReadyVaults:
     unready: int = 0
 
     def answer(self, request: SearchRequest) -> SearchAnswer:
-        """Ranked hits of all the vaults, without what their sessions have to say. Raises as
+        """Returns the ranked hits of all the vaults, without the notices of their sessions. Raises as
         `search_vaults`."""
         started = time.perf_counter()
         with self._leased() as (searched, state):
@@ -92,12 +92,13 @@ class ReadyVaults:
 
     @contextmanager
     def passages(self, request: SearchRequest) -> Iterator[FoundPassages]:
-        """The hits for a question, leased for the time of the block. Raises as `search_vaults`."""
+        """Yields the hits for a question and leases the snapshots during the block. Raises as
+        `search_vaults`."""
         with self._leased() as (searched, state):
             yield FoundPassages(
                 self._search(searched, request),
                 question_words(searched, request.query, self.settings.synonyms.groups),
-                {one.name: one.snapshot.catalog for one in searched},
+                {vault.name: vault.snapshot.catalog for vault in searched},
                 state,
             )
 
@@ -107,51 +108,53 @@ class ReadyVaults:
 
     @contextmanager
     def _leased(self) -> Iterator[tuple[list[SearchedVault], IndexState]]:
-        """The snapshot of each, for the time of the block, and what they lack. Several have no generation
-        together. What is counted before the lease may be in the snapshot, but nothing is uncounted."""
-        pending = sum(one.pending() for one in self.vaults)
-        missing = sum(one.missing() for one in self.vaults) + self.unready
+        """Leases the snapshot of each vault during the block, and yields them with their joint state. Several
+        vaults have no common generation, so theirs is 0."""
+        # Counted before the lease: a counted change may be in the snapshot, but none is left uncounted.
+        pending = sum(vault.pending() for vault in self.vaults)
+        missing = sum(vault.missing() for vault in self.vaults) + self.unready
         with ExitStack() as leases:
             searched = [
                 SearchedVault(
-                    one.name,
-                    one.folder,
-                    leases.enter_context(one.reader.holder.lease()),
-                    one.reader.searcher.embedder,
+                    vault.name,
+                    vault.folder,
+                    leases.enter_context(vault.reader.holder.lease()),
+                    vault.reader.searcher.embedder,
                 )
-                for one in self.vaults
+                for vault in self.vaults
             ]
             first = searched[0].snapshot
             edition = (first.generation, first.seq) if len(searched) == 1 and not self.unready else (0, 0)
             yield searched, IndexState(*edition, pending, missing)
 
 
-# Loads in advance what the first searches would have to wait for.
+# Loads in advance the data that the first searches would have to wait for.
 
 
 COMMON_WORDS = 1500
-"""This number of the vault's most frequent words: their postings are the long ones, and most queries hold
-some. With 400 a query that was not asked before took a tenth longer."""
+"""The number of most frequent words whose postings are loaded. Their postings are the longest, and most
+queries contain some of them. With 400, a new query took a tenth longer."""
 
 _CHUNKS = 100_000
 _FEWEST_WORDS = 400
-"""Of more chunks fewer words: a word takes as much longer as there are more."""
+"""Above `_CHUNKS` chunks the number of words falls, down to `_FEWEST_WORDS`, because the time for a word
+grows with the number of chunks."""
 
 
 def load_caches(opened: IndexReader) -> None:
-    """Read the model and the vectors, the postings of the most frequent words, the words of the chunks (where
-    queries may be compared with them), and all words.
+    """Loads the model and the vectors, the postings of the most frequent words, the words of the chunks if
+    queries may be compared with them, and the whole vocabulary.
 
-    The caches are bounded, so this cannot fill the memory; after each portion, a word or the words of a
-    segment, others get their turn, and an edit that comes meanwhile is seen.
+    The caches are bounded, so this cannot fill the memory. Each portion (a word, or the words of a segment)
+    has a lease of its own, so that other threads can run in between and later edits are included.
     """
     with opened.holder.lease() as snapshot:
-        words = [found.term for found in snapshot.keywords.lexicon.frequent(_words_worth(snapshot))]
+        words = [word.term for word in snapshot.keywords.lexicon.frequent(_words_worth(snapshot))]
         if words:
             opened.searcher.search(snapshot, SearchRequest(words[0], limit=1))
         if WORD_LANGUAGES.intersection(snapshot.languages):
             snapshot.catalog.load_chunk_words()
-    for word in reversed(words):  # what was loaded last stays longest
+    for word in reversed(words):  # the most frequent last: the cache keeps the last loaded longest
         with opened.holder.lease() as snapshot:
             snapshot.keywords.warm(analyze_query(word, snapshot.languages), FIELD_WEIGHTS)
     load_words(opened.holder)
@@ -163,8 +166,8 @@ def _words_worth(snapshot: Snapshot) -> int:
 
 
 def load_words(holder: SnapshotHolder) -> None:
-    """Read the words of all segments that nobody has read yet, one segment after the other: those that are
-    committed meanwhile."""
+    """Loads the words of all segments that are not loaded yet, one segment at a time, including segments
+    committed in the meantime."""
     left = True
     while left:
         with holder.lease() as snapshot:
@@ -172,12 +175,12 @@ def load_words(holder: SnapshotHolder) -> None:
 
 
 def warm_in_background(opened: IndexReader) -> threading.Thread:
-    """Run `load_caches` in a thread, which ends early if the index is closed meanwhile."""
+    """Runs `load_caches` in a thread, which ends early if the index is closed."""
     return _in_background(lambda: load_caches(opened))
 
 
 def load_words_in_background(holder: SnapshotHolder) -> threading.Thread:
-    """Run `load_words` in a thread, which ends early if the index is closed meanwhile."""
+    """Runs `load_words` in a thread, which ends early if the index is closed."""
     return _in_background(lambda: load_words(holder))
 
 
@@ -191,11 +194,11 @@ def _in_background(load: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-# One query asked of one snapshot with many settings, for a comparison of settings.
+# Repeats one query on one snapshot with many settings, to compare the settings.
 
 
 _FOR_EVER = 3600.0
-"""Seconds: settings are compared by what they find, not by how fast they are."""
+"""In seconds. Settings are compared by their results, not by their speed, so no query may time out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +209,21 @@ class _Prepared:
 
 
 class RepeatedQuery:
-    """Answers with the paths of notes, one for each, that a search with the same settings gives.
+    """Returns the paths of the notes, each once, that a search with the same settings returns.
 
-    Hits are not built, and what the settings do not change is made once (see `RepeatedRank`). One thread uses
-    it, as long as the snapshot is leased.
+    It builds no hits, and computes the parts that do not depend on the settings only once (see
+    `RepeatedRank`). One thread uses it during the lease of the snapshot.
     """
 
     def __init__(self, embedder: Embedder, snapshot: Snapshot, text: str, limit: int) -> None:
-        """`limit` is how many notes an answer has at most."""
+        """`limit` is the maximum number of notes."""
         self._vault = SearchedVault("", None, snapshot, embedder)
         self._request = SearchRequest(text, limit, by_note=True, min_relevance=0.0)
         self._prepared: dict[Groups, _Prepared] = {}
 
     def paths(self, settings: SearchSettings) -> list[str]:
-        """The notes and attachments that are found, best first. Raises QueryError for a wrong query."""
+        """Returns the notes and attachments that match, best first. Raises QueryError for an invalid
+        query."""
         prepared = self._prepare(settings.synonyms.groups)
         if not prepared.query.text:
             deadline = QueryDeadline(_FOR_EVER)
@@ -228,11 +232,11 @@ class RepeatedQuery:
         group = [prepared.query]
         table = prepared.rank.rank(settings, by_note=True, limit=limits.notes)
         shown = shown_places([group], [table], [find_copies(group, table)], limits)
-        ids = [note_id_of(key) for key in table.local_key[[one.row for one in shown]].tolist()]
-        known = self._vault.snapshot.catalog.notes(ids)
-        found = [known[note_id].path for note_id in ids]
-        at = place_of_files(table.note_coverage[one.row] for one in shown)
-        return [*found[:at], *prepared.attachments, *found[at:]][: limits.notes]
+        ids = [note_id_of(key) for key in table.local_key[[place.row for place in shown]].tolist()]
+        notes = self._vault.snapshot.catalog.notes(ids)
+        paths = [notes[note_id].path for note_id in ids]
+        at = place_of_files(table.note_coverage[place.row] for place in shown)
+        return [*paths[:at], *prepared.attachments, *paths[at:]][: limits.notes]
 
     def _prepare(self, synonyms: Groups) -> _Prepared:
         if synonyms not in self._prepared:

@@ -1,4 +1,4 @@
-"""Searches one snapshot, and explains a place in its answer, with one model and one set of settings."""
+"""Searches one snapshot and explains ranks in its results, with one model and one set of settings."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from vault_indexer.store import Snapshot, SnapshotHolder
 class Searcher:
     """Answers queries to one vault with one embedding model and one set of search settings.
 
-    The `IndexReader` of a generation owns it and replaces it when the settings change. It keeps no state
-    between searches, so any thread may call any method. The caller leases the snapshot and holds it until
-    the call returns: an answer comes from that snapshot alone.
+    The `IndexReader` of a generation owns it and replaces it when the settings change. It has no state
+    between searches, so any thread may call any method. The caller leases the snapshot until the call
+    returns. All results come from that snapshot.
     """
 
     def __init__(self, embedder: Embedder, settings: SearchSettings) -> None:
@@ -52,7 +52,7 @@ class Searcher:
 
     @property
     def deadline_s(self) -> float:
-        """The configured time for one query, in seconds."""
+        """The configured time limit of a query, in seconds."""
         return self._settings.deadline_s
 
     def search(
@@ -63,10 +63,10 @@ class Searcher:
         *,
         vault: Path | None = None,
     ) -> SearchResult:
-        """The best chunks (by note: the best notes, each by its best chunk).
+        """Returns the best chunks, or with `by_note` the best notes, each with its best chunk.
 
-        With `vault`, each hit says how to open it, and if asked whether its file has changed since it was
-        indexed. Without `deadline`, the configured one holds. Raises as `search_vaults`.
+        With `vault`, each hit has a URI that opens it, and on request a flag for a file that has changed
+        since it was indexed. The default of `deadline` is the configured one. Raises as `search_vaults`.
         """
         deadline = deadline or QueryDeadline(self.deadline_s)
         only = SearchedVault("", vault, snapshot, self._embedder)
@@ -79,7 +79,8 @@ class Searcher:
         request: SearchRequest,
         deadline: QueryDeadline | None = None,
     ) -> Explanation:
-        """Where the note is in the answer to the request, and why, or why not. Raises as `search` does."""
+        """Returns the rank of the note in the results with its reasons, or the reasons for its absence.
+        Raises as `search` does."""
         prepared = self._prepare(snapshot, request, deadline)
         reasons = list(filter_reasons(prepared, note))
         if not prepared.text:
@@ -107,7 +108,7 @@ class Searcher:
         request: SearchRequest,
         deadline: QueryDeadline | None = None,
     ) -> Explanation:
-        """Whether an attachment is in the answer, and why or why not. Raises as `search` does."""
+        """Returns whether the results include an attachment, and why or why not. Raises as `search` does."""
         prepared = self._prepare(snapshot, request, deadline)
         hits = self.search(snapshot, request, prepared.deadline).hits
         own = next((hit for hit in hits if hit.path == path), None)
@@ -132,13 +133,13 @@ class Searcher:
 def _rank_of(
     prepared: PreparedQuery, table: Candidates, note: NoteRow, limits: AnswerLimits, copies: Copies
 ) -> tuple[ChunkRank, int | None]:
-    """Where the note's best chunk is, and its row (None: it is no candidate)."""
+    """Returns the rank of the note's best chunk, and its row (None if the note is not a candidate)."""
     own = np.flatnonzero(table.note == note.note_id)
     if not len(own):
         return ChunkRank(None, len(table), False, None), None
     row = int(own[0])
     why = reasons_of(prepared, table, [row])[row]
-    shown = [one.row for one in shown_places([[prepared]], [table], [copies], limits)]
+    shown = [place.row for place in shown_places([[prepared]], [table], [copies], limits)]
     relevance = list(relevance_of(prepared, table, shown).values())
     likely = shown[: count_likely(relevance, verdict_of(relevance))]
     notes = len(set(table.note[: row + 1].tolist()) - set(copies.shown_note))
@@ -150,7 +151,7 @@ def _rank_of(
 
 @dataclass(frozen=True, slots=True)
 class IndexReader:
-    """What a search of one generation needs; `model` is the catalog's key for the generation's vectors."""
+    """The parts that a search of one generation requires. `model` is the catalog's key for its vectors."""
 
     holder: SnapshotHolder
     searcher: Searcher

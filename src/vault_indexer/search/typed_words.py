@@ -1,8 +1,8 @@
-"""Words as they were typed, looked for in the texts of notes: what the index does not hold as one word.
+"""Searches the texts of notes for words as typed that the index does not contain as one word.
 
-The index has `/etc/nginx/nginx.conf` as a whole and in parts, so `nginx.conf` is missing there,
-though the note has it letter for letter. Before anything is said of such a word, the notes with its parts are
-looked through: their source, where the addresses of links are, and what a reader sees of it.
+The index contains `/etc/nginx/nginx.conf` as a whole and in parts, so it lacks `nginx.conf`, although the
+note contains it letter for letter. Before such a word is reported as missing, the notes that contain its
+parts are searched: their source, which includes link addresses, and their rendered text.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
 
 MAX_CHARACTERS = 10_000_000
-"""What may be read to look for the words of one query in one vault: about 50 ms."""
+"""Limit of characters read to find the words of one query in one vault; reading them takes about 50 ms."""
 
 _MOST = 8
-"""At most this number of words of a query are looked for. A rule of thumb."""
+"""Limit of words of a query that are searched for. A rule of thumb."""
 
 _LONGEST = 200
-"""Longer words are not looked for. A rule of thumb."""
+"""Longer words, in characters, are not searched for. A rule of thumb."""
 
 _MOMENT = re.compile(r"(?P<date>\d{4}-\d\d-\d\d)|\d\d:\d\d(?::\d\d)?")
 _SPACES = "\u00a0\u2009\u202f"
@@ -53,11 +53,12 @@ _OPENING, _CLOSING = "\"'“”„«»‘’([{<¿¡", "\"'“”„«»‘’)]
 
 
 class TypedWords:
-    """Looks for words in the texts of one vault as they were typed, for one query in one thread.
+    """Searches the texts of one vault for words as typed, for one query in one thread.
 
-    A word is bounded by what is no letter or digit. For all words together at most `MAX_CHARACTERS` are read;
-    what has not been found by then may be there or not. Of a snapshot with a part of its vault only nothing
-    is certain."""
+    A word is bounded by characters other than letters and digits. All words together read at most
+    `MAX_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of
+    its vault, no word is certain to be missing.
+    """
 
     def __init__(
         self, snapshot: Snapshot, deadline: QueryDeadline, budget: ReadingBudget | None = None
@@ -68,17 +69,17 @@ class TypedWords:
         self._filters: dict[str, ChunkFilter | None] = {}
 
     def may_be_there(self, word: str) -> bool:
-        """Whether a note holds the word, or may hold it."""
+        """Whether a note contains the word or may contain it."""
         chosen = self._filter(word)
         return chosen is None or chosen.leaves_any() or bool(chosen.unchecked)
 
     def chunks_with(self, word: str, keys: Keys) -> Mask:
-        """Which of the chunks are known to hold the word; none for ""."""
+        """Marks the chunks that certainly contain the word; none for ""."""
         chosen = self._filter(word) if word else None
         return np.zeros(len(keys), bool) if chosen is None else chosen.passing(keys)
 
     def _filter(self, word: str) -> ChunkFilter | None:
-        """None: the word is not looked for."""
+        """Returns the filter for the word, or None if the word is not searched for."""
         if word not in self._filters:
             self._filters[word] = self._new_filter(word)
         return self._filters[word]
@@ -90,24 +91,24 @@ class TypedWords:
         now = datetime.now().astimezone()
         try:
             return ChunkFilter(self._snapshot, [condition], now, self._deadline, self._budget)
-        except QueryError:  # of an expression that is too large
+        except QueryError:  # the expression is too large
             return None
 
 
 def typed_word(text: str, term: QueryTerm) -> str:
-    """The word of a query's text to look for, as typed, of a part of a number the whole number. "": the
-    index has all such words."""
+    """Returns the word of the query text to search for, as typed. If the term is part of a number, returns
+    the whole number. Returns "" if the index contains all words of this kind."""
     if RUN.match(term.word) or (term.word.isalpha() and len(term.word) > 1):
         return ""
-    for found in _NUMBER.finditer(text):
-        if found.start() <= term.start and term.end <= found.end() and _parts_of_number(found[0]):
-            return found[0]
+    for number in _NUMBER.finditer(text):
+        if number.start() <= term.start and term.end <= number.end() and _parts_of_number(number[0]):
+            return number[0]
     return term.word
 
 
 def only_typed_word(text: str) -> str:
-    """The only word of a query if signs are part of it, as `12:30` and `.NET`; else "". Hyphens and
-    apostrophes between letters do not count: such words have other spellings."""
+    """Returns the only word of a query if it contains signs, as in `12:30` and `.NET`; otherwise "". Hyphens
+    and apostrophes between letters do not count, because such words have other spellings."""
     word = text.strip().lstrip(_OPENING).rstrip(_CLOSING)
     is_one = bool(word) and not any(map(str.isspace, word)) and any(map(str.isalnum, word))
     is_plain = word.isalnum() or is_hyphenated(re.sub("['’]", "-", word))
@@ -115,8 +116,9 @@ def only_typed_word(text: str) -> str:
 
 
 def _node_of(word: str) -> Node:
-    """The condition that a note holds the word. The index says which notes have its parts, whose source is
-    then read; the phrase finds what stands there with markup, entities or other accents."""
+    """Returns the condition that a note contains the word. The index finds the notes that contain its parts;
+    the expression then searches their source. The phrase matches spellings with markup, entities or other
+    accents."""
     source = Regex(_expression(word), 0)
     return Either((Phrase(word, 0), All((*_needs(word), source))))
 
@@ -125,19 +127,21 @@ def _needs(word: str) -> Iterator[Node]:
     if number := _parts_of_number(word):
         whole, decimals = number
         tails = dict.fromkeys((whole, *(whole[-size:] for size in (3,) if len(whole) > size)))
-        if all(len(one) > 1 for one in tails):
-            yield Either(tuple(Word(one, 0) for one in tails))
+        if all(len(tail) > 1 for tail in tails):
+            yield Either(tuple(Word(tail, 0) for tail in tails))
         if len(decimals) > 1:
             yield Word(decimals, 0)
         return
     words = text_pattern(word).words
-    if moment := _MOMENT.fullmatch(word):  # its last or first part stands before or behind a `T`
+    # In `2026-01-31T12:30` the `T` joins the last part of the date and the first of the time into one word.
+    if moment := _MOMENT.fullmatch(word):
         words = words[:-1] if moment["date"] else words[1:]
-    yield from (Word(one, 0) for one in words)
+    yield from (Word(part, 0) for part in words)
 
 
 def _expression(word: str) -> str:
-    """The word in a source, as an expression in one group: the index is not to look for pieces of it."""
+    """Returns an expression that matches the word in the source. It is one group, so that the index does not
+    search for pieces of it."""
     before = _BEFORE if word[0].isalnum() else ""
     behind = _BEHIND if word[-1].isalnum() else ""
     if number := _parts_of_number(word):
@@ -153,7 +157,8 @@ def _literal(char: str) -> str:
 
 
 def _parts_of_number(text: str) -> tuple[str, str] | None:
-    """The digits before and behind the decimal sign, where only one reading is possible: `1.234` has two."""
+    """Returns the digits before and after the decimal sign, or None if the number is ambiguous, like
+    `1.234`."""
     if plain := _PLAIN_NUMBER.fullmatch(text):
         whole, decimals = plain[1], plain[2] or ""
         return None if len(decimals) == 3 and len(whole) < 4 else (whole, decimals)
@@ -163,7 +168,8 @@ def _parts_of_number(text: str) -> tuple[str, str] | None:
 
 
 def _in_groups(digits: str) -> str:
-    """The digits with a sign or none wherever groups of three begin, or of two as in India."""
+    """Returns an expression for the digits with an optional sign before each group of three, or of two as in
+    India."""
     left = range(len(digits), 0, -1)
     return digits[0] + "".join(
         f"{_IN_GROUPS if here % 3 == 0 or (here > 3 and here % 2) else ''}{digit}"

@@ -1,4 +1,4 @@
-"""How rare words are: the notes of all vaults of a search count as one collection."""
+"""The rarity of words. The notes of all vaults of a search form one collection."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from vault_indexer.text.terms import QueryTerm, TermClass
 
 
 class WordStatistics:
-    """The number of chunks, the document frequencies, the known words and the languages of some snapshots.
+    """The number of chunks, the document frequencies, the vocabulary and the languages of several snapshots.
 
-    They are sums over all, so that scores of one vault can be compared with those of the others. A search
-    makes one for each group of vaults with one model, and uses it in its own thread while it holds the
-    snapshots. The mean length of fields, and the frequency in a field where a word is not the most frequent,
-    stay those of each snapshot: on Obsidian's help in two halves that moved few hits, and none by much.
+    The figures are sums over all snapshots, so that scores of different vaults are comparable. A search
+    creates one instance for each group of vaults that share a model, and uses it in its own thread while the
+    snapshots are open. Two figures remain per snapshot: the mean length of fields, and the frequency of a
+    word in fields other than the one where it is most frequent. With Obsidian's help split into two vaults,
+    this moved few hits, and none by much.
     """
 
     def __init__(self, snapshots: Sequence[Snapshot]) -> None:
         self._snapshots = tuple(snapshots)
-        self._keywords = tuple(one.keywords for one in snapshots)
+        self._keywords = tuple(snapshot.keywords for snapshot in snapshots)
         self._is_whole = len(self._snapshots) == 1 and self._snapshots[0].statistics is None
 
     @cached_property
@@ -38,52 +39,53 @@ class WordStatistics:
         if len(self._snapshots) == 1:
             return self._snapshots[0].languages
         notes: Counter[str] = Counter()
-        for one in self._snapshots:
-            notes.update(_languages(one).counts)
+        for snapshot in self._snapshots:
+            notes.update(_languages(snapshot).counts)
         return tuple(sorted(notes, key=lambda name: (-notes[name], name)))
 
     def language_share(self, language: str) -> float:
-        """The share of the notes of known language that are in this one, in [0, 1]; that of each vault counts
-        by its chunks."""
-        shares = [_languages(one).shares.get(language, 0.0) for one in self._snapshots]
+        """The share, in [0, 1], of notes in this language among the notes of a known language. The share of
+        each vault is weighted by its number of chunks."""
+        shares = [_languages(snapshot).shares.get(language, 0.0) for snapshot in self._snapshots]
         weighed = zip(shares, map(_documents, self._snapshots), strict=True)
         return sum(share * documents for share, documents in weighed) / max(1, self.documents)
 
     @cached_property
     def rare_languages(self) -> frozenset[str]:
-        """Those that a tiny part of the notes of each vault is in."""
+        """The languages of only a tiny share of the notes, in every vault that contains them."""
         rare, common = set[str](), set[str]()
-        for one in self._snapshots:
-            found = _languages(one)
-            rare |= found.rare
-            common |= set(found.in_order) - found.rare
+        for snapshot in self._snapshots:
+            languages = _languages(snapshot)
+            rare |= languages.rare
+            common |= set(languages.in_order) - languages.rare
         return frozenset(rare - common)
 
     def document_frequency(self, term: str) -> int:
-        """Chunks that hold the term in the field where it is most frequent; deleted ones count until a
-        merge."""
-        return sum(_frequency(one, term) for one in self._snapshots)
+        """The number of chunks that contain the term in the field where it is most frequent. Deleted chunks
+        count until a merge."""
+        return sum(_frequency(snapshot, term) for snapshot in self._snapshots)
 
     def largest_document_frequency(self, terms: Iterable[str]) -> int:
-        """The document frequency of the most frequent of the terms; 0 without any."""
+        """The document frequency of the most frequent term; 0 if there are no terms."""
         return max(map(self.document_frequency, terms), default=0)
 
     def knows(self, term: QueryTerm) -> bool:
         return any(
-            one.keywords.knows(term, FIELD_WEIGHTS)
-            or (one.statistics and any(map(one.statistics.vocabulary.frequency, term.forms)))
-            for one in self._snapshots
+            snapshot.keywords.knows(term, FIELD_WEIGHTS)
+            or (snapshot.statistics and any(map(snapshot.statistics.vocabulary.frequency, term.forms)))
+            for snapshot in self._snapshots
         )
 
     def scaled(self, keywords: KeywordSnapshot, terms: Iterable[QueryTerm]) -> list[QueryTerm]:
-        """The terms for a search of one of the snapshots, which scores them at the rarity that they have in
-        it: each class is weighted so that they count at the rarity that they have in all."""
+        """Returns the terms for a search of one snapshot. That search scores terms by their rarity in the
+        snapshot, so each class is weighted to count by its rarity in all snapshots."""
         if self._is_whole:
             return list(terms)
         return [replace(term, classes=self._scaled_classes(keywords, term)) for term in terms]
 
     def _scaled_classes(self, keywords: KeywordSnapshot, term: QueryTerm) -> tuple[TermClass, ...]:
-        """A word that is still typed has the rarity of the most frequent word that begins with it."""
+        """Scales each class of the term. A word that is still being typed has the rarity of the most frequent
+        word that begins with it."""
         return tuple(
             written._replace(weight=written.weight * self._rarer(keywords, completed.terms))
             for written, completed in zip(term.classes, keywords.classes_of(term), strict=True)
@@ -100,7 +102,7 @@ def _documents(snapshot: Snapshot) -> int:
 
 
 def _frequency(snapshot: Snapshot, term: str) -> int:
-    """How many chunks of its vault hold the term: at least as many as it holds itself."""
+    """The number of chunks of the snapshot's vault that contain the term, never less than in the snapshot."""
     own = snapshot.keywords.document_frequency(term)
     return max(own, snapshot.statistics.vocabulary.frequency(term)) if snapshot.statistics else own
 
@@ -110,5 +112,5 @@ def _languages(snapshot: Snapshot) -> CountedLanguages:
 
 
 def _rarity(documents: int, frequency: int) -> float:
-    """As BM25F takes it: ln(N / (df + 1)) + 1."""
+    """The inverse document frequency of BM25F: ln(N / (df + 1)) + 1."""
     return log(max(documents, frequency) / (frequency + 1)) + 1

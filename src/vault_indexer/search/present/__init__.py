@@ -1,4 +1,4 @@
-"""How an answer shows a ranked chunk: its hit, with snippet, marks and the passage around it."""
+"""Presents a ranked chunk as a hit, with its snippet, marks and the surrounding passage."""
 
 from __future__ import annotations
 

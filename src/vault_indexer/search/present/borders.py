@@ -1,4 +1,4 @@
-"""Where a text may be cut without dividing a link, a picture, an address or emphasis."""
+"""Finds places to cut a text without dividing a link, a picture, an address or emphasis."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import unicodedata
 from vault_indexer.text.sentences import whole_spans
 
 _NEAR = 20
-"""A cut moves by a word of at most this length, and by an address of `_LONGEST`. A rule of thumb."""
+"""The maximum length of a word, in characters, by which a cut moves. A rule of thumb."""
 
 _LONGEST = 400
-"""A rule of thumb."""
+"""The maximum length of an address or of markup by which a cut moves. A rule of thumb."""
 
 _SPACES = " \n\t"
 _ADDRESS = re.compile(r"://|%[0-9A-Fa-f]{2}")
@@ -20,41 +20,42 @@ _PICTURE = re.compile(r"[ \t>]*!(?:\[[^\]\n]*\]\([^)\n]*\)|\[\[[^\]\n]*\]\])\s*"
 
 
 def markup_start(source: str, offset: int) -> int:
-    """`offset`, or the beginning of the markup that a cut there would divide."""
-    found = _markup_at(source, offset)
-    return found[0] if found else offset
+    """Returns `offset`, or the beginning of the markup that a cut there would divide."""
+    markup = _markup_at(source, offset)
+    return markup[0] if markup else offset
 
 
 def markup_end(source: str, offset: int) -> int:
-    """`offset`, or the end of the markup that a cut there would divide."""
-    found = _markup_at(source, offset)
-    return found[1] if found else offset
+    """Returns `offset`, or the end of the markup that a cut there would divide."""
+    markup = _markup_at(source, offset)
+    return markup[1] if markup else offset
 
 
 def word_start(text: str, offset: int) -> int:
-    """`offset`, or where a word begins, or an address ends, that is divided there."""
+    """Returns `offset`, or the beginning of the word or the end of the address that a cut there would
+    divide."""
     first = max(0, offset - _NEAR)
     near = max(text.rfind(space, first, offset + 1) for space in _SPACES)
     if near >= 0 or first == 0:
         return near + 1
-    found = _address_at(text, offset)
-    return found[1] if found else offset
+    address = _address_at(text, offset)
+    return address[1] if address else offset
 
 
 def word_end(text: str, offset: int) -> int:
-    """`offset`, or where the word or address that is divided there begins."""
+    """Returns `offset`, or the beginning of the word or address that a cut there would divide."""
     if offset >= len(text):
         return offset
     near = text.rfind(" ", max(0, offset - _NEAR), offset)
     if near >= 0:
         return near
-    found = _address_at(text, offset)
-    return found[0] if found and found[0] else offset
+    address = _address_at(text, offset)
+    return address[0] if address and address[0] else offset
 
 
 def after_pictures(source: str, start: int, end: int, limit: int) -> int:
-    """Where the text goes on after the pictures that stand first in `source[start:end]`, at most `limit`;
-    `start` if there is nothing else."""
+    """Returns the offset after the leading pictures of `source[start:end]`, at most `limit`, or `start` if
+    there is no other text."""
     at = start
     while at < end:
         last = source.find("\n", at, end) + 1 or end
@@ -73,14 +74,14 @@ def _markup_at(source: str, offset: int) -> tuple[int, int] | None:
 
 
 def _address_at(text: str, offset: int) -> tuple[int, int] | None:
-    """The span of the token that is divided at a place, if it is an address."""
+    """Returns the span of the token that a cut at `offset` would divide, if it is an address."""
     first = max(0, offset - _LONGEST)
     first += max(map(text[first:offset].rfind, _SPACES)) + 1
     token = _TOKEN.match(text, first)
     return token.span() if token and token.end() > offset > first and _ADDRESS.search(token[0]) else None
 
 
-# Where a text may be cut without dividing what a reader sees as one character.
+# Finds places to cut a text without dividing a character as a reader sees it.
 
 
 _JOINER = "\u200d"
@@ -88,11 +89,11 @@ _VIRAMA = 9
 """The combining class of signs that join two consonants of an Indic script."""
 
 _MOST_MARKS = 64
-"""A cut is moved so far at most: a longer cluster is noise. A rule of thumb."""
+"""Limit of characters by which a cut moves. A longer cluster is noise. A rule of thumb."""
 
 
 def cluster_start(text: str, offset: int, end: int) -> int:
-    """The first place from `offset` on, up to `end`, at which no character is divided."""
+    """Returns the first offset from `offset` to `end` that does not divide a character."""
     if text.isascii():
         return offset
     for place in range(offset, min(offset + _MOST_MARKS, end) + 1):
@@ -102,7 +103,7 @@ def cluster_start(text: str, offset: int, end: int) -> int:
 
 
 def cluster_end(text: str, offset: int, start: int) -> int:
-    """The last place up to `offset`, down to `start`, at which no character is divided."""
+    """Returns the last offset from `start` to `offset` that does not divide a character."""
     if text.isascii():
         return offset
     for place in range(offset, max(offset - _MOST_MARKS, start) - 1, -1):
@@ -112,7 +113,7 @@ def cluster_end(text: str, offset: int, start: int) -> int:
 
 
 def _divides(text: str, offset: int) -> bool:
-    """Whether a cut at `offset` divides an extended grapheme cluster of Unicode (UAX 29), near enough."""
+    """Whether a cut at `offset` divides an extended grapheme cluster of Unicode (UAX 29), approximately."""
     if not 0 < offset < len(text) or text[offset].isascii():
         return text[offset - 1 : offset + 1] == "\r\n"
     before, after = text[offset - 1], text[offset]
@@ -121,7 +122,7 @@ def _divides(text: str, offset: int) -> bool:
     if unicodedata.combining(before) == _VIRAMA:
         return True
     if _is_flag(before) and _is_flag(after):
-        first = offset
+        first = offset  # flags are pairs of regional indicators: count them from the start of the sequence
         while first and _is_flag(text[first - 1]):
             first -= 1
         return (offset - first) % 2 == 1
@@ -129,7 +130,8 @@ def _divides(text: str, offset: int) -> bool:
 
 
 def _extends(char: str) -> bool:
-    """Joiners, skin tones, tags of flags, half-width sound marks, and vowels of Thai and Lao."""
+    """Whether the character is a joiner, a skin tone, a flag tag, a half-width sound mark, or a vowel of Thai
+    or Lao."""
     return (
         char in "\u200c\u200d\uff9e\uff9f\u0e33\u0eb3"
         or "\U0001f3fb" <= char <= "\U0001f3ff"

@@ -1,4 +1,4 @@
-"""From ranked chunks to the hits of an answer."""
+"""Builds the hits of a result from ranked chunks."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.text.phrases import iso_time
 from vault_indexer.vault.read import is_unchanged
 
-# The parent expander: what is found is small, what is read may be the text around it.
+# The parent expander: the search finds small chunks, and the reader may get the text around them.
 #
-# Pure: a hit's span, the note's text and its headings in, a wider span of the same text out. The passage
-# always contains the hit, and holds no more than `max_parent_tokens` unless the hit alone does.
+# It consists of pure functions. They take the span of a hit, the text of its note and its headings, and
+# return a wider span of the same text. The passage always contains the hit, and exceeds `max_parent_tokens`
+# only if the hit alone does.
 
 
 ExpandMode = Literal["section", "window", "section_or_window", "parent"]
 
 _BYTES_PER_TOKEN = 4
 _MOST_CHARS_PER_TOKEN = 16
-"""No text worth reading has longer tokens on average: what is longer than that need not be counted. A rule of
-thumb."""
+"""The maximum average length of a token in readable text. A section that exceeds the limit at this length is
+too long and need not be counted. A rule of thumb."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -52,13 +53,13 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """How far a hit is widened.
+    """The expansion of a hit.
 
-    `section`: to the section it stands in, subsections included where they fit; of one that is too long as
-    many paragraphs around the hit as fit. `window`: by so many paragraphs on each side, as far as they fit.
-    `section_or_window`: the section if it fits, else the window. `parent`: to the chunk that its strategy
-    calls its parent, whole; where that is no chunk, to the section that it ends in, without subsections, or
-    to as many paragraphs of that as fit.
+    `section` expands to the section of the hit, including subsections if they fit; if the section is too
+    long, to the paragraphs around the hit that fit. `window` adds up to `window_paragraphs` paragraphs on
+    each side, as long as they fit. `section_or_window` is the section if it fits, otherwise the window.
+    `parent` expands to the whole parent chunk, as set by the chunking strategy. If the parent is not a chunk,
+    it expands to the section in which the hit ends, without subsections, or to the paragraphs of it that fit.
     """
 
     mode: ExpandMode
@@ -67,7 +68,8 @@ class Expansion:
 
 
 def estimated_tokens(text: str) -> int:
-    """Four bytes of UTF-8 a token, rounded up: near what models count for English, more for other scripts."""
+    """Returns the number of tokens at four UTF-8 bytes each, rounded up. It is close to the count of models
+    for English, and larger for other scripts."""
     return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
@@ -77,18 +79,18 @@ def passage_of(
     expansion: Expansion,
     count: Callable[[str], int] = estimated_tokens,
 ) -> Passage:
-    """The passage around a stored chunk, as its note was indexed."""
+    """Returns the passage around a stored chunk, from the text of its note as indexed."""
     chunk = row.chunk
     text, span = catalog.text(row.note_id), (chunk.start_pos, chunk.end_pos)
     if expansion.mode == "parent":
         if chunk.level == 0:
             return passage_at(text, span, "chunk", chunk.chunk_id)
-        for one in catalog.chunks_of(row.note_id) if chunk.parent_id else ():
-            if one.chunk.chunk_id == chunk.parent_id:
-                whole = min(span[0], one.chunk.start_pos), max(span[1], one.chunk.end_pos)
+        for other in catalog.chunks_of(row.note_id) if chunk.parent_id else ():
+            if other.chunk.chunk_id == chunk.parent_id:
+                whole = min(span[0], other.chunk.start_pos), max(span[1], other.chunk.end_pos)
                 return passage_at(text, whole, "parent", chunk.parent_id)
-    found = expand(text, catalog.headings(row.note_id), span, expansion, count)
-    return replace(found, id=chunk.parent_id) if found.kind == "parent" else found
+    passage = expand(text, catalog.headings(row.note_id), span, expansion, count)
+    return replace(passage, id=chunk.parent_id) if passage.kind == "parent" else passage
 
 
 def expand(
@@ -98,7 +100,7 @@ def expand(
     expansion: Expansion,
     count: Callable[[str], int] = estimated_tokens,
 ) -> Passage:
-    """The passage around `hit`. `count` measures a text in tokens."""
+    """Returns the passage around `hit`. `count` returns the number of tokens in a text."""
     note = _Structure(text, [heading for heading in headings if not heading.nested])
     most = expansion.max_parent_tokens
     if expansion.mode == "parent":
@@ -118,7 +120,7 @@ def expand(
 
 
 class _Structure:
-    """The note's text, where its body begins, and its headings that make sections."""
+    """The note's text, the start of its body, and the headings that begin sections."""
 
     def __init__(self, text: str, headings: Sequence[Heading]) -> None:
         self.text = text
@@ -127,7 +129,7 @@ class _Structure:
         self._starts = [heading.start for heading in headings]
 
     def sections_around(self, hit: Span) -> list[Span]:
-        """The innermost section that contains the hit: with its subsections, then its own text alone."""
+        """Returns the innermost section that contains the hit: first with its subsections, then without."""
         level = 7
         for index in range(bisect_right(self._starts, hit[0]) - 1, -1, -1):
             if self._headings[index].level >= level:
@@ -140,16 +142,17 @@ class _Structure:
         return [(self.body_start, first if hit[1] <= first else len(self.text))]
 
     def own_section(self, hit: Span) -> Span:
-        """The section in which the hit ends, without subsections, with all of the hit. The headings above a
-        text are in the hit, and belong to the section of the text."""
+        """Returns the section in which the hit ends, without subsections but with the whole hit. It is the
+        end that decides, because a hit includes the headings above its text."""
         index = bisect_right(self._starts, max(hit[0], hit[1] - 1)) - 1
         start = self._starts[index] if index >= 0 else self.body_start
         end = self._starts[index + 1] if index + 1 < len(self._starts) else len(self.text)
         return min(hit[0], start), max(hit[1], end)
 
     def paragraphs(self, low: int, high: int, hit: Span, reach: int) -> list[Span]:
-        """Blocks between blank lines, code in fences whole, from `low` to `high`, no further from the hit
-        than `reach` characters and on to the next heading: no fence reaches over a heading."""
+        """Returns the blocks between blank lines from `low` to `high`, with fenced code as one block. The
+        range is limited to `reach` characters from the hit, extended to the next heading, because no fence
+        extends past a heading."""
         before = bisect_right(self._starts, max(hit[0] - reach, 0)) - 1
         after = bisect_left(self._starts, hit[1] + reach)
         start = max(low, self._starts[before] if before >= 0 else self.body_start)
@@ -157,7 +160,7 @@ class _Structure:
         return _blocks(self.text, start, end)
 
     def _end(self, index: int, level: int) -> int:
-        """Where the section at a heading ends: at the next one of at most this level."""
+        """Returns the end of the section of a heading: the next heading of at most this level."""
         following = range(index + 1, len(self._headings))
         return next((self._starts[n] for n in following if self._headings[n].level <= level), len(self.text))
 
@@ -165,14 +168,15 @@ class _Structure:
 def _grow(
     note: _Structure, hit: Span, within: Span, limits: tuple[int, int], count: Callable[[str], int]
 ) -> Passage:
-    """The hit with paragraphs above and below it, in turn, as long as they fit; `limits` are tokens in all
-    and paragraphs on each side. Tokens are added up by paragraphs."""
+    """Returns the hit with paragraphs above and below it, added in turn as long as they fit. `limits` are the
+    total tokens and the paragraphs on each side. The tokens of the paragraphs are counted separately and
+    added."""
     most, each_side = limits
     start, end = hit
     blocks = note.paragraphs(*within, hit, _MOST_CHARS_PER_TOKEN * most)
     above = [block for block in reversed(blocks) if block[0] < start]
     below = [block for block in blocks if block[1] > end]
-    # The rest of a paragraph that the hit is a part of is no paragraph of its own.
+    # The rest of a paragraph that contains the start or end of the hit does not count as a paragraph.
     above = above[: each_side + bool(above and above[0][1] > start)]
     below = below[: each_side + bool(below and below[0][0] < end)]
     held = count(note.text[start:end])
@@ -211,19 +215,19 @@ def _blocks(text: str, start: int, end: int) -> list[Span]:
 
 
 def passage_at(text: str, span: Span, kind: str, name: str = "") -> Passage:
-    """The text of a span, without blank lines around it unless it is that of a chunk."""
+    """Returns the passage at a span, without surrounding blank lines unless its kind is "chunk"."""
     start, end = span if kind == "chunk" else trim(text, *span)
     first = text.count("\n", 0, start) + 1
     return Passage(kind, start, end, first, first + text.count("\n", start, end), text[start:end], name)
 
 
 _FENCE_REACH = 32_768
-"""Characters before a chunk that are read to know whether it begins in code. A rule of thumb."""
+"""The number of characters before a chunk that are searched for an open code fence. A rule of thumb."""
 
 
 class RankedChunk(NamedTuple):
-    """A chunk that an answer shows: its key, its score relative to the best one's, the reasons, its
-    relevance, and the copies of its note."""
+    """A chunk in the results: its key, its score relative to the best one, the reasons, its relevance, and
+    the paths of the copies of its note."""
 
     key: int
     score: float
@@ -233,12 +237,12 @@ class RankedChunk(NamedTuple):
 
 
 class HitBuilder:
-    """Builds the hits of one vault for one answer from ranked chunks; nothing else makes a `Hit`.
+    """Builds the hits of one vault for one search from ranked chunks. Only this class creates a `Hit`.
 
-    A search makes one for itself and uses it in its own thread, while it holds the snapshot. The builder
-    reads chunks and notes from the catalog, makes the snippets, adds passages if an expansion is given, and
-    with `stale` looks up (one `stat` a note) which files have changed since they were indexed. Where the
-    vault has no folder it leaves the file system alone: no hit is stale then, and none has a URI.
+    Each search creates its own builder and uses it in its own thread during the lease of the snapshot. The
+    builder reads chunks and notes from the catalog, creates the snippets, adds passages if there is an
+    expansion, and with `stale` checks (one `stat` for each note) which files have changed since they were
+    indexed. For a vault without a folder it does not access the file system, so no hit is stale or has a URI.
     """
 
     def __init__(
@@ -261,20 +265,20 @@ class HitBuilder:
         self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
     def build(self, chunks: Iterable[RankedChunk]) -> dict[int, Hit]:
-        """The hit of each chunk by its key, in order; none for a chunk that is gone. Raises
-        QueryTimeoutError or QueryCancelledError at the deadline."""
+        """Returns the hits by chunk key, in order, without chunks that are gone. Raises QueryTimeoutError or
+        QueryCancelledError at the deadline."""
         ranked = list(chunks)
-        rows = self._catalog.chunks([one.key for one in ranked])
+        rows = self._catalog.chunks([chunk.key for chunk in ranked])
         notes = self._shown(self._catalog.notes({row.note_id for row in rows.values()}))
-        self._catalog.outlines(notes)  # all at once; what the chunks need of them is then known
+        self._catalog.outlines(notes)  # loads all outlines at once into the catalog's cache
         stale = self._changed_files(note.path for note in notes.values())
         return dict(self._hits(ranked, rows, notes, stale))
 
     def of_files(self, paths: Sequence[str], score: float, why: Why) -> tuple[Hit, ...]:
-        """One hit for each of these attachments, in order: it has a name and no text."""
+        """Returns a hit, with a name but no text, for each of these attachments, in order."""
         stale = self._changed_files(paths)
-        known = self._catalog.files_at(paths)
-        return tuple(self._of_file(known[path], score, why, stale) for path in paths if path in known)
+        files = self._catalog.files_at(paths)
+        return tuple(self._of_file(files[path], score, why, stale) for path in paths if path in files)
 
     def _of_file(self, file: FileRow, score: float, why: Why, stale: Collection[str]) -> Hit:
         return Hit(
@@ -308,11 +312,11 @@ class HitBuilder:
         notes: dict[int, NoteRow],
         stale: Collection[str],
     ) -> Iterator[tuple[int, Hit]]:
-        for one in ranked:
+        for chunk in ranked:
             self._deadline.check()
-            if one.key in rows:
-                row = rows[one.key]
-                yield one.key, self._hit(one, row, notes[row.note_id], stale)
+            if chunk.key in rows:
+                row = rows[chunk.key]
+                yield chunk.key, self._hit(chunk, row, notes[row.note_id], stale)
 
     def _hit(self, ranked: RankedChunk, row: ChunkRow, note: NoteRow, stale: Collection[str]) -> Hit:
         chunk, why = row.chunk, ranked.why
@@ -368,18 +372,18 @@ class HitBuilder:
         )
 
     def _passage(self, row: ChunkRow) -> Passage:
-        """The text around a hit; a parent is told by its first child alone."""
+        """Returns the passage around a hit. Only the first of several hits with one parent gets its text."""
         assert self._expansion is not None
-        found = passage_of(self._catalog, row, self._expansion)
-        place = row.note_id, found.start_pos, found.end_pos
-        if found.kind == "parent" and place in self._parents:
-            return replace(found, text="")
+        passage = passage_of(self._catalog, row, self._expansion)
+        place = row.note_id, passage.start_pos, passage.end_pos
+        if passage.kind == "parent" and place in self._parents:
+            return replace(passage, text="")
         self._parents.add(place)
-        return found
+        return passage
 
     def _shown(self, notes: dict[int, NoteRow]) -> dict[int, NoteRow]:
-        """The notes with the titles that are shown: the file name where the title is a heading that several
-        notes begin with, such as "Ingredients"."""
+        """Returns the notes with their display titles. It is the file name if the title is a heading with
+        which several notes begin, such as "Ingredients"."""
         shared = self._catalog.shared_titles(note.title for note in notes.values())
         return {
             number: replace(note, title=stem(note.path))
@@ -394,13 +398,15 @@ class HitBuilder:
         return file_uri(self._folder, path, in_obsidian=self._in_obsidian)
 
     def _headings(self, row: ChunkRow, note: NoteRow) -> list[ChunkHeading]:
-        """The headings that divide the chunk. Those of a canvas do not, as each holds in its card alone, and
-        those of a source file are code."""
+        """Returns the headings that divide the chunk. There are none in a canvas, where each heading applies
+        only to its card, or in a source file, where they are code."""
         start, end = row.chunk.start_pos, row.chunk.end_pos
         if _is_canvas(note.path) or language_of_path(note.path):
             return []
-        found = self._catalog.headings_between(row.note_id, start, end)
-        return [ChunkHeading(one.level, one.start - start, min(one.end, end) - start) for one in found]
+        return [
+            ChunkHeading(heading.level, heading.start - start, min(heading.end, end) - start)
+            for heading in self._catalog.headings_between(row.note_id, start, end)
+        ]
 
     def _header_path(self, row: ChunkRow, headings: Sequence[ChunkHeading], offset: int) -> str:
         if not any(0 < heading.start <= offset for heading in headings):
@@ -409,7 +415,7 @@ class HitBuilder:
         return HEADER_SEPARATOR.join(heading.text for heading in above)
 
     def _fence(self, row: ChunkRow, note: NoteRow) -> str:
-        """The mark of the code block that the chunk begins in, "" if it begins in none."""
+        """Returns the fence of the code block in which the chunk begins, or "" if there is none."""
         if language_of_path(note.path):
             return SOURCE_FENCE
         start = row.chunk.start_pos
@@ -420,12 +426,12 @@ class HitBuilder:
         return open_fence(self._catalog.text(row.note_id)[max(section, start - _FENCE_REACH) : start])
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
-        """Those of the notes whose file is not as it was indexed."""
+        """Returns the paths whose files have changed since they were indexed."""
         if self._folder is None or not self._stale:
             return frozenset()
-        wanted = frozenset(paths)
-        known = self._catalog.files_at(wanted)
-        return wanted - {path for path, row in known.items() if is_unchanged(self._folder, row)}
+        distinct = frozenset(paths)
+        files = self._catalog.files_at(distinct)
+        return distinct - {path for path, row in files.items() if is_unchanged(self._folder, row)}
 
 
 def _is_canvas(path: str) -> bool:
@@ -439,9 +445,10 @@ def is_obsidian_vault(vault: Path) -> bool:
 
 @lru_cache(maxsize=4096)
 def file_uri(vault: Path, path: str, *, in_obsidian: bool) -> str:
-    """Opens the file in Obsidian, in whichever of its vaults holds the file, or as the system opens files.
+    """Returns a URI that opens the file in Obsidian, in the vault that contains it, or with the system's
+    default program.
 
-    The form with an absolute, percent-encoded path needs no name of a vault.
+    The form with an absolute, percent-encoded path does not need the name of the vault.
     """
     file = vault / path
     return f"obsidian://open?path={quote(str(file), safe='')}" if in_obsidian else file.absolute().as_uri()

@@ -1,4 +1,4 @@
-"""The part of a chunk to show: the sentences that say most of the query, without markup."""
+"""Selects the part of a chunk to show: the sentences that match the query best, without markup."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ _SIGN = re.compile(r"\W")
 _SPACE = re.compile(r"\s+")
 _BLOCK_END = re.compile(r"(?<=\w)[^\S\n]*\n\s*\n\s*")
 _BETWEEN_BLOCKS = " · "
-"""Where a block ends without a stop, as a heading does."""
+"""The separator after a block that ends without a stop, such as a heading."""
 
 _SENTENCE_END = re.compile(r"[.!?…]\s+|[。！？]|\n\s*")
 _STEM = 4
-"""Letters that a word has to share with another form of it. A rule of thumb."""
+"""The number of first letters that two forms of a word must share. A rule of thumb."""
 
 _PLACE = "\0"
-"""Begins what stands for a phrase among the words that are marked."""
+"""The prefix of the key of a phrase among the marked words."""
 
 _MOST_PLACES = 50
-"""So many places of a chunk are looked at. A rule of thumb."""
+"""Limit of places of a chunk that are considered. A rule of thumb."""
 
 Span = tuple[int, int]
 
 
 class ChunkHeading(NamedTuple):
-    """A heading in a chunk: its level, and its span in the chunk's body."""
+    """A heading in a chunk, with its level and its span in the chunk's body."""
 
     level: int
     start: int
@@ -61,8 +61,8 @@ class ChunkHeading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Text on one line, the spans in it that match, and the place of the chunk's body that it is about: the
-    first match that it shows, or else where it begins."""
+    """Text on one line, the spans in it that match, and its position in the chunk's body: that of the first
+    match shown, or of its beginning."""
 
     text: str
     marks: tuple[Span, ...]
@@ -70,7 +70,7 @@ class Snippet:
 
 
 class _Match(NamedTuple):
-    """A word of a text that stands for a word of the query."""
+    """A word of a text that matches a word of the query."""
 
     start: int
     end: int
@@ -78,7 +78,7 @@ class _Match(NamedTuple):
 
 
 class _Section(NamedTuple):
-    """A part of a body: its heading begins at `start`, its own text goes from `text` to `end`."""
+    """A part of a body. Its heading begins at `start`, and its own text extends from `text` to `end`."""
 
     start: int
     text: int
@@ -88,11 +88,12 @@ class _Section(NamedTuple):
 
 
 class Snippets:
-    """Of the hits of one query, by all the words that were looked for; `size` characters each at most.
+    """Creates the snippets, of at most `size` characters, for the hits of one query.
 
-    `words` are those, each with the compounds that are marked in its place, too. `language` (ISO 639-1) is
-    the query's: its function words are neither looked for nor marked, unless the query has no other words.
-    `phrases` are what the filters look for: where these have found a place, that is shown.
+    `words` are the words of the query, each with the compounds that are also marked. `language` (ISO 639-1)
+    is the query's language. Its function words are neither searched for nor marked, unless the query has no
+    other words. `phrases` are the texts of the filters. If the filters have found a place, the snippet shows
+    it.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class Snippets:
         self._words = words
         self._phrases = phrases
         self._of_phrases = frozenset(
-            _fold_word(word) for one in phrases for word in _TOKEN.findall(one.source)
+            _fold_word(word) for phrase in phrases for word in _TOKEN.findall(phrase.source)
         )
         idle = function_words(language)
         self._size = size
@@ -124,14 +125,15 @@ class Snippets:
         places: Sequence[Span] = (),
         labels: frozenset[str] = frozenset(),
     ) -> Snippet:
-        """The part of `body` to show; `words` are those that it matched by, each with what it is worth.
+        """Returns the part of `body` to show. `words` are the query words that the body matches, each with
+        its weight.
 
-        A word matches if its folded form begins with that of a query word or the reverse for four characters
-        or more, or if both have one stem, so that inflected forms are marked as well. The snippet is of one
-        section: `headings` divide the body, and stand in no snippet unless there is nothing else to show.
-        `fence` is the mark of the code block that the body begins in. `places` are what the filters have
-        found in the body: the words of `phrases` count and are marked there alone. `labels` are those
-        of links that the note defines elsewhere.
+        A word matches if its folded form begins with that of a query word, or the reverse, for at least four
+        characters, or if both have the same stem. So inflected forms are marked as well. The snippet comes
+        from one section. `headings` divide the body, and no snippet shows them unless there is no other text.
+        `fence` is the fence of the code block in which the body begins. `places` are the spans that the
+        filters have found in the body. The words of `phrases` count and are marked only there. `labels` are the
+        labels of links that the note defines elsewhere.
         """
         folded = {
             _fold_word(form): worth
@@ -169,7 +171,7 @@ class Snippets:
         fence: str,
         labels: frozenset[str],
     ) -> Snippet | None:
-        """The snippet of a part of the body; None if a reader sees nothing of it."""
+        """Returns the snippet of a part of the body, or None if the part has no visible text."""
         first = next((match.start for match in found if within[0] <= match.start < within[1]), within[1])
         within = after_pictures(body, within[0], within[1], first), within[1]
         start, end = _region(body, within, found, wanted, self._size)
@@ -186,7 +188,7 @@ class Snippets:
         words = (
             match
             for match in self._matches(text.text, wanted)
-            if not any(one.start < match.end and match.start < one.end for one in phrases)
+            if not any(phrase.start < match.end and match.start < phrase.end for phrase in phrases)
         )
         matches = sorted([*words, *phrases])
         place = start, start > within[0], bool(body[end : within[1]].strip())
@@ -206,8 +208,8 @@ class Snippets:
         wanted: Mapping[str, float],
         place: tuple[int, bool, bool],
     ) -> Snippet:
-        """The best window of the text; `place` is where in the body that begins, and whether there is more to
-        read before and after it."""
+        """Returns the best window of the text. `place` is the offset of the text in the body, and whether the
+        body has more text before and after it."""
         offset, before, after = place
         start, end = _window(text, found, wanted, self._size)
         start = cluster_start(text.text, start, end)
@@ -221,7 +223,8 @@ class Snippets:
         return Snippet(shown, marks, offset + text.source(first))
 
     def _at_places(self, body: str, places: Sequence[Span], fence: str) -> list[_Match]:
-        """The phrases within the places; for a place without any, that it begins there."""
+        """Returns the matches of phrases within the places, or an empty match at the start of a place without
+        phrases."""
         found: list[_Match] = []
         for start, end in places[:_MOST_PLACES]:
             first = body.rfind("\n", 0, start) + 1
@@ -236,14 +239,14 @@ class Snippets:
         return found
 
     def _matches(self, body: str, wanted: Mapping[str, float]) -> list[_Match]:
-        """The words of the body that stand for one that is wanted, in order."""
+        """Returns the words of the body that match a word of `wanted`, in order."""
         if not wanted:
             return []
         by_stem = _by_stem(tuple(wanted))
         letters = body if body.isascii() else _with_plain_letters(body)
         if letters is None:
             return list(self._tokens(body, wanted, by_stem))
-        # Of a text in plain letters the expression finds the few words that can match.
+        # In a text of ASCII letters the expression finds the few words that can match.
         known: dict[str, str | None] = {}
         found = []
         for place in self._likely.finditer(letters.lower()):
@@ -288,7 +291,8 @@ class Snippets:
 
 
 def _with_plain_letters(text: str) -> str | None:
-    """The text with every sign beyond ASCII as `?`; None if it has letters, digits or marks beyond ASCII."""
+    """Returns the text with each non-ASCII sign replaced by `?`, or None if it has non-ASCII letters, digits
+    or marks."""
     others = (char for char in set(text) if char > "\x7f")
     if any(char.isalnum() or unicodedata.category(char)[0] == "M" for char in others):
         return None
@@ -296,11 +300,13 @@ def _with_plain_letters(text: str) -> str | None:
 
 
 def _parts_of_run(run: str, span: Span, wanted: Sequence[str]) -> Iterator[_Match]:
-    """The places of wanted words in a run of a script without spaces; those that overlap are one."""
+    """Yields the matches of words in a run of a script without spaces. Overlapping matches are merged."""
     places = sorted(
         (match.start(), match.end(), word) for word in wanted for match in re.finditer(re.escape(word), run)
     )
-    if places and len(run) != span[1] - span[0]:  # folded forms differ in length: the places are not known
+    if (
+        places and len(run) != span[1] - span[0]
+    ):  # folding has changed the length, so the positions are unknown
         yield _Match(*span, places[0][2])
         return
     open_match: _Match | None = None
@@ -318,7 +324,8 @@ def _parts_of_run(run: str, span: Span, wanted: Sequence[str]) -> Iterator[_Matc
 def _sections(
     body: str, headings: Sequence[ChunkHeading], found: Sequence[_Match], wanted: Mapping[str, float]
 ) -> Iterator[_Section]:
-    """The parts of the body, each with the worth of the words in its headings and text, and in its text."""
+    """Yields the parts of the body, each with the weight of the words in its headings and text, and in its
+    text only."""
     starts = [match.start for match in found]
 
     def words(start: int, end: int) -> set[str]:
@@ -334,7 +341,7 @@ def _sections(
             above.pop()
         above.append((heading.level, words(heading.start, heading.end)))
         own = words(heading.end, end)
-        worth = fsum(wanted[word] for word in own.union(*(held for _, held in above)))
+        worth = fsum(wanted[word] for word in own.union(*(in_heading for _, in_heading in above)))
         yield _Section(heading.start, heading.end, end, worth, fsum(wanted[word] for word in own))
 
 
@@ -347,7 +354,7 @@ def _preference(body: str) -> Callable[[_Section], tuple[float, float, bool, int
 
 
 def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[str, float], size: int) -> Span:
-    """The part of a long text that is worth reading: around the densest matches, about twice `size`."""
+    """Returns the part of a long text around the densest matches, of about twice `size` characters."""
     start, end = within
     if end - start <= 2 * size:
         return within
@@ -360,7 +367,7 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
         worth = fsum(wanted[word] for word in {match.word for match in near})
         if worth > best:
             best, place = worth, starts[number]
-        if best == most:  # no other place has more
+        if best == most:  # no other place can have more
             break
     low = _region_start(body, start, max(start, place - size // 2), place)
     high = min(end, place + size + size // 2)
@@ -369,7 +376,7 @@ def _region(body: str, within: Span, found: Sequence[_Match], wanted: Mapping[st
 
 
 def _region_start(body: str, start: int, low: int, place: int) -> int:
-    """Where a sentence or a line begins, from `low` to `place`; else a word."""
+    """Returns the start of a sentence or line from `low` to `place`, or otherwise of a word."""
     if low == start:
         return start
     after = _SENTENCE_END.search(body, low, place)
@@ -383,8 +390,9 @@ def _fold_word(word: str) -> str:
 
 @lru_cache(maxsize=256)
 def _likely(wanted: frozenset[str]) -> re.Pattern[str]:
-    """What in a text in lower case may stand for a word that is wanted, in the middle of words, too: to begin
-    with a letter makes the search several times faster. A word with a sign in it, as `a-b`, is one."""
+    """Returns an expression for the words in a lower-case text that may match. It also matches within words,
+    because an expression that begins with a letter is several times faster. A word with a sign in it, such as
+    `a-b`, is one word."""
     whole = sorted((word for word in wanted if _SIGN.search(word)), key=lambda word: (-len(word), word))
     begins = [re.escape(word) for word in whole]
     begins += sorted({_beginning(word) for word in wanted.difference(whole)})
@@ -397,21 +405,21 @@ def _beginning(word: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _by_stem(wanted: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
-    """The query's words by what a matching word has to begin with; "" for those that it may only contain:
-    in scripts without spaces a run of text is one word here."""
-    found: dict[str, list[str]] = {}
+    """Returns the query's words by the required beginning of a matching word. The key "" is for words that a
+    match may contain anywhere, because a run of a script without spaces is one word here."""
+    by_beginning: dict[str, list[str]] = {}
     for word in wanted:
         if len(word) >= _STEM:
-            found.setdefault(word[:_STEM], []).append(word)
+            by_beginning.setdefault(word[:_STEM], []).append(word)
         if _RUN.match(word):
-            found.setdefault("", []).append(word)
-    return found
+            by_beginning.setdefault("", []).append(word)
+    return by_beginning
 
 
 def _window(
     readable_text: ReadableText, found: Sequence[_Match], wanted: Mapping[str, float], size: int
 ) -> Span:
-    """The run of whole sentences within `size` worth most: every word counts once."""
+    """Returns the run of whole sentences within `size` that has the largest weight. Each word counts once."""
     body, spans = readable_text.text, readable_text.units
     if len(body) <= size:
         return 0, len(body)
@@ -435,7 +443,7 @@ def _window(
 
 
 def _densest(units: Sequence[Span], found: Sequence[_Match], wanted: Mapping[str, float]) -> int:
-    """Where the sentence with the most of the words has the first of them."""
+    """Returns the position of the first match in the sentence whose matches have the largest weight."""
     by_unit: dict[int, list[_Match]] = {}
     for match in found:
         by_unit.setdefault(bisect_left(units, (match.start + 1, 0)), []).append(match)
@@ -444,7 +452,8 @@ def _densest(units: Sequence[Span], found: Sequence[_Match], wanted: Mapping[str
 
 
 def _worth_a_look(spans: Sequence[Span], starts: Sequence[int], size: int) -> range:
-    """The sentences from which `size` characters may reach a match; where there is none, the first."""
+    """Returns the sentences from which a window of `size` characters can reach a match, or the first sentence
+    if there is no match."""
     if not starts:
         return range(1)
     first = bisect_left(spans, (starts[0] - size, 0))
@@ -452,7 +461,7 @@ def _worth_a_look(spans: Sequence[Span], starts: Sequence[int], size: int) -> ra
 
 
 def _dense(body: str, found: Sequence[_Match], within: Span, size: int) -> Span:
-    """Of a sentence that is too long, the part with the most matches."""
+    """Returns the part with the most matches of a sentence that is too long."""
     starts = [match.start for match in found if within[0] <= match.start < within[1]]
     best = max(
         range(len(starts)),
@@ -467,8 +476,8 @@ def _dense(body: str, found: Sequence[_Match], within: Span, size: int) -> Span:
 def _on_one_line(
     body: str, window: Span, spans: Sequence[Span], *, before: bool, after: bool
 ) -> tuple[str, tuple[Span, ...]]:
-    """The window with every run of white space as one space or, between blocks, `_BETWEEN_BLOCKS`, and the
-    spans moved along."""
+    """Returns the window with each run of white space replaced by one space, or by `_BETWEEN_BLOCKS` between
+    blocks, and the spans at their new positions."""
     out = _ELLIPSIS if before else ""
     marks: list[Span] = []
     at, end = window

@@ -1,4 +1,4 @@
-"""Rankings of chunks by meaning, by word and by link, and the one ranking that is made of them."""
+"""Ranks chunks by meaning, by word and by link, and fuses the three rankings into one."""
 
 from __future__ import annotations
 

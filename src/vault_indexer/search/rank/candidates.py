@@ -1,4 +1,4 @@
-"""The candidates of a search as one table: a row for each chunk, a column for each thing known of it."""
+"""The candidates of a search as one table, with a row for each chunk and a column for each of its values."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 _KEY_BITS = 48
-"""Of a key in its catalog: 20 for the chunk, and 28 for 268 million notes."""
+"""The bits of a key in its catalog: 20 for the chunk, and 28 for up to 268 million notes."""
 
 _KEYS = (1 << _KEY_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class RankRequest:
-    """What is ranked: the query as it was prepared for each vault (of comparable models), by which settings,
-    for an answer of at most `limit` hits, notes (`by_note`) or chunks."""
+    """The input of a ranking: the query prepared for each vault (the models must be comparable), the
+    settings, and the maximum number of hits. The hits are notes with `by_note`, otherwise chunks."""
 
     queries: Sequence[PreparedQuery]
     settings: SearchSettings
@@ -39,7 +39,7 @@ class RankRequest:
 
 
 class HeldWords(NamedTuple):
-    """Which of the terms of a query some rows of one vault hold: shape (rows, terms)."""
+    """The query terms that rows of one vault contain. `mask` has the shape (rows, terms)."""
 
     rows: Ints
     mask: Mask
@@ -47,7 +47,7 @@ class HeldWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """Makes a column without rows; `new` is what a row has there before a stage fills it."""
+    """Creates a column without rows. `new` is the value of a row before a stage fills the column."""
 
     new: float | None
     dtype: type[object] = np.float64
@@ -63,17 +63,16 @@ _UNKNOWN, _ZERO, _ONE = map(_Column, (np.nan, 0.0, 1.0))
 
 @dataclass(eq=False)
 class Candidates:
-    """The candidates of one search. The stages of ranking add rows and fill columns; one thread uses it.
+    """The candidates of one search. The ranking stages add rows and fill columns, all in one thread.
 
-    `key` tells the chunks of all vaults apart: the number of the vault stands above the key in its catalog.
-    So does `note` for notes. A rank of 0 and the value nan are "unknown", which is not the same as a score of
-    0. A rank of `depth` + 1 is that of a score which was only looked up, as another ranking gave the chunk.
-
-    `named` is the first chunk of each note whose name is the query, by note. `coverage_weight` is what the
-    coverage of a chunk counts beside its BM25F score. `last_cosine` and `last_words` are the scores of the
-    last chunk of each ranking. `fusion_order` has the keys of all rows that were fused, best first, of which
-    the first `reranked` stayed (0: all). `evidence` are the columns that reranking adds, by name: what each
-    of its sources says, and their mean, which has the name `evidence`, too.
+    `key` identifies a chunk among all vaults: its high bits are the number of the vault, its low bits the key
+    in the catalog. `note` identifies notes in the same way. A rank of 0 and the value nan mean "unknown",
+    which differs from a score of 0. A rank of `depth` + 1 marks a score that was only looked up, because
+    another ranking contributed the chunk. `named` maps each note whose name is the query to its first chunk.
+    `coverage_weight` is the weight of a chunk's coverage relative to its BM25F score. `last_cosine` and
+    `last_words` are the scores of the last chunk of each ranking. `fusion_order` contains the keys of all
+    fused rows, best first; the first `reranked` of them remain in the table (0: all). `evidence` contains the
+    columns that reranking adds, by name: the values of each source, and under the name `evidence` their mean.
     """
 
     depth: int
@@ -118,7 +117,7 @@ class Candidates:
         return self.key >> _KEY_BITS
 
     def rows_at(self, keys: Keys) -> Ints:
-        """The rows of the keys, which join where they are none yet."""
+        """Returns the rows of the keys. Keys without a row are added."""
         if not len(keys):
             return np.empty(0, np.int64)
         row_of = {key: row for row, key in enumerate(self.key.tolist())}
@@ -133,16 +132,16 @@ class Candidates:
         return rows[self.key[rows].argsort()]
 
     def best_first(self, values: Floats) -> Ints:
-        """All rows by falling value; equal ones by key."""
+        """Returns all rows by descending value, and equal values by key."""
         return np.lexsort((self.key, -values))
 
     def normalized_scores(self) -> Floats:
-        """The scores relative to the best one: 1 for all where nothing says anything for any of them."""
+        """Returns the scores relative to the best one, or 1 for all rows if every score is 0."""
         top = self.score.max(initial=0.0)
         return self.score / top if top else np.ones(len(self))
 
     def take(self, rows: Ints | Mask) -> None:
-        """Keep these rows, in this order."""
+        """Keeps only these rows, in this order."""
         for name in _COLUMNS:
             setattr(self, name, getattr(self, name)[rows])
         self.evidence = {name: values[rows] for name, values in self.evidence.items()}
@@ -152,7 +151,7 @@ class Candidates:
             added = keys if name == "key" else np.full(len(keys), column.new, column.dtype)
             setattr(self, name, np.concatenate([getattr(self, name), added]))
         unknown = np.full(len(keys), np.nan)
-        self.evidence = {name: np.concatenate([one, unknown]) for name, one in self.evidence.items()}
+        self.evidence = {name: np.concatenate([values, unknown]) for name, values in self.evidence.items()}
 
 
 _COLUMNS: Mapping[str, _Column] = MappingProxyType(
@@ -161,7 +160,7 @@ _COLUMNS: Mapping[str, _Column] = MappingProxyType(
 
 
 def global_keys(vault: int, keys: Keys) -> Keys:
-    """The keys of chunks of one catalog among those of all vaults."""
+    """Returns the keys, unique among all vaults, of chunks of one catalog."""
     return keys | vault << _KEY_BITS
 
 

@@ -1,4 +1,4 @@
-"""Fuse: one list of the three rankings, by their ranks alone."""
+"""Fuses the three rankings into one list, by rank only."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ RRF_K = 60
 
 
 def fuse(table: Candidates, request: RankRequest) -> None:
-    """Give each row its score and rank in the fusion. With `search.rerank` only the first rows stay, at least
-    twice as many as hits are asked for, and those of notes whose name is the query."""
+    """Sets the score and rank of each row in the fusion. With `search.rerank`, keeps only the first rows, at
+    least twice the requested number of hits, and the rows of notes whose name is the query."""
     table.rows_at(np.array(list(table.named.values()), np.int64))
     table.fused = fused_scores(table, request.settings)
     order = table.best_first(table.fused)
@@ -34,7 +34,7 @@ def fuse(table: Candidates, request: RankRequest) -> None:
 
 
 def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.float64]:
-    """The score of each row by the ranks that it has so far."""
+    """Returns the score of each row from its ranks so far."""
     ranks = {"vector": table.vector_rank, "keyword": table.word_rank, "graph": table.link_rank}
     rankings = {name: _in_order(column) for name, column in ranks.items()}
     fused = reciprocal_rank_fusion(rankings, settings.weights.model_dump(), settings.rrf_k)
@@ -42,7 +42,7 @@ def fused_scores(table: Candidates, settings: SearchSettings) -> NDArray[np.floa
 
 
 def _in_order(ranks: NDArray[np.int64]) -> list[int]:
-    """The rows of one ranking, best first."""
+    """Returns the rows of one ranking, best first."""
     rows = np.flatnonzero(ranks)
     return rows[ranks[rows].argsort()].tolist()  # type: ignore[no-any-return]
 
@@ -50,11 +50,12 @@ def _in_order(ranks: NDArray[np.int64]) -> list[int]:
 def reciprocal_rank_fusion(
     rankings: Mapping[str, Sequence[T]], weights: Mapping[str, float], k: int = RRF_K
 ) -> dict[T, float]:
-    """Every key of any ranking with sum over rankings of weight / (k + rank), rank counted from 1.
+    """Returns every key of any ranking with the sum over rankings of weight / (k + rank). Ranks start at 1.
 
-    The result does not depend on the order of the rankings. A ranking of weight 0 adds nothing.
+    The result does not depend on the order of the rankings. A ranking with weight 0 adds nothing.
     """
     fused: dict[T, float] = {}
+    # Sorted, because the sum of floating-point numbers depends on their order.
     for name in sorted(rankings):
         weight = weights[name]
         if weight:

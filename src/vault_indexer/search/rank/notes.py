@@ -1,4 +1,4 @@
-"""Group: where notes are ranked, what several good chunks of one note say together."""
+"""Stages that rank by whole notes and by the coverage of the query's words."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from vault_indexer.text.language import is_function_word
 from vault_indexer.text.terms import QueryTerm
 
 DECAY = 0.1
-"""The weight of a note's next best chunk, relative to the one before it. At 0.3 and above questions found
-less often the note that answers; between 0 and 0.2 the measures hardly move."""
+"""The weight of a note's next best chunk, relative to the one before it. From 0.3 up, questions find the
+answering note less often. Between 0 and 0.2 the measures hardly change."""
 
 
 def group(table: Candidates, request: RankRequest) -> None:
-    """Where notes are ranked: keep one row of each, its best one, with the score of all; of a note whose name
-    is the query, its first one."""
+    """If notes are ranked, keeps one row for each note, with the score of all its rows: its best row, or its
+    first one if the name of the note is the query."""
     if not request.by_note:
         return
     scores = note_scores(dict(zip(table.key.tolist(), table.score.tolist(), strict=True)))
@@ -33,23 +33,23 @@ def group(table: Candidates, request: RankRequest) -> None:
 
 
 def note_scores(chunks: Mapping[int, float]) -> dict[int, tuple[int, float]]:
-    """For each note, by id, its best chunk and the sum of its chunks' scores, the i-th best times
-    DECAY ** i. The result does not depend on the order of the chunks."""
-    found: dict[int, list[tuple[float, int]]] = {}
+    """Returns for each note, by id, its best chunk and the sum of its chunks' scores. The score of the i-th
+    best chunk, counted from 0, is multiplied by DECAY ** i. The order of the chunks has no influence."""
+    by_note: dict[int, list[tuple[float, int]]] = {}
     for key, score in chunks.items():
-        found.setdefault(note_id_of(key), []).append((-score, key))
-    return {note: _sum_up(own) for note, own in found.items()}
+        by_note.setdefault(note_id_of(key), []).append((-score, key))
+    return {note: _sum_up(own) for note, own in by_note.items()}
 
 
 def _sum_up(chunks: list[tuple[float, int]]) -> tuple[int, float]:
-    if len(chunks) == 1:  # as most notes have
+    if len(chunks) == 1:  # the usual case
         (negative, key), *_ = chunks
         return key, -negative
     chunks.sort()
     return chunks[0][1], sum(-score * DECAY**place for place, (score, _) in enumerate(chunks))
 
 
-# Weigh notes: what whole notes say of a query, in addition to their chunks.
+# Weighs notes: the evidence of whole notes, in addition to that of their chunks.
 
 
 if TYPE_CHECKING:
@@ -66,47 +66,49 @@ NOTE_MEANING = 2.0
 """The weight of the whole note's meaning, relative to that of the chunk."""
 
 NOTE_WORDS = 0.6
-"""The weight of the whole note's words, relative to those of the chunk. The first, and .5 here, are the best
-of 160 choices on the tuning halves of six sets. With less than .6 beside words that are alike, two words in
-two sections of a note no longer count together."""
+"""The weight of the whole note's words, relative to those of the chunk. Of 160 choices on the tuning halves
+of six sets, `NOTE_MEANING` and 0.5 here were the best. Below 0.6, in addition to `ALIKE` for similar words,
+two words in two sections of a note no longer count together."""
 
 
 def weigh_notes(table: Candidates, request: RankRequest) -> None:
-    """For each row the cosine of the mean of its note's vectors, how much of the query the whole text of the
-    note holds, and which words of the query the chunk holds. Nothing is stored for it: all comes from the
-    chunks."""
+    """Sets for each row the cosine of the mean of its note's vectors, the share of the query that the whole
+    text of the note contains, and the query words that the chunk contains. All values are computed from the
+    chunks; nothing is stored."""
     for number, query in enumerate(request.queries):
         rows = table.rows_of_vault(number)
         chunks = table.local_key[rows]
         notes, note_of = np.unique(chunks >> CHUNK_KEY_BITS, return_inverse=True)
         firsts, ends = notes << CHUNK_KEY_BITS, (notes + 1) << CHUNK_KEY_BITS
-        held = query.snapshot.keywords.term_presence(firsts, ends, query.terms, FIELD_WEIGHTS)
-        table.note_coverage[rows] = held_weight(held.ranges, query.terms)[note_of]
+        presence = query.snapshot.keywords.term_presence(firsts, ends, query.terms, FIELD_WEIGHTS)
+        table.note_coverage[rows] = held_weight(presence.ranges, query.terms)[note_of]
         if query.vector.any():
             table.note_cosine[rows] = query.snapshot.vectors.note_scores(query.vector, notes)[note_of]
-        table.held[number] = HeldWords(rows, held.documents_of(chunks))
+        table.held[number] = HeldWords(rows, presence.documents_of(chunks))
         query.deadline.check()
 
 
-# Cover: how much of a query each chunk says, by the words that it holds, or by words like them.
+# Coverage: the share of the query that each chunk covers, by the same words or by similar ones.
 
 
 HELD = 1.0
-"""What the part of the query's words that a chunk holds counts beside its BM25F score. As much as the score
-itself, which is a rule of thumb."""
+"""The weight of the share of query words that a chunk contains, relative to its BM25F score. A rule of
+thumb."""
 
 ALIKE = 2.0
-"""The same for words that are like them. From 1.5 to 2.5 all are about alike on the tuning halves."""
+"""The weight of the share that similar words cover. Values from 1.5 to 2.5 give about the same results on the
+tuning halves."""
 
 BY_CHANCE = 0.2
-"""A cosine of two words that says nothing. From .1 to .4, or with the cosine squared, all are about alike."""
+"""The cosine of two unrelated words. Values from .1 to .4, or squared cosines, give about the same
+results."""
 
 _NUMBERS = 1 << 16
 
 
 def cover(table: Candidates, request: RankRequest) -> None:
-    """How much of the query each chunk says, each word at its weight, in [0, 1]. Chunks of a vault where that
-    says nothing (`_is_spoken`) have none."""
+    """Sets the share of the query, in [0, 1], that each chunk covers. Each word counts by its weight. Chunks
+    of a vault where this is no evidence (see `_is_spoken`) get no coverage."""
     for number, query in enumerate(request.queries):
         if _is_spoken(query):
             rows, mask = table.held[number]
@@ -115,20 +117,21 @@ def cover(table: Candidates, request: RankRequest) -> None:
 
 
 def _is_spoken(query: PreparedQuery) -> bool:
-    """Whether the query is in a language of the vault, and one that the model knows. What a chunk holds of
-    another one are names and words that look alike, and where the vectors count little there is no need."""
+    """Whether the query is in a language of the vault that the model knows. In another language, chunks
+    contain only names and words that happen to look alike. If the vectors have little weight, coverage is not
+    needed."""
     return query.language_weight >= 1.0 and query.language in query.statistics.languages
 
 
 def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats, float]:
-    """How much of the query the chunks say, of which `held` says what words they hold; and what that counts
-    beside the BM25F score of a chunk.
+    """Returns the share of the query that each chunk covers, and the weight of this share relative to the
+    BM25F score of a chunk. `held` marks the words that each chunk contains.
 
-    In a language whose words can be compared, a word of the query counts by its likeness to the nearest word
-    of the chunk (late interaction; Khattab and Zaharia 2020 do so with vectors of words in their context).
-    Words without a vector, and one that is still typed, count where the chunk holds them. A chunk of which
-    the catalog has no words keeps the share that it holds. Function words count nothing: which of them a
-    chunk holds is chance, and in a small vault they are hardly more frequent than others.
+    In a language whose words can be compared, a query word counts by its similarity to the nearest word of
+    the chunk (late interaction; Khattab and Zaharia 2020 do this with vectors of words in context). Words
+    without a vector, and a word that is still being typed, count if the chunk contains them. If the catalog
+    has no words of a chunk, the share of contained words remains. Function words have weight 0, because a
+    chunk contains them by chance, and in a small vault they are hardly more frequent than other words.
     """
     said = held.astype(np.float32)
     terms = _speaking(query)
@@ -144,7 +147,7 @@ def chunk_coverage(query: PreparedQuery, keys: Keys, held: Mask) -> tuple[Floats
 
 
 def _speaking(query: PreparedQuery) -> list[QueryTerm]:
-    """The query's terms, function words without weight, unless there are only such."""
+    """Returns the query's terms with weight 0 for function words, unless there are no other terms."""
     terms = [
         replace(term, weight=0.0) if is_function_word(term.word, query.language) else term
         for term in query.terms
@@ -153,9 +156,9 @@ def _speaking(query: PreparedQuery) -> list[QueryTerm]:
 
 
 def _nearest(terms: Sequence[QueryTerm], vectors: WordVectors, packed: Sequence[bytes]) -> Vectors:
-    """For each chunk, given by its words, and each word of the query how alike the nearest two are, in
-    [0, 1]; nan for a word of the query that the model does not know, that is still typed, or that counts
-    nothing."""
+    """Returns for each chunk and each query word the similarity, in [0, 1], of the nearest word of the chunk.
+    `packed` are the words of each chunk. The value is nan for a query word that the model does not know, that
+    is still being typed, or that has weight 0."""
     every, sizes = unpack_words(packed)
     seen = np.zeros(_NUMBERS, bool)
     seen[every] = True
@@ -168,7 +171,7 @@ def _nearest(terms: Sequence[QueryTerm], vectors: WordVectors, packed: Sequence[
     nearest: Vectors = np.full((len(packed), len(terms)), np.nan, np.float32)
     best = np.zeros((len(packed), len(compared)), np.float32)
     firsts = sizes.cumsum() - sizes
-    # Along the rows, which lie in a row in memory: along columns it takes several times as long.
+    # Along the rows, which are contiguous in memory. Along the columns this takes several times as long.
     best[sizes > 0] = np.maximum.reduceat(alike[:, place[every]], firsts[sizes > 0], axis=1).T
     best[:, np.isnan(cosines).any(axis=1)] = np.nan
     nearest[:, compared] = best

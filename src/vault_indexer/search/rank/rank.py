@@ -1,4 +1,4 @@
-"""One ranking of all candidates: the stages, in order."""
+"""Runs the ranking stages in order and returns one ranking of all candidates."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ _DAY_NS = 86_400 * 1_000_000_000
 
 
 def age(table: Candidates, request: RankRequest) -> None:
-    """Multiply each row by what the age of its note says. Rows whose note is gone are dropped."""
+    """Multiplies the score of each row by the factor for the age of its note. Drops rows whose note is
+    gone."""
     now = time.time_ns()
     factors = np.full(len(table), np.nan)
     for number, query in enumerate(request.queries):
         rows = np.flatnonzero(table.vault == number)
         notes = local_notes(table.note[rows]).tolist()
         modified = query.snapshot.catalog.modified_times(set(notes))
-        known = recency_factors(modified, now, request.settings.recency)
-        factors[rows] = [known.get(note_id, np.nan) for note_id in notes]
+        by_note = recency_factors(modified, now, request.settings.recency)
+        factors[rows] = [by_note.get(note_id, np.nan) for note_id in notes]
     table.age = factors
     table.score = table.score * factors
-    known = ~np.isnan(factors)
-    if not known.all():
-        table.take(known)
+    exists = ~np.isnan(factors)
+    if not exists.all():
+        table.take(exists)
 
 
 def recency_factors(modified: Mapping[int, int], now_ns: int, settings: RecencySettings) -> dict[int, float]:
-    """For each note, by id, the largest boost among the tiers whose `days` its age does not exceed; 1.0 if
-    none. `modified` are the times of their last changes, in nanoseconds."""
+    """Returns for each note, by id, the largest boost of the tiers whose `days` its age does not exceed, or
+    1.0. `modified` are the times of the last changes, in nanoseconds."""
     tiers = settings.tiers if settings.enabled else ()
     last = max((tier.days for tier in tiers), default=0.0)
     factors = {}
@@ -59,8 +60,9 @@ def recency_factors(modified: Mapping[int, int], now_ns: int, settings: RecencyS
 
 
 MIN_CANDIDATES = 60
-"""Each ranking gives at least this many: what both half know is found deep in each. With 100 nDCG@10 is .004
-higher on the help vault, .002 lower on the large one and the same on all others; a search takes longer."""
+"""The minimum number of chunks from each ranking. A chunk that both rankings consider mediocre is deep in
+each. With 100, nDCG@10 is .004 higher on the help vault, .002 lower on the large one and the same on all
+others, and a search takes longer."""
 
 Stage = Callable[[Candidates, RankRequest], None]
 
@@ -76,23 +78,23 @@ STAGES: tuple[Stage, ...] = (
     group,
     add_title_scores,
 )
-"""Each adds candidates or fills columns; see the module of each. Three rankings (`retrieve`, `link`) become
-one list (`fuse`). All evidence for its first rows is gathered (`complete`, `weigh_notes`, `cover`) and orders
-them (`rerank`). Then come the rules on age, notes and names."""
+"""The stages in order. Each adds candidates or fills columns; see its module. `retrieve` and `link` produce
+three rankings, and `fuse` merges them. `complete`, `weigh_notes` and `cover` collect all evidence for the
+first rows, and `rerank` sorts the rows by it. The rules for age, notes and names follow."""
 
 
 def depth_of(settings: SearchSettings, limit: int) -> int:
-    """How many chunks each ranking gives for an answer of so many hits."""
+    """Returns the number of chunks from each ranking for at most `limit` hits."""
     return settings.candidates or max(MIN_CANDIDATES, 2 * limit)
 
 
 def rank(
     queries: Sequence[PreparedQuery], settings: SearchSettings, *, by_note: bool, limit: int
 ) -> Candidates:
-    """All candidates of a query that has words, best first, those of several vaults as those of one.
+    """Returns all candidates of a query with words, best first. Several vaults are ranked like one.
 
-    Cosines and statistics of words have to be comparable: the models are the same, and so are the collections
-    of words (`WordStatistics`). With `by_note` each note is there once, by its best chunk.
+    Cosines and word statistics must be comparable, so the queries must share one model and one collection of
+    words (`WordStatistics`). With `by_note` each note occurs once, with its best chunk.
     """
     request = RankRequest(queries, settings, limit, by_note)
     table = Candidates(depth_of(settings, limit))
@@ -103,7 +105,7 @@ def rank(
     return table
 
 
-# The answer to a query of filters alone: the notes they leave, or the places they found.
+# The results of a query with only filters: the matching notes, or the matching places.
 
 
 LISTED = "the query has only filters, so the notes changed last come first"
@@ -112,15 +114,15 @@ LISTED = "the query has only filters, so the notes changed last come first"
 def list_by_time(
     snapshot: Snapshot, chosen: ChunkFilter, limit: int, per_note: int, named: frozenset[int] = frozenset()
 ) -> list[int]:
-    """Chunk keys, note by note: the `named` notes, then the one changed last first (of equals, by path). A
-    note that matches as a whole is there once, by its first chunk; else at most `per_note` of the chunks that
-    hold a place."""
+    """Returns chunk keys, note by note: first the `named` notes, then the most recently changed, and notes
+    with equal times by path. A note that matches as a whole occurs once, with its first chunk. Otherwise it
+    occurs with at most `per_note` of the chunks that contain a match."""
     newest_first = snapshot.catalog.rows("SELECT note_id FROM notes ORDER BY mtime_ns DESC, path")
     notes = [note_id for (note_id,) in newest_first]
-    return chosen.first_chunks(sorted(notes, key=lambda one: one not in named), limit, per_note)
+    return chosen.first_chunks(sorted(notes, key=lambda note_id: note_id not in named), limit, per_note)
 
 
-# One query ranked by many settings: what settings do not change is made once.
+# Ranks one query with many settings. The parts that do not depend on the settings are computed once.
 
 
 if TYPE_CHECKING:
@@ -131,19 +133,19 @@ if TYPE_CHECKING:
 _EVIDENCE = ("cosine", "vector_rank", "words", "word_rank", "note_cosine", "note_coverage", "coverage")
 _FOUND = ("vector_rank", "cosine", "word_rank", "words")
 _LOOKED_UP: Sequence[Stage] = (complete, weigh_notes, cover)
-"""The stages that look up evidence for each row by itself: the same for a chunk whatever the weights are."""
+"""The stages that look up evidence for each row separately. It does not depend on the weights."""
 
 _Switches = tuple[bool, bool, int]
-"""Whether meaning and words count at all, and how many chunks each ranking gives. Settings change what is
-retrieved and looked up by these alone."""
+"""Whether meaning and words have any weight, and the number of chunks from each ranking. Retrieval and lookup
+depend on no other settings."""
 
 
 class RepeatedRank:
-    """Ranks one query over one vault again and again, each time as `rank` does.
+    """Ranks one query over one vault repeatedly, each time with the same result as `rank`.
 
-    It keeps the three rankings, of which that by link follows the weights of the other two, and the evidence
-    for each chunk that was ever a candidate; fusion, reranking and what comes after are made for each
-    settings. One thread uses it, as long as the snapshot of the query is leased.
+    It stores the three rankings (the one by link depends on the weights of the other two) and the evidence
+    for each chunk that has ever been a candidate. Fusion, reranking and the later stages run for each set of
+    settings. One thread uses it during the lease of the query's snapshot.
     """
 
     def __init__(self, query: PreparedQuery) -> None:
@@ -153,7 +155,7 @@ class RepeatedRank:
         self._known: dict[_Switches, Candidates] = {}
 
     def rank(self, settings: SearchSettings, *, by_note: bool, limit: int) -> Candidates:
-        """All candidates, best first: the table that `rank` makes."""
+        """Returns all candidates, best first, in the same table as `rank`."""
         request = RankRequest([self._query], settings, limit, by_note)
         table = Candidates(depth_of(settings, limit))
         table.named = self._named
@@ -177,17 +179,17 @@ class RepeatedRank:
         rrf_k = request.settings.rrf_k
         key = (table.depth, rrf_k, weights.vector, weights.keyword, bool(weights.graph))
         if key not in self._retrieved:
-            found = self._retrieved[key] = Candidates(table.depth)
-            retrieve(found, request)
-            link(found, request)
-        found = self._retrieved[key]
-        rows = table.rows_at(found.key)
+            new = self._retrieved[key] = Candidates(table.depth)
+            retrieve(new, request)
+            link(new, request)
+        retrieved = self._retrieved[key]
+        rows = table.rows_at(retrieved.key)
         for name in (*_FOUND, "link_rank", "link", "via"):
-            getattr(table, name)[rows] = getattr(found, name)
-        table.last_cosine, table.last_words = found.last_cosine, found.last_words
+            getattr(table, name)[rows] = getattr(retrieved, name)
+        table.last_cosine, table.last_words = retrieved.last_cosine, retrieved.last_words
 
     def _look_up(self, table: Candidates, request: RankRequest) -> None:
-        """The evidence for each row; of chunks that were rows before it is known."""
+        """Sets the evidence of each row. Evidence of chunks that were rows before is reused."""
         switches = _switches(table, request)
         known = self._known.setdefault(switches, Candidates(table.depth))
         new = np.flatnonzero(~np.isin(table.key, known.key))
@@ -221,7 +223,7 @@ def _evidence_of(table: Candidates, rows: NDArray[np.int64], request: RankReques
 
 
 def _joined(one: Candidates, other: Candidates) -> Candidates:
-    """The rows of both, which share none."""
+    """Returns a table with the rows of both tables, which must have no common row."""
     if not len(one):
         return other
     joined = Candidates(one.depth)

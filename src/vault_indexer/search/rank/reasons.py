@@ -1,4 +1,5 @@
-"""Why a chunk has its place: its row in the table of candidates, and what each word of the query gave."""
+"""The reasons for the rank of a chunk: its row in the table of candidates, and the score of each query
+word."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _FIELDS = frozenset(field.name for field in fields(Why))
 def reasons_of(
     query: PreparedQuery, table: Candidates, rows: Sequence[int], *, by_field: bool = True
 ) -> dict[int, Why]:
-    """The reasons for rows of one vault; `by_field` with what each field gave."""
+    """Returns the reasons for rows of one vault. With `by_field` they include the score of each field."""
     words = _keyword_reasons(query, table, rows, by_field=by_field)
     return {row: _why(query, table, row, words.get(row)) for row in rows}
 
@@ -49,7 +50,7 @@ def _why(query: PreparedQuery, table: Candidates, row: int, keyword: KeywordReas
 def _keyword_reasons(
     query: PreparedQuery, table: Candidates, rows: Sequence[int], *, by_field: bool
 ) -> dict[int, KeywordReason]:
-    """Rank, score, matched words and fields of those rows that the ranking by word holds."""
+    """Returns the rank, score, matched words and fields of the rows that the ranking by word contains."""
     known = [row for row in rows if table.word_rank[row]]
     keys = table.local_key[known].tolist()
     keywords = query.snapshot.keywords
@@ -78,17 +79,17 @@ def _keyword_reasons(
 
 
 def _synonyms(query: PreparedQuery, keys: Sequence[int]) -> dict[int, dict[str, str]]:
-    """For each chunk the synonyms that it holds, with what they stand for."""
-    found: dict[int, dict[str, str]] = {}
-    for one in query.synonyms:
-        held = np.array(keys, np.int64)
-        for word in one.searched_words:
-            held = query.snapshot.keywords.filter_keys(held, word.forms)
-        for key in held.tolist():
-            found.setdefault(key, {})[one.searched] = one.written
-    return found
+    """Returns for each chunk the synonyms that it contains, with the query words that they replace."""
+    by_chunk: dict[int, dict[str, str]] = {}
+    for synonym in query.synonyms:
+        matching = np.array(keys, np.int64)
+        for word in synonym.searched_words:
+            matching = query.snapshot.keywords.filter_keys(matching, word.forms)
+        for key in matching.tolist():
+            by_chunk.setdefault(key, {})[synonym.searched] = synonym.written
+    return by_chunk
 
 
 def _known(value: float) -> float | None:
-    """None for a value that is unknown."""
+    """Returns None for an unknown value."""
     return None if isnan(value) else float(value)

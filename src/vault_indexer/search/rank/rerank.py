@@ -1,4 +1,4 @@
-"""Rerank: the first candidates of the fusion by the evidence for them."""
+"""Reranks the first candidates of the fusion by their evidence."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
 
 
 _TYPED = 2.0
-"""What it counts that a row holds the whole of such a word, relative to all evidence: more than that and age
-together."""
+"""The weight of a row that contains the whole word (see `_typed`), relative to all evidence. It exceeds the
+evidence and age together."""
 
 
 class Evidence(NamedTuple):
-    """What one source says of each row, in [0, 1], and what it counts."""
+    """The weight of one source of evidence, and its value in [0, 1] for each row."""
 
     weight: float
     values: Floats
 
 
 def rerank(table: Candidates, request: RankRequest) -> None:
-    """Score each row by the weighted mean of all evidence; with `search.rerank = 0` by the fusion alone.
+    """Scores each row by the weighted mean of all evidence, or with `search.rerank = 0` by the fusion only.
 
-    The fusion chose the rows and says no more: each blend with its score lowered nDCG from a fifth on.
+    The fusion selects the rows but has no weight in their score: from a share of one fifth, every blend with
+    the fusion score lowered nDCG.
     """
     if not request.settings.rerank:
         table.score = table.fused
@@ -48,8 +49,8 @@ def rerank(table: Candidates, request: RankRequest) -> None:
 
 
 def _typed(table: Candidates, request: RankRequest) -> Floats:
-    """1 for the rows that hold the whole of a query that is one word with signs in it, as `12:30` or `.NET`,
-    else 0: a title with a piece of it says nothing."""
+    """Returns 1 for rows that contain the whole word, if the query is one word with signs, such as `12:30` or
+    `.NET`; otherwise 0. A title with only a piece of the word is no evidence."""
     typed = np.zeros(len(table))
     for number, query in enumerate(request.queries):
         if word := only_typed_word(query.text):
@@ -59,8 +60,9 @@ def _typed(table: Candidates, request: RankRequest) -> Floats:
 
 
 def weighted_mean(parts: Sequence[Evidence | None], size: int) -> Floats:
-    """The mean of the evidence that there is, each at its weight; 0 without any (a convex combination; Bruch,
-    Gai and Ingber, TOIS 2023). What no row has does not count: that is not the same as 0 for all."""
+    """Returns the weighted mean of the available evidence, or 0 if there is none (a convex combination;
+    Bruch, Gai and Ingber, TOIS 2023). A source without a value for any row is left out, which differs from 0
+    for all."""
     counted = [part for part in parts if part is not None and part.weight]
     total = sum(part.weight for part in counted)
     mean = np.zeros(size)
@@ -70,8 +72,8 @@ def weighted_mean(parts: Sequence[Evidence | None], size: int) -> Floats:
 
 
 def _by_words(table: Candidates, request: RankRequest) -> Evidence | None:
-    """The BM25F score relative to the best one (it has no scale), what the chunk says of the query, and what
-    its note holds of it."""
+    """Returns the evidence of words: the BM25F score relative to the best one, because it has no fixed scale,
+    and the shares of the query that the chunk and its note cover."""
     if np.isnan(table.words).all():
         return None
     chunk, weight = _positive(table.words) / np.nanmax(table.words), 1.0
@@ -83,8 +85,8 @@ def _by_words(table: Candidates, request: RankRequest) -> Evidence | None:
 
 
 def _by_meaning(table: Candidates, request: RankRequest) -> Evidence | None:
-    """The cosine of the chunk and of the mean of its note's vectors, as they are: they are comparable between
-    queries, and low where the model knows nothing."""
+    """Returns the evidence of meaning: the cosines of the chunk and of the mean of its note's vectors. They
+    are not normalized, because they are comparable between queries and low if the model knows nothing."""
     if np.isnan(table.cosine).all():
         return None
     chunk, note = _positive(table.cosine), _positive(table.note_cosine)
@@ -105,18 +107,18 @@ EVIDENCE: Mapping[str, Callable[[Candidates, RankRequest], Evidence | None]] = M
         "links": _by_links,
     }
 )
-"""The sources of evidence, each a row. Where `Why` has a field of its name, a hit shows there what it says. A
-model that reads query and chunk together is one more row."""
+"""The sources of evidence by name. If `Why` has a field of that name, a hit shows the value there. A
+cross-encoder would be one more entry."""
 
 
 def _positive(values: Floats) -> Floats:
-    """The values, 0 for those that are unknown or negative."""
+    """Returns the values, with 0 in place of unknown and negative ones."""
     return np.fmax(values, 0.0)
 
 
 def _weight_of_vectors(table: Candidates, request: RankRequest) -> float:
-    """What the vectors count for this query, as the first vault knows it. In a language that the model
-    does not know, what its words find or miss says nothing for the vectors."""
+    """Returns the weight of the vectors for this query, taken from the first vault. In a language that the
+    model does not know, missing words are no evidence in favour of the vectors."""
     weights, query = request.settings.weights, request.queries[0]
     if query.language_weight < 1.0 or not (weights.vector and weights.keyword):
         return query.language_weight

@@ -1,4 +1,4 @@
-"""Retrieve: the chunks nearest to the query in meaning, and those that hold its words best."""
+"""Retrieves the chunks nearest to the query in meaning, and those that match its words best."""
 
 from __future__ import annotations
 
@@ -24,26 +24,28 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float32]
 
 _REACHES = (2, 16)
-"""A filter is first checked on these multiples of the chunks that a ranking needs. A rule of thumb."""
+"""A filter is first checked on the best chunks only, up to these multiples of `k`. A rule of thumb."""
 
 
 def retrieve(table: Candidates, request: RankRequest) -> None:
-    """The first `depth` chunks by meaning and by word, those of several vaults by comparable scores."""
+    """Adds the first `depth` chunks by meaning and by word. Scores of several vaults must be comparable."""
     weights, k = request.settings.weights, table.depth
-    near, cosines = merge_top_k([_meaning(one, k) for one in request.queries] if weights.vector else [], k)
-    said, scores = merge_top_k([_words(one, k) for one in request.queries] if weights.keyword else [], k)
-    rows = table.rows_at(np.concatenate([near, said]))
+    queries = request.queries
+    near, cosines = merge_top_k([_meaning(query, k) for query in queries] if weights.vector else [], k)
+    matching, scores = merge_top_k([_words(query, k) for query in queries] if weights.keyword else [], k)
+    rows = table.rows_at(np.concatenate([near, matching]))
     nearest, best = rows[: len(near)], rows[len(near) :]
     table.vector_rank[nearest] = np.arange(1, len(near) + 1)
     table.cosine[nearest] = cosines
     table.last_cosine = float(min(cosines, default=0.0))
-    table.word_rank[best] = np.arange(1, len(said) + 1)
+    table.word_rank[best] = np.arange(1, len(matching) + 1)
     table.words[best] = scores
     table.last_words = float(min(scores, default=0.0))
 
 
 def merge_top_k(rankings: Sequence[tuple[Keys, Scores]], k: int) -> tuple[Keys, Scores]:
-    """The k best of several vaults' rankings by score, under the keys that tell the vaults apart."""
+    """Returns the k best chunks of the rankings of several vaults by score, with keys unique among the
+    vaults."""
     if len(rankings) == 1:
         return rankings[0]
     keys = [global_keys(number, keys) for number, (keys, _) in enumerate(rankings)]
@@ -54,9 +56,9 @@ def merge_top_k(rankings: Sequence[tuple[Keys, Scores]], k: int) -> tuple[Keys, 
 
 
 def _meaning(query: PreparedQuery, k: int) -> tuple[Keys, Scores]:
-    found = by_meaning(query.snapshot, query.vector, k, query.chosen)
+    nearest = by_meaning(query.snapshot, query.vector, k, query.chosen)
     query.deadline.check()
-    return found
+    return nearest
 
 
 def _words(query: PreparedQuery, k: int) -> tuple[Keys, Scores]:
@@ -66,8 +68,8 @@ def _words(query: PreparedQuery, k: int) -> tuple[Keys, Scores]:
 def by_meaning(
     snapshot: Snapshot, query: Vectors, k: int, chosen: ChunkFilter | None = None
 ) -> tuple[Keys, Scores]:
-    """The k chunks (of those that a filter leaves) nearest to the query vector, and their cosines, best
-    first; none if it has no known token."""
+    """Returns the k chunks that pass the filter and are nearest to the query vector, and their cosines, best
+    first. There are none for a zero vector, which means that the query has no known token."""
     if not query.any():
         return np.empty(0, np.int64), np.empty(0, np.float32)
     return _best(partial(snapshot.vectors.search, query), k, chosen)
@@ -80,7 +82,7 @@ def by_word(
     k: int,
     chosen: ChunkFilter | None = None,
 ) -> tuple[Keys, Scores]:
-    """The k best chunks (of those that a filter leaves) with any of the words, and their BM25F scores."""
+    """Returns the k best chunks that pass the filter and contain any of the words, and their BM25F scores."""
 
     def search(k: int, allowed: Keys | None) -> tuple[Keys, Scores]:
         ranking = snapshot.keywords.search(terms, weights, k, allowed)
@@ -92,8 +94,8 @@ def by_word(
 def _best(
     search: Callable[[int, Keys | None], tuple[Keys, Scores]], k: int, chosen: ChunkFilter | None
 ) -> tuple[Keys, Scores]:
-    """The k best chunks that a filter leaves. It checks the notes of the best ones; only where it leaves few
-    of these does it check all."""
+    """Returns the k best chunks that pass the filter. The filter is checked on the notes of the best chunks
+    first, and on all notes only if too few of these pass."""
     if chosen is None:
         return search(k, None)
     for reach in _REACHES:
@@ -107,12 +109,12 @@ def _best(
     return search(k, chosen.keys)
 
 
-# Complete: the scores that one ranking lacks of the chunks that another one gave.
+# Completes the scores: looks up the score of a chunk in each ranking that did not retrieve it.
 
 
 def complete(table: Candidates, request: RankRequest) -> None:
-    """Look up each cosine and BM25F score that is missing. Nothing is looked up where one of the two rankings
-    does not count. The ranks of what is looked up are one behind the last."""
+    """Looks up each missing cosine and BM25F score, unless one of the two rankings has weight 0. Chunks whose
+    score is looked up get the rank `depth` + 1."""
     weights = request.settings.weights
     if not (weights.vector and weights.keyword):
         return
@@ -126,6 +128,6 @@ def complete(table: Candidates, request: RankRequest) -> None:
             table.vector_rank[rows[near]] = table.depth + 1
         rows = own[np.isnan(table.words[own])]
         scores = query.snapshot.keywords.scores(table.local_key[rows], query.terms, FIELD_WEIGHTS)
-        held = scores > 0
-        table.words[rows[held]] = scores[held]
-        table.word_rank[rows[held]] = table.depth + 1
+        matching = scores > 0
+        table.words[rows[matching]] = scores[matching]
+        table.word_rank[rows[matching]] = table.depth + 1

@@ -1,4 +1,4 @@
-"""Name: notes whose title, alias or file name is the query, as written or as likely spelt, come first."""
+"""Puts notes first whose title, alias or file name is the query, as written or as corrected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NAME_FIELDS = ("title", "aliases", "path")
 
 
 def add_title_scores(table: Candidates, request: RankRequest) -> None:
-    """The first chunk of each note whose name is the query gets the best score once more."""
+    """Adds the best score of all rows to the first chunk of each note whose name is the query."""
     del request
     named = np.isin(table.key, list(table.named.values()))
     table.title[named] = table.score.max(initial=0.0)
@@ -28,13 +28,13 @@ def add_title_scores(table: Candidates, request: RankRequest) -> None:
 
 
 def first_chunks_by_name(queries: Sequence[PreparedQuery]) -> dict[int, int]:
-    """For each note whose name is the query, the first chunk that may be found, under the keys that tell
-    vaults apart: who asks for a note by its name wants it from its beginning."""
-    found: dict[int, int] = {}
+    """Returns the first chunk, among those allowed, of each note whose name is the query, with keys unique
+    among the vaults. A user who searches for a note by name wants its beginning."""
+    first: dict[int, int] = {}
     for number, query in enumerate(queries):
         keys = global_keys(number, np.array(_first_chunks(query), np.int64))
-        found |= {note_id_of(key): key for key in keys.tolist()}
-    return found
+        first |= {note_id_of(key): key for key in keys.tolist()}
+    return first
 
 
 def _first_chunks(query: PreparedQuery) -> list[int]:
@@ -44,18 +44,18 @@ def _first_chunks(query: PreparedQuery) -> list[int]:
         matches = match_titles(query.snapshot, as_spelt(query.text, query.corrections))
     named = catalog.notes(sorted(matches))
     chunks = catalog.chunk_keys_at([note.path for note in named.values()])
-    found = []
+    first = []
     for _, note in sorted(named.items()):
         own = np.array(chunks.get(note.path, ()), np.int64)
-        found += own[query.passing(own)][:1].tolist()
-    return found
+        first += own[query.passing(own)][:1].tolist()
+    return first
 
 
 def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:
-    """Ids of the notes whose title, an alias, or file name is `name`, case and accents aside.
+    """Returns the ids of the notes whose title, alias or file name is `name`, ignoring case and accents.
 
-    Where `name` has accents, a note with just these goes before others, and one with different ones does not
-    match: `mạ` and `mả` are different words.
+    If `name` has accents, notes with exactly these accents replace all others, and notes with different
+    accents do not match: `mạ` and `mả` are different words.
     """
     wanted, written = plain(name), _spelling(name)
     same, similar = set(), set()
@@ -70,20 +70,20 @@ def match_titles(snapshot: Snapshot, name: str) -> frozenset[int]:
 
 
 def _spelling(name: str) -> str:
-    """The name without case, but with accents, and with single spaces."""
+    """Returns the name without case, but with accents, and with single spaces."""
     return " ".join(normalize(name).split())
 
 
 def _candidates(snapshot: Snapshot, name: str) -> list[int]:
-    """Notes with all the name's words in title, aliases or path: the index knows, nothing is read."""
+    """Returns the notes with all words of the name in title, aliases or path. It reads only the index."""
     pattern = text_pattern(name)
     needs: list[tuple[str, ...]] = [(word, VARIANT_MARK + word) for word in pattern.words]
     needs += [(pair,) for pair in pattern.pairs]
     needs = needs or [(normalize(word),) for word in WORD.findall(name)]
-    if not needs:  # signs alone, which the index does not have
+    if not needs:  # only signs, which are not indexed
         sql = "SELECT note_id FROM notes WHERE instr(title, ?1) OR instr(aliases, ?1) OR instr(path, ?1)"
         return [note_id for (note_id,) in snapshot.catalog.rows(sql, [name])]
-    # The rarest first: after a word or two nothing is left of most queries.
+    # The rarest word comes first, because most queries have no note left after a word or two.
     rarity = {terms: snapshot.keywords.largest_document_frequency(terms) for terms in needs}
     ordered = sorted(rarity, key=lambda terms: rarity[terms])
     keys = snapshot.keywords.keys_containing(ordered[0], _NAME_FIELDS)
@@ -91,5 +91,5 @@ def _candidates(snapshot: Snapshot, name: str) -> list[int]:
         if not len(keys):
             return []
         keys = snapshot.keywords.filter_keys(keys, terms, _NAME_FIELDS)
-    found: list[int] = np.unique(keys >> CHUNK_KEY_BITS).tolist()
-    return found
+    note_ids: list[int] = np.unique(keys >> CHUNK_KEY_BITS).tolist()
+    return note_ids

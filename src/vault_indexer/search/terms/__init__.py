@@ -1,4 +1,4 @@
-"""What the words of a query are worth: spelling, compounds, synonyms, rarity, and the trust in vectors."""
+"""The weights of query words: spelling, compounds, synonyms, rarity, and the trust in vectors."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Compounds: a word of the query that the vault writes together with another one, or the other way round.
+"""Compounds: finds words that contain a query word, and the parts of a query word that is a compound.
 
-In German, Dutch and their like `Kuchen` is to find `Zwetschgenkuchen`, and `Fahrradschlauch` a note of a
-`Schlauch`. Only words that the vault hardly holds are looked for so, as with other expansions. On the
-questions written for German and Dutch (20 each) nDCG@10 went from .66 to .77 and from .75 to .82.
+In German, Dutch and similar languages `Kuchen` must find `Zwetschgenkuchen`, and `Fahrradschlauch` a note
+about a `Schlauch`. As with other expansions, only words that are rare in the vault are expanded. On the
+questions written for German and Dutch (20 each) nDCG@10 rose from .66 to .77 and from .75 to .82.
 """
 
 from __future__ import annotations
@@ -19,36 +19,39 @@ from vault_indexer.text.stem import stem
 from vault_indexer.text.terms import QueryTerm, TermClass
 
 COMPOUNDING = frozenset({"da", "de", "et", "fi", "hu", "nb", "nl", "nn", "no", "sv"})
-"""The languages (ISO 639-1) that write compounds as one word. Measured are German and Dutch."""
+"""The languages (ISO 639-1) that write compounds as one word. Only German and Dutch have been measured."""
 
 COMPOUND_WEIGHT = 0.5
-"""The weight of an occurrence within a compound, relative to the word itself: of .3 to .7 all are alike."""
+"""The weight of an occurrence within a compound, relative to the word itself. Values from .3 to .7 give the
+same results."""
 
 _SELDOM = 3
-"""A word that more chunks hold than this is found without its compounds. A rule of thumb."""
+"""A word in more chunks than this is searched for without its compounds. A rule of thumb."""
 
 _SHORTEST = 4
-"""Letters of a word, or of a part, that is looked for: `Rat` is in too many words that have no part `Rat`."""
+"""The minimum letters of a word or part that is searched for. `Rat` occurs in too many words that are not
+compounds of it."""
 
 _LONGEST = 40
-"""Longer words are not looked for: each place to divide a word at takes some time. A rule of thumb."""
+"""The maximum letters of an expanded word, because each place where a word can be divided takes time. A rule
+of thumb."""
 
 _LONG_PART = 5
-"""Letters of both parts of a query's word, if the vault knows only one of them. A first part that it knows
-within compounds alone has more. A rule of thumb."""
+"""The minimum letters of both parts of a query word if the vault contains only one of them. A first part that
+occurs only within compounds must be longer than this. A rule of thumb."""
 
 _REST = 3
-"""Letters that a compound has in front of the word; it has one more behind, where inflection adds three. A
-rule of thumb."""
+"""The minimum letters of a compound before the word. After the word it must have one more, because an
+inflection adds up to three. A rule of thumb."""
 
 _ENDING = 2
-"""Letters of inflection behind the stem of a compound's last part. A rule of thumb."""
+"""The maximum letters of inflection after the stem of a compound's last part. A rule of thumb."""
 
 _MOST = 16
-"""At most this number of compounds of a word, the most frequent ones. A rule of thumb."""
+"""Limit of compounds for a word; the most frequent are kept. A rule of thumb."""
 
 _MOST_WORDS = 8
-"""At most this number of words of a query are looked for: each costs up to milliseconds. A rule of thumb."""
+"""Limit of words of a query that are expanded, because each takes up to milliseconds. A rule of thumb."""
 
 Words = tuple[QueryTerm, ...]
 
@@ -56,9 +59,8 @@ Words = tuple[QueryTerm, ...]
 def with_compounds(
     snapshot: Snapshot, statistics: WordStatistics, terms: Iterable[QueryTerm], language: str
 ) -> Iterator[QueryTerm]:
-    """The words of a query in `language`; those that the vault hardly holds stand for its compounds with them
-    as well. A word that no chunk holds, and that is in no compound, is followed by the parts of it that the
-    vault knows."""
+    """Yields the words of a query in `language`. Words that are rare in the vault also match compounds with
+    them. A word that is in no chunk and no compound is followed by its parts that the vault contains."""
     frequency_of = statistics.largest_document_frequency
     left = _MOST_WORDS if language in COMPOUNDING else 0
     for term in terms:
@@ -80,21 +82,24 @@ def _is_content_word(term: QueryTerm, language: str) -> bool:
 
 
 def _widened(snapshot: Snapshot, term: QueryTerm, language: str) -> QueryTerm:
-    """The term, with a class for each compound of the vault: a document has the score of the best one."""
+    """Returns the term with a class for each compound in the vault. The best class decides a document's
+    score."""
     compounds = _compounds_with(snapshot, term.word, language)
     if not compounds:
         return term
-    return replace(term, classes=(*term.classes, *(TermClass(one, (), COMPOUND_WEIGHT) for one in compounds)))
+    added = (TermClass(compound, (), COMPOUND_WEIGHT) for compound in compounds)
+    return replace(term, classes=(*term.classes, *added))
 
 
 def _compounds_with(snapshot: Snapshot, word: str, language: str) -> list[str]:
-    """The most frequent words of the vault that begin or end with the word, in some form."""
+    """Returns the most frequent words of the vault that begin or end with a form of the word."""
     root = stem(normalize(word), language)
     if len(root) < _SHORTEST:
         return []
-    found = snapshot.keywords.lexicon.words_with(root)
-    compounds = [one for one in found if one.term.isalpha() and _is_compound(fold(one.term), root)]
-    return [one.term for one in sorted(compounds, key=lambda one: (-one.frequency, one.term))[:_MOST]]
+    words = snapshot.keywords.lexicon.words_with(root)
+    compounds = [entry for entry in words if entry.term.isalpha() and _is_compound(fold(entry.term), root)]
+    compounds.sort(key=lambda entry: (-entry.frequency, entry.term))
+    return [entry.term for entry in compounds[:_MOST]]
 
 
 def _is_compound(word: str, root: str) -> bool:
@@ -108,8 +113,9 @@ def _is_compound(word: str, root: str) -> bool:
 def _parts(
     snapshot: Snapshot, statistics: WordStatistics, term: QueryTerm, language: str
 ) -> Iterator[QueryTerm]:
-    """The parts of the word that the vault knows: both where there are such, the longest first part before
-    others; else the longest one. They count as the parts of a word with a hyphen do."""
+    """Yields the parts of the word that the vault contains: both parts at the division with the longest
+    possible first part, or if no division has both, the longest single part. They weigh the same as
+    hyphenated parts."""
     word = normalize(term.word)
     single: Words = ()
     longest = 0
@@ -124,21 +130,22 @@ def _parts(
             if found and len(part) > longest and min(map(len, parts)) >= _LONG_PART:
                 single, longest = found, len(part)
     weight = term.weight * PART_WEIGHT
-    yield from (replace(one, weight=weight, start=term.start, end=term.end) for one in single)
+    yield from (replace(part, weight=weight, start=term.start, end=term.end) for part in single)
 
 
 def _known_part(statistics: WordStatistics, part: str, language: str) -> Words:
-    """The part as words of the query; none if the vault does not know it as a word."""
+    """Returns the part as query words, or none if it is not a word in the vault."""
     if fold(part) in function_words(language):
         return ()
     words = tuple(analyze_query(part, [language]))
-    return words if all(statistics.largest_document_frequency(one.forms) for one in words) else ()
+    return words if all(statistics.largest_document_frequency(word.forms) for word in words) else ()
 
 
 def _known_beginning(snapshot: Snapshot, part: str, language: str) -> Words:
-    """The part as words of the query, with its compounds; none if it is short or begins no word."""
+    """Returns the part as query words with its compounds, or none if it is short or no word begins with
+    it."""
     if fold(part) in function_words(language) or len(part) <= _LONG_PART:
         return ()
     if not snapshot.keywords.lexicon.with_prefix(part, 1):
         return ()
-    return tuple(_widened(snapshot, one, language) for one in analyze_query(part, [language]))
+    return tuple(_widened(snapshot, word, language) for word in analyze_query(part, [language]))

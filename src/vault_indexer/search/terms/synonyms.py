@@ -1,4 +1,4 @@
-"""The user's synonyms (`search.synonyms`): other words and phrases for what a query says."""
+"""The user's synonyms (`search.synonyms`): other words and phrases for those of a query."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from vault_indexer.text.query import analyze_query
 from vault_indexer.text.terms import QueryTerm
 
 SYNONYM_WEIGHT = 0.6
-"""The weight of a synonym, relative to the words of the query, so that notes with these come first. A rule of
-thumb: between another form of a word (`VARIANT_WEIGHT`) and a compound with it (`COMPOUND_WEIGHT`)."""
+"""The weight of a synonym relative to the words of the query. It is below 1, so that notes with the query's
+own words come first. A rule of thumb: between another form of a word (`VARIANT_WEIGHT`) and a compound with
+it (`COMPOUND_WEIGHT`)."""
 
 Groups = tuple[tuple[str, ...], ...]
 Words = tuple[QueryTerm, ...]
@@ -20,7 +21,8 @@ Words = tuple[QueryTerm, ...]
 
 @dataclass(frozen=True, slots=True)
 class Synonym:
-    """A phrase (`searched`, with its words) that stands for words of a query (`written`, with its words)."""
+    """A phrase (`searched`) that is searched for in addition to words of a query (`written`), each with its
+    words."""
 
     written: str
     written_words: Words
@@ -31,39 +33,39 @@ class Synonym:
 def find_synonyms(
     groups: Groups, languages: Sequence[str], words: Iterable[QueryTerm]
 ) -> tuple[Synonym, ...]:
-    """For each phrase of a group that stands among the words of a query, in any form, the others of its
-    group; `languages` are those of the vault."""
+    """Returns for each phrase of a group that occurs in the query, in any form, the other phrases of its
+    group. `languages` are those of the vault."""
     if not groups:
         return ()
     table = _phrases(groups, tuple(languages))
     whole = _whole_words(words)
-    found: dict[Synonym, None] = {}
+    synonyms: dict[Synonym, None] = {}
     for start, word in enumerate(whole):
         for number in dict.fromkeys(number for form in word.forms for number in table.by_form.get(form, ())):
             phrase = table.phrases[number]
             written = whole[start : start + len(phrase.words)]
             if _are_same(written, phrase.words):
-                text = " ".join(one.word for one in written)
+                text = " ".join(term.word for term in written)
                 others = (table.phrases[other] for other in table.groups[phrase.group] if other != number)
-                found |= {Synonym(text, written, other.text, other.words): None for other in others}
-    return tuple(found)
+                synonyms |= {Synonym(text, written, other.text, other.words): None for other in others}
+    return tuple(synonyms)
 
 
 def with_synonyms(terms: Iterable[QueryTerm], synonyms: Sequence[Synonym]) -> Iterator[QueryTerm]:
-    """The words of a query. A synonym of one word is one more form of each word that it stands for; the words
-    of a longer one follow, and share its weight."""
+    """Yields the words of a query with their synonyms. A one-word synonym becomes an additional form of each
+    word that it replaces. The words of a longer synonym follow the query's words and share its weight."""
     instead: dict[str, list[QueryTerm]] = {}
-    for one in synonyms:
-        for word in one.written_words if len(one.searched_words) == 1 else ():
-            instead.setdefault(word.word, []).append(one.searched_words[0])
+    for synonym in synonyms:
+        for word in synonym.written_words if len(synonym.searched_words) == 1 else ():
+            instead.setdefault(word.word, []).append(synonym.searched_words[0])
     for term in terms:
         classes = (form for other in instead.get(term.word, ()) for form in other.classes)
         quieter = tuple(form._replace(weight=form.weight * SYNONYM_WEIGHT) for form in classes)
         yield replace(term, classes=(*term.classes, *quieter)) if quieter else term
-    for one in synonyms:
-        size = len(one.searched_words)
+    for synonym in synonyms:
+        size = len(synonym.searched_words)
         if size > 1:
-            yield from (replace(word, weight=SYNONYM_WEIGHT / size) for word in one.searched_words)
+            yield from (replace(word, weight=SYNONYM_WEIGHT / size) for word in synonym.searched_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ class _Phrase:
 
 @dataclass(frozen=True, slots=True)
 class _Phrases:
-    """Phrases by number, the numbers of each group, and those of the phrases whose first word has a form."""
+    """Phrases by number, the phrase numbers of each group, and the numbers of phrases by the forms of their
+    first word."""
 
     phrases: tuple[_Phrase, ...]
     groups: tuple[tuple[int, ...], ...]
@@ -99,7 +102,7 @@ def _phrases(groups: Groups, languages: tuple[str, ...]) -> _Phrases:
 
 
 def _whole_words(terms: Iterable[QueryTerm]) -> Words:
-    """The words without the parts that a word with a hyphen, a dot or a slash is also searched by."""
+    """Returns the words without the additional parts of words with a hyphen, a dot or a slash."""
     kept: list[QueryTerm] = []
     for term in terms:
         last = kept[-1] if kept else None
