@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vault_indexer.model import note_id_of
+from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank import Candidates
 from vault_indexer.store.catalog import CatalogReader
@@ -34,7 +34,7 @@ def find_copies(queries: Sequence[PreparedQuery], table: Candidates) -> Copies:
     numbers, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
     for number, query in enumerate(queries):
         rows = [row for row, vault in enumerate(numbers) if vault == number]
-        note_of = {note_id_of(keys[row]): notes[row] for row in rows}
+        note_of = {keys[row] >> CHUNK_KEY_BITS: notes[row] for row in rows}
         catalog = query.snapshot.catalog
         for first, *others in _same_texts(catalog, [keys[row] for row in rows]):
             shown_note |= {note_of[other]: note_of[first] for other in others}
@@ -49,7 +49,7 @@ def _same_texts(catalog: CatalogReader, keys: Sequence[int]) -> Iterator[list[in
     for note_id, text in catalog.texts(_suspects(catalog, keys)).items():
         same.setdefault(text.strip(), []).append(note_id)
     # In reverse, so that the first chunk of each note sets its place.
-    order = {note_id_of(key): place for place, key in reversed(list(enumerate(keys)))}
+    order = {key >> CHUNK_KEY_BITS: place for place, key in reversed(list(enumerate(keys)))}
     return (sorted(notes, key=order.__getitem__) for notes in same.values() if len(notes) > 1)
 
 
@@ -57,5 +57,5 @@ def _suspects(catalog: CatalogReader, keys: Iterable[int]) -> set[int]:
     """Returns the notes that have a chunk of the same number and text length as a chunk of another note."""
     alike: dict[tuple[int, int], set[int]] = {}
     for key, shape in catalog.chunk_shapes(keys).items():
-        alike.setdefault(shape, set()).add(note_id_of(key))
+        alike.setdefault(shape, set()).add(key >> CHUNK_KEY_BITS)
     return {note_id for notes in alike.values() if len(notes) > 1 for note_id in notes}

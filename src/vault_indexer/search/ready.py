@@ -20,6 +20,7 @@ from vault_indexer.search.copies import find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.multi_vault import (
     AnswerLimits,
+    RankedGroup,
     SearchResult,
     place_of_files,
     search_vaults,
@@ -231,7 +232,7 @@ class RepeatedQuery:
         limits = AnswerLimits.of(self._request, settings)
         group = [prepared.query]
         table = prepared.rank.rank(settings, by_note=True, limit=limits.notes)
-        shown = shown_places([group], [table], [find_copies(group, table)], limits)
+        shown = shown_places([RankedGroup(group, table, find_copies(group, table))], limits)
         ids = [note_id_of(key) for key in table.local_key[[place.row for place in shown]].tolist()]
         notes = self._vault.snapshot.catalog.notes(ids)
         paths = [notes[note_id].path for note_id in ids]

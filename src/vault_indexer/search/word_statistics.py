@@ -27,6 +27,7 @@ class WordStatistics:
     def __init__(self, snapshots: Sequence[Snapshot]) -> None:
         self._snapshots = tuple(snapshots)
         self._keywords = tuple(snapshot.keywords for snapshot in snapshots)
+        self._frequencies: dict[str, int] = {}
         self._is_whole = len(self._snapshots) == 1 and self._snapshots[0].statistics is None
 
     @cached_property
@@ -63,7 +64,9 @@ class WordStatistics:
     def document_frequency(self, term: str) -> int:
         """The number of chunks that contain the term in the field where it is most frequent. Deleted chunks
         count until a merge."""
-        return sum(_frequency(snapshot, term) for snapshot in self._snapshots)
+        if term not in self._frequencies:
+            self._frequencies[term] = sum(_frequency(snapshot, term) for snapshot in self._snapshots)
+        return self._frequencies[term]
 
     def largest_document_frequency(self, terms: Iterable[str]) -> int:
         """The document frequency of the most frequent term; 0 if there are no terms."""

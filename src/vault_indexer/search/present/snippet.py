@@ -132,8 +132,8 @@ class Snippets:
         characters, or if both have the same stem. So inflected forms are marked as well. The snippet comes
         from one section. `headings` divide the body, and no snippet shows them unless there is no other text.
         `fence` is the fence of the code block in which the body begins. `places` are the spans that the
-        filters have found in the body. The words of `phrases` count and are marked only there. `labels` are the
-        labels of links that the note defines elsewhere.
+        filters have found in the body. The words of `phrases` count and are marked only there. `labels` are
+        those of links that the note defines elsewhere.
         """
         folded = {
             _fold_word(form): worth

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
+from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates, HeldWords, RankRequest
 from vault_indexer.store.catalog import unpack_words
@@ -37,7 +37,7 @@ def note_scores(chunks: Mapping[int, float]) -> dict[int, tuple[int, float]]:
     best chunk, counted from 0, is multiplied by DECAY ** i. The order of the chunks has no influence."""
     by_note: dict[int, list[tuple[float, int]]] = {}
     for key, score in chunks.items():
-        by_note.setdefault(note_id_of(key), []).append((-score, key))
+        by_note.setdefault(key >> CHUNK_KEY_BITS, []).append((-score, key))
     return {note: _sum_up(own) for note, own in by_note.items()}
 
 

@@ -22,10 +22,11 @@ def reasons_of(
 ) -> dict[int, Why]:
     """Returns the reasons for rows of one vault. With `by_field` they include the score of each field."""
     words = _keyword_reasons(query, table, rows, by_field=by_field)
-    return {row: _why(query, table, row, words.get(row)) for row in rows}
+    filters = query.filters
+    return {row: _why(table, row, words.get(row), filters) for row in rows}
 
 
-def _why(query: PreparedQuery, table: Candidates, row: int, keyword: KeywordReason | None) -> Why:
+def _why(table: Candidates, row: int, keyword: KeywordReason | None, filters: tuple[str, ...]) -> Why:
     vector, graph, note = None, None, None
     if rank := int(table.vector_rank[row]):
         vector = VectorReason(rank, float(table.cosine[row]))
@@ -41,7 +42,7 @@ def _why(query: PreparedQuery, table: Candidates, row: int, keyword: KeywordReas
         fused=float(table.fused[row]),
         fused_rank=int(table.fused_rank[row]),
         title=float(table.title[row]),
-        filters=query.filters,
+        filters=filters,
         note=note,
         **{name: _known(values[row]) for name, values in table.evidence.items() if name in _FIELDS},
     )
@@ -58,7 +59,7 @@ def _keyword_reasons(
     fields: list[dict[str, float]] = [{} for _ in known]
     if by_field:
         matches = keywords.explain(keys, query.terms, FIELD_WEIGHTS)
-        terms = [{match.word: match.score for match in own} for own in matches]
+        terms = [{match.word: sum(score for _, score in match.fields) for match in own} for own in matches]
         for shares, own in zip(fields, matches, strict=True):
             for field, score in (part for match in own for part in match.fields):
                 shares[field] = shares.get(field, 0.0) + score
