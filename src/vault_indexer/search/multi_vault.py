@@ -23,7 +23,6 @@ from vault_indexer.model import (
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import count_likely, relevance_of, verdict_of
-from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import text_pattern
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
@@ -33,6 +32,8 @@ from vault_indexer.search.question import missing_words
 from vault_indexer.search.rank import (
     LISTED,
     Candidates,
+    Copies,
+    find_copies,
     list_by_time,
     match_titles,
     rank,

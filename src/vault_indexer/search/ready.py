@@ -16,7 +16,6 @@ from vault_indexer.model import IndexState, SearchAnswer, SearchRequest, note_id
 from vault_indexer.ports import Embedder
 from vault_indexer.providers import WORD_LANGUAGES
 from vault_indexer.search.attachments import match_attachments, name_query
-from vault_indexer.search.copies import find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.multi_vault import (
     AnswerLimits,
@@ -28,7 +27,7 @@ from vault_indexer.search.multi_vault import (
 )
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.question import QuestionWord, question_words
-from vault_indexer.search.rank import RepeatedRank
+from vault_indexer.search.rank import RepeatedRank, find_copies
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.terms import Groups
 from vault_indexer.store import Snapshot, SnapshotHolder

@@ -13,8 +13,7 @@ import numpy as np
 
 from vault_indexer.model import CHUNK_KEY_BITS, NoteRow
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank.candidates import Candidates, RankRequest, global_keys
-from vault_indexer.search.rank.fuse import fused_scores
+from vault_indexer.search.rank.candidates import Candidates, RankRequest, fused_scores, global_keys
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkText
 from vault_indexer.text.terms import QueryTerm
