@@ -29,7 +29,7 @@ from vault_indexer.model import (
 )
 from vault_indexer.model.chunk import join_context
 from vault_indexer.model.file_kind import language_of
-from vault_indexer.model.records import QUARANTINED, chunk_key, first_per_note, names_of_json
+from vault_indexer.model.records import QUARANTINED, chunk_key, count_in_notes, names_of_json
 
 
 @pytest.mark.parametrize(
@@ -91,11 +91,10 @@ def test_a_key_holds_the_note_and_the_number_of_its_chunk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "kept"), [(0, "a1 a2 b1 a3 b2"), (1, "a1 b1"), (2, "a1 a2 b1 b2"), (3, "a1 a2 b1 a3 b2")]
+    ("notes", "limit", "count"), [("", 1, 0), ("aaba", 0, 0), ("aaba", 1, 2), ("aabac", 2, 4), ("ab", 3, 2)]
 )
-def test_of_each_note_so_many_are_kept_in_order(limit: int, kept: str) -> None:
-    items = ["a1", "a2", "b1", "a3", "b2"]
-    assert " ".join(first_per_note(items, lambda one: one[0], limit)) == kept
+def test_items_are_counted_up_to_a_number_of_notes(notes: str, limit: int, count: int) -> None:
+    assert count_in_notes(notes, limit) == count
 
 
 @pytest.mark.parametrize(

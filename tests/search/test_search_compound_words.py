@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 
 from vault_indexer.search.terms import with_compounds
-from vault_indexer.search.word_statistics import WordStatistics
+from vault_indexer.search.terms.words import WordStatistics
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords.lexicon import Word
 from vault_indexer.text.query import PART_WEIGHT, analyze_query

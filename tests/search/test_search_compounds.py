@@ -10,7 +10,7 @@ from vault_indexer.bootstrap import open_index, resolve_target
 from vault_indexer.daemon.assembly import Assembly, Target
 from vault_indexer.model import SearchRequest
 from vault_indexer.search.terms import with_compounds
-from vault_indexer.search.word_statistics import WordStatistics
+from vault_indexer.search.terms.words import WordStatistics
 from vault_indexer.service import VaultService
 from vault_indexer.store import Snapshot
 from vault_indexer.text.query import analyze_query

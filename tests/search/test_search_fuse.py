@@ -11,13 +11,18 @@ from hypothesis import strategies as st
 from vault_indexer.config.settings import RecencySettings, SearchSettings
 from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank.candidates import Candidates, RankRequest, global_keys, local_notes
-from vault_indexer.search.rank.fuse import fuse, reciprocal_rank_fusion
+from vault_indexer.search.rank.candidates import (
+    Candidates,
+    RankRequest,
+    fuse,
+    global_keys,
+    local_notes,
+    reciprocal_rank_fusion,
+)
 from vault_indexer.search.rank.notes import group, note_scores
 from vault_indexer.search.rank.rank import recency_factors
 from vault_indexer.search.rank.rerank import Evidence, rerank, weighted_mean
-from vault_indexer.search.rank.retrieve import merge_top_k
-from vault_indexer.search.rank.titles import add_title_scores
+from vault_indexer.search.rank.retrieve import add_title_scores, merge_top_k
 
 Rankings = dict[str, list[int]]
 Weights = dict[str, float]

@@ -18,8 +18,7 @@ from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters.chunk_filter import ChunkFilter
 from vault_indexer.search.query.parser import parse_query
 from vault_indexer.search.rank.link import neighbours_of
-from vault_indexer.search.rank.retrieve import by_word
-from vault_indexer.search.rank.titles import match_titles
+from vault_indexer.search.rank.retrieve import by_word, match_titles
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.service import VaultService
 from vault_indexer.store.keywords import FieldWeights

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_indexer.search.terms import Groups, find_synonyms
-from vault_indexer.search.terms.synonyms import SYNONYM_WEIGHT, with_synonyms
+from vault_indexer.search.terms.compounds import SYNONYM_WEIGHT, with_synonyms
 from vault_indexer.text.query import analyze_query
 
 GROUPS: Groups = (("automobile", "car", "motor vehicle"), ("car", "wagon"), ("of", "car pool", "car pool"))

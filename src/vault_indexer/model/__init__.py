@@ -115,10 +115,9 @@ from vault_indexer.model.records import (
     LinkRow,
     NoteRow,
     chunk_key,
-    first_per_note,
+    count_in_notes,
     names_of_json,
     note_id_of,
-    up_to_notes,
 )
 
 __all__ = [
@@ -226,13 +225,12 @@ __all__ = [
     "Verification",
     "Why",
     "chunk_key",
+    "count_in_notes",
     "doc_id_of",
-    "first_per_note",
     "join_context",
     "kind_of",
     "language_of",
     "language_of_path",
     "names_of_json",
     "note_id_of",
-    "up_to_notes",
 ]

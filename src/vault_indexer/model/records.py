@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -25,24 +25,17 @@ def note_id_of(key: int) -> int:
     return key >> CHUNK_KEY_BITS
 
 
-def first_per_note(items: Iterable[T], note_of: Callable[[T], Hashable], limit: int) -> Iterator[T]:
-    """The items in order, at most `limit` of each note; 0 is any number."""
-    shown: dict[Hashable, int] = {}
-    for one in items:
-        note = note_of(one)
-        shown[note] = shown.get(note, 0) + 1
-        if not limit or shown[note] <= limit:
-            yield one
-
-
-def up_to_notes(items: Iterable[T], note_of: Callable[[T], Hashable], limit: int) -> Iterator[T]:
-    """The items in order, up to the first that would be of one note more than `limit`."""
-    notes: set[Hashable] = set()
-    for one in items:
-        notes.add(note_of(one))
-        if len(notes) > limit:
-            return
-        yield one
+def count_in_notes(notes: Iterable[Hashable], limit: int) -> int:
+    """Returns the number of items before the first that belongs to more than `limit` notes. `notes` are the
+    notes of the items, in order."""
+    distinct: set[Hashable] = set()
+    count = 0
+    for note in notes:
+        distinct.add(note)
+        if len(distinct) > limit:
+            break
+        count += 1
+    return count
 
 
 SPLIT_WITHOUT_MODEL = "split without its language model"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.completion import complete_query
 from vault_indexer.search.deadline import QueryDeadline
-from vault_indexer.search.list_notes import list_notes
+from vault_indexer.search.list_notes import complete_query, list_notes
 from vault_indexer.search.multi_vault import SearchResult, search_vaults
 from vault_indexer.search.prepare import SearchedVault, prepare_query
 from vault_indexer.search.present import Snippets, estimated_tokens, function_words

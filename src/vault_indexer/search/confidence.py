@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS, Verdict, note_id_of
+from vault_indexer.model import CHUNK_KEY_BITS, Verdict
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.present import function_words
 from vault_indexer.search.query import Either, Node, ranking_words
@@ -212,7 +212,7 @@ def signs_of(prepared: PreparedQuery, table: Candidates, rows: Sequence[int]) ->
     is_read = prepared.language_weight >= 1.0
     columns = zip(*(column.tolist() for column in (ordered, keys, shares, titles, deviations)), strict=True)
     signs = {
-        row: Signs(share, title, deviation, is_read and (not share or note_id_of(key) in foreign))
+        row: Signs(share, title, deviation, is_read and (not share or key >> CHUNK_KEY_BITS in foreign))
         for row, key, share, title, deviation in columns
     }
     return {row: signs[row] for row in rows}
@@ -311,7 +311,7 @@ def _foreign_notes(prepared: PreparedQuery, keys: Keys) -> set[int]:
     is_read = prepared.vault.embedder.model.provider != "wordllama" and prepared.language_weight >= 1.0
     if not (is_read and prepared.language):
         return set()
-    notes = prepared.snapshot.catalog.notes({note_id_of(key) for key in keys.tolist()})
+    notes = prepared.snapshot.catalog.notes(set((keys >> CHUNK_KEY_BITS).tolist()))
     return {note_id for note_id, note in notes.items() if note.language not in ("", prepared.language)}
 
 

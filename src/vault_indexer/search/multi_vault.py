@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import accumulate
@@ -12,18 +12,17 @@ from vault_indexer.config.settings import SearchSettings
 from vault_indexer.errors import QueryError
 from vault_indexer.model import (
     Correction,
+    Expand,
     Hit,
     SearchRequest,
     Verdict,
     Why,
-    first_per_note,
+    count_in_notes,
     note_id_of,
-    up_to_notes,
 )
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.search.attachments import match_attachments, name_query
 from vault_indexer.search.confidence import count_likely, relevance_of, verdict_of
-from vault_indexer.search.copies import Copies, find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.filters import text_pattern
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
@@ -33,6 +32,8 @@ from vault_indexer.search.question import missing_words
 from vault_indexer.search.rank import (
     LISTED,
     Candidates,
+    Copies,
+    find_copies,
     list_by_time,
     match_titles,
     rank,
@@ -70,11 +71,12 @@ class SearchResult:
 @dataclass(frozen=True, slots=True)
 class AnswerLimits:
     """The limits of the results: at most `notes` notes, at most `per_note` hits of each note, and no hit with
-    a relevance below `least`."""
+    a relevance below `least`. `by_note` ranks whole notes."""
 
     notes: int
     per_note: int
     least: float
+    by_note: bool
 
     @classmethod
     def of(cls, request: SearchRequest, settings: SearchSettings) -> AnswerLimits:
@@ -82,7 +84,30 @@ class AnswerLimits:
             request.limit or settings.limit,
             1 if request.by_note else settings.max_chunks_per_note,
             settings.min_relevance if request.min_relevance is None else request.min_relevance,
+            request.by_note,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RankedGroup:
+    """The query for the vaults of one model, their ranked candidates, and the copies among these."""
+
+    queries: _Group
+    table: Candidates
+    copies: Copies
+
+    @classmethod
+    def of(cls, queries: _Group, settings: SearchSettings, limits: AnswerLimits) -> RankedGroup:
+        table = rank(queries, settings, by_note=limits.by_note, limit=limits.notes)
+        return cls(queries, table, find_copies(queries, table))
+
+    def relevance(self, rows: Sequence[int]) -> dict[int, float]:
+        """Returns the relevance of rows of the table, by row."""
+        vaults = self.table.vault.tolist()
+        relevance: dict[int, float] = {}
+        for number, query in enumerate(self.queries):
+            relevance |= relevance_of(query, self.table, [row for row in rows if vaults[row] == number])
+        return relevance
 
 
 class Place(NamedTuple):
@@ -133,18 +158,20 @@ def _by_model(vaults: Sequence[SearchedVault]) -> list[list[SearchedVault]]:
 
 
 def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
-    limits = AnswerLimits.of(request, settings)
-    tables = [rank(group, settings, by_note=request.by_note, limit=limits.notes) for group in groups]
-    copies = [find_copies(group, table) for group, table in zip(groups, tables, strict=True)]
-    shown = _beside_best(shown_places(groups, tables, copies, limits))
+    presenter = _Presenter(request, settings)
+    limits = presenter.limits
+    ranked = [RankedGroup.of(group, settings, limits) for group in groups]
+    shown = _relative_to_best(shown_places(ranked, limits))
     relevance: dict[Place, float] = {}
     hits: dict[Place, Hit] = {}
     files: list[Hit] = []
-    for number, ranked in enumerate(map(_Ranked, groups, tables, copies)):
-        for part in _build(ranked, [place for place in shown if place.group == number], request, settings):
-            relevance |= part.relevance
-            hits |= part.hits
-            files += part.files
+    for number, group in enumerate(ranked):
+        own = {place.row: place for place in shown if place.group == number}
+        of_rows = group.relevance(list(own))
+        relevance |= {own[row]: value for row, value in of_rows.items()}
+        hits_of_rows, attachments = presenter.hits(group, own, of_rows)
+        hits |= {own[row]: hit for row, hit in hits_of_rows.items()}
+        files += attachments
     all_hits = _first_notes(_with_files([hits[place] for place in shown if place in hits], files), limits)
     verdict = verdict_of(relevance[place] for place in shown)
     # A file whose name matches the query is a certain hit, whatever the notes behind it.
@@ -162,113 +189,118 @@ def _search(groups: Sequence[_Group], request: SearchRequest, settings: SearchSe
     )
 
 
-def _first_notes(hits: Iterable[Hit], limits: AnswerLimits) -> tuple[Hit, ...]:
-    return tuple(up_to_notes(hits, lambda hit: (hit.vault, hit.path), limits.notes))
+def _first_notes(hits: Sequence[Hit], limits: AnswerLimits) -> tuple[Hit, ...]:
+    return tuple(hits[: count_in_notes(((hit.vault, hit.path) for hit in hits), limits.notes)])
 
 
-def shown_places(
-    groups: Sequence[_Group], tables: Sequence[Candidates], copies: Sequence[Copies], limits: AnswerLimits
-) -> list[Place]:
+def shown_places(groups: Sequence[RankedGroup], limits: AnswerLimits) -> list[Place]:
     """Returns the candidates of all groups that the results show, best first, without copies and within
     `limits`."""
-    notes = [table.note.tolist() for table in tables]
-    merged = _merged(groups, tables, _WEIGHED * limits.notes)
+    notes = [group.table.note.tolist() for group in groups]
+    shown: list[Place] = []
+    counts: dict[tuple[int, int], int] = {}
+    for place in _merged(groups, _WEIGHED * limits.notes):
+        note = notes[place.group][place.row]
+        if note in groups[place.group].copies.shown_note:
+            continue
+        count = counts.get((place.group, note), 0)
+        if not count and len(counts) == limits.notes:
+            break
+        counts[place.group, note] = count + 1
+        if not limits.per_note or count < limits.per_note:  # 0: no limit
+            shown.append(place)
+    return shown
 
-    def note_of(place: Place) -> tuple[int, int]:
-        return place.group, notes[place.group][place.row]
 
-    places = (place for place in merged if note_of(place)[1] not in copies[place.group].shown_note)
-    return list(up_to_notes(first_per_note(places, note_of, limits.per_note), note_of, limits.notes))
-
-
-def _merged(groups: Sequence[_Group], tables: Sequence[Candidates], weighed: int) -> list[Place]:
+def _merged(groups: Sequence[RankedGroup], weighed: int) -> list[Place]:
     """Returns the candidates of all groups, best first: by score for one group, by relevance for several.
 
     Relevance is comparable between models, scores are not. The order within each group stays, because the
     value of a row never exceeds that of the rows before it. After the first `weighed` rows of each group,
     ranks decide.
     """
-    if len(tables) == 1:
-        scores = tables[0].normalized_scores().tolist()
+    if len(groups) == 1:
+        scores = groups[0].table.normalized_scores().tolist()
         return [Place(score, 0, row) for row, score in enumerate(scores)]
     places = []
-    for number, (group, table) in enumerate(zip(groups, tables, strict=True)):
-        rows = list(range(min(weighed, len(table))))
-        relevance = _relevance_of_rows(group, table, rows)
-        values = [*accumulate((relevance[row] for row in rows), min), *([0.0] * (len(table) - len(rows)))]
+    for number, group in enumerate(groups):
+        size = len(group.table)
+        rows = list(range(min(weighed, size)))
+        relevance = group.relevance(rows)
+        values = [*accumulate((relevance[row] for row in rows), min), *([0.0] * (size - len(rows)))]
         places += [Place(value, number, row) for row, value in enumerate(values)]
     return sorted(places, key=lambda place: (-place.score, place.row, place.group))
 
 
-def _beside_best(shown: Sequence[Place]) -> list[Place]:
+def _relative_to_best(shown: Sequence[Place]) -> list[Place]:
     """Returns the places with scores relative to the first one's, or with 1 for all if that is 0."""
     top = shown[0].score if shown else 0.0
     return [place._replace(score=place.score / top if top else 1.0) for place in shown]
 
 
-def _relevance_of_rows(group: _Group, table: Candidates, rows: Sequence[int]) -> dict[int, float]:
-    vaults = table.vault.tolist()
-    relevance: dict[int, float] = {}
-    for number, query in enumerate(group):
-        relevance |= relevance_of(query, table, [row for row in rows if vaults[row] == number])
-    return relevance
+class _Presenter:
+    """Builds the hits of one search, vault by vault."""
 
+    def __init__(self, request: SearchRequest, settings: SearchSettings) -> None:
+        self._request = request
+        self._settings = settings
+        self.limits = AnswerLimits.of(request, settings)
 
-class _Ranked(NamedTuple):
-    """The query for the vaults of a group, its ranked candidates, and the copies among them."""
+    def hits(
+        self, group: RankedGroup, shown: Mapping[int, Place], relevance: Mapping[int, float]
+    ) -> tuple[dict[int, Hit], list[Hit]]:
+        """Returns the hits of the rows that are relevant enough, by row, and the attachments whose names
+        match the query."""
+        table, copies = group.table, group.copies.paths
+        vaults, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
+        hits: dict[int, Hit] = {}
+        files: list[Hit] = []
+        for number, query in enumerate(group.queries):
+            kept = [row for row in shown if vaults[row] == number and relevance[row] >= self.limits.least]
+            reasons = reasons_of(query, table, kept, by_field=self._request.by_field)
+            builder = self._builder(query, self._request.expand)
+            of_vault = builder.build(
+                RankedChunk(
+                    keys[row], shown[row].score, reasons[row], relevance[row], copies.get(notes[row], ())
+                )
+                for row in kept
+            )
+            hits |= {row: of_vault[keys[row]] for row in kept if keys[row] in of_vault}
+            files += self._files(query, builder)
+        return hits, files
 
-    queries: _Group
-    table: Candidates
-    copies: Copies
-
-
-class _Built(NamedTuple):
-    """The part of the results that comes from one vault."""
-
-    relevance: Mapping[Place, float]
-    hits: Mapping[Place, Hit]
-    files: tuple[Hit, ...]
-
-
-def _build(
-    ranked: _Ranked, shown: Sequence[Place], request: SearchRequest, settings: SearchSettings
-) -> Iterator[_Built]:
-    limits = AnswerLimits.of(request, settings)
-    table, copies = ranked.table, ranked.copies.paths
-    vaults, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
-    for number, query in enumerate(ranked.queries):
-        own = {place.row: place for place in shown if vaults[place.row] == number}
-        relevance = relevance_of(query, table, list(own))
-        kept = [row for row in own if relevance[row] >= limits.least]
-        reasons = reasons_of(query, table, kept, by_field=request.by_field)
-        builder = _builder(query, request, settings)
-        hits = builder.build(
-            RankedChunk(keys[row], own[row].score, reasons[row], relevance[row], copies.get(notes[row], ()))
-            for row in kept
+    def newest(self, query: PreparedQuery) -> tuple[Hit, ...]:
+        """Returns the hits of one vault that meet the filters: notes named like the filters (`🐘`), the most
+        recently changed notes, and the attachments."""
+        assert query.chosen is not None
+        named = match_titles(query.snapshot, " ".join(query.filters))
+        shown = list_by_time(query.snapshot, query.chosen, self.limits.notes, self.limits.per_note, named)
+        builder = self._builder(query, "")
+        notes = builder.build(
+            RankedChunk(key, 1.0, _unranked_reason(query, title=float(note_id_of(key) in named)), 1.0)
+            for key in shown
         )
-        yield _Built(
-            {own[row]: value for row, value in relevance.items()},
-            {own[row]: hits[keys[row]] for row in kept if keys[row] in hits},
-            _files(query, builder, limits.notes),
-        )
+        return (*notes.values(), *self._files(query, builder))
+
+    def _builder(self, query: PreparedQuery, expand: Expand) -> HitBuilder:
+        settings = self._settings
+        words = {term.word: term.compounds for term in query.terms}
+        texts = dict.fromkeys(text for part in query.conditions for text in ranking_words(part.node))
+        phrases = [text_pattern(text) for text in texts]
+        snippets = Snippets(words, settings.snippet_chars, query.language, phrases)
+        expansion = None
+        if expand:
+            expansion = Expansion(expand, settings.max_parent_tokens, settings.window_paragraphs)
+        return HitBuilder(query, snippets, expansion=expansion, stale=self._request.stale)
+
+    def _files(self, query: PreparedQuery, builder: HitBuilder) -> tuple[Hit, ...]:
+        """Returns the attachments of one vault whose names match the query."""
+        paths = match_attachments(query, name_query(query, datetime.now().astimezone()), self.limits.notes)
+        return builder.of_files(paths, 1.0, _unranked_reason(query)) if paths else ()
 
 
-def _builder(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> HitBuilder:
-    words = {term.word: term.compounds for term in prepared.terms}
-    texts = dict.fromkeys(text for condition in prepared.conditions for text in ranking_words(condition.node))
-    phrases = [text_pattern(text) for text in texts]
-    snippets = Snippets(words, settings.snippet_chars, prepared.language, phrases)
-    expansion = None
-    if request.expand:
-        expansion = Expansion(request.expand, settings.max_parent_tokens, settings.window_paragraphs)
-    return HitBuilder(prepared, snippets, expansion=expansion, stale=request.stale)
-
-
-def _files(prepared: PreparedQuery, builder: HitBuilder, limit: int) -> tuple[Hit, ...]:
-    """Returns the attachments of one vault whose names match the query."""
-    paths = match_attachments(prepared, name_query(prepared, datetime.now().astimezone()), limit)
-    why = Why(None, None, None, recency=1.0, filters=prepared.filters)
-    return builder.of_files(paths, 1.0, why) if paths else ()
+def _unranked_reason(query: PreparedQuery, title: float = 0.0) -> Why:
+    return Why(None, None, None, recency=1.0, filters=query.filters, title=title)
 
 
 def _with_files(hits: Sequence[Hit], files: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -290,30 +322,15 @@ def place_of_files(coverages: Iterable[float]) -> int:
 def _list_newest(groups: Sequence[_Group], request: SearchRequest, settings: SearchSettings) -> SearchResult:
     """Returns the results of a query of filters only. No words rank the notes, so the most recently changed
     come first."""
-    limits = AnswerLimits.of(request, settings)
-    hits = [hit for group in groups for query in group for hit in _newest_of(query, request, settings)]
+    presenter = _Presenter(request, settings)
+    hits = [hit for group in groups for query in group for hit in presenter.newest(query)]
     # A note whose name is the query has a title score, so it comes before newer notes.
     newest_first = sorted(hits, key=lambda hit: (hit.why.title, hit.modified_time), reverse=True)
-    newest = _first_notes(newest_first, limits)
+    newest = _first_notes(newest_first, presenter.limits)
     notices = _notices(groups, found=bool(newest))
     if not newest:
         return SearchResult((), notices)
     return SearchResult(newest, (*notices, LISTED), verdict="strong", likely=len(newest))
-
-
-def _newest_of(prepared: PreparedQuery, request: SearchRequest, settings: SearchSettings) -> tuple[Hit, ...]:
-    """Returns the hits of one vault that meet the filters: notes named like the filters (`🐘`), the most
-    recently changed notes, and the attachments."""
-    assert prepared.chosen is not None
-    limits = AnswerLimits.of(request, settings)
-    named = match_titles(prepared.snapshot, " ".join(prepared.filters))
-    shown = list_by_time(prepared.snapshot, prepared.chosen, limits.notes, limits.per_note, named)
-    why = Why(None, None, None, recency=1.0, filters=prepared.filters)
-    builder = _builder(prepared, request._replace(expand=""), settings)
-    notes = builder.build(
-        RankedChunk(key, 1.0, replace(why, title=float(note_id_of(key) in named)), 1.0) for key in shown
-    )
-    return (*notes.values(), *_files(prepared, builder, limits.notes))
 
 
 def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:

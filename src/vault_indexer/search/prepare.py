@@ -20,6 +20,7 @@ from vault_indexer.search.query import Condition, Query, in_vault, parse_query
 from vault_indexer.search.terms import (
     Groups,
     Synonym,
+    WordStatistics,
     as_spelt,
     find_corrections,
     find_synonyms,
@@ -32,7 +33,6 @@ from vault_indexer.search.terms import (
     with_synonyms,
 )
 from vault_indexer.search.typed_words import TypedWords
-from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.store import Snapshot
 from vault_indexer.text.fold import has_words
 from vault_indexer.text.terms import QueryTerm

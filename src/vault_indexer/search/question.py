@@ -13,9 +13,8 @@ from vault_indexer.search.confidence import word_weights
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault
 from vault_indexer.search.query import parse_query
-from vault_indexer.search.terms import Groups, find_synonyms, language_of, query_words
+from vault_indexer.search.terms import Groups, WordStatistics, find_synonyms, language_of, query_words
 from vault_indexer.search.typed_words import TypedWords, typed_word
-from vault_indexer.search.word_statistics import WordStatistics
 from vault_indexer.text.query import (
     ENDS_AFTER_APOSTROPHE,
     analyze_query,

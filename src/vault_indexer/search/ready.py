@@ -16,10 +16,10 @@ from vault_indexer.model import IndexState, SearchAnswer, SearchRequest, note_id
 from vault_indexer.ports import Embedder
 from vault_indexer.providers import WORD_LANGUAGES
 from vault_indexer.search.attachments import match_attachments, name_query
-from vault_indexer.search.copies import find_copies
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.multi_vault import (
     AnswerLimits,
+    RankedGroup,
     SearchResult,
     place_of_files,
     search_vaults,
@@ -27,7 +27,7 @@ from vault_indexer.search.multi_vault import (
 )
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
 from vault_indexer.search.question import QuestionWord, question_words
-from vault_indexer.search.rank import RepeatedRank
+from vault_indexer.search.rank import RepeatedRank, find_copies
 from vault_indexer.search.searcher import IndexReader
 from vault_indexer.search.terms import Groups
 from vault_indexer.store import Snapshot, SnapshotHolder
@@ -231,7 +231,7 @@ class RepeatedQuery:
         limits = AnswerLimits.of(self._request, settings)
         group = [prepared.query]
         table = prepared.rank.rank(settings, by_note=True, limit=limits.notes)
-        shown = shown_places([group], [table], [find_copies(group, table)], limits)
+        shown = shown_places([RankedGroup(group, table, find_copies(group, table))], limits)
         ids = [note_id_of(key) for key in table.local_key[[place.row for place in shown]].tolist()]
         notes = self._vault.snapshot.catalog.notes(ids)
         paths = [notes[note_id].path for note_id in ids]

@@ -10,8 +10,7 @@ import numpy as np
 from vault_indexer.config.settings import SearchSettings
 from vault_indexer.model import Explanation, NoteRow, SearchRequest
 from vault_indexer.ports import Embedder
-from vault_indexer.search.confidence import count_likely, relevance_of, verdict_of
-from vault_indexer.search.copies import Copies, find_copies
+from vault_indexer.search.confidence import count_likely, verdict_of
 from vault_indexer.search.deadline import QueryDeadline
 from vault_indexer.search.explain import (
     ChunkRank,
@@ -21,9 +20,15 @@ from vault_indexer.search.explain import (
     filter_reasons,
     place_reasons,
 )
-from vault_indexer.search.multi_vault import AnswerLimits, SearchResult, search_vaults, shown_places
+from vault_indexer.search.multi_vault import (
+    AnswerLimits,
+    RankedGroup,
+    SearchResult,
+    search_vaults,
+    shown_places,
+)
 from vault_indexer.search.prepare import PreparedQuery, SearchedVault, prepare_query
-from vault_indexer.search.rank import Candidates, rank, reasons_of
+from vault_indexer.search.rank import reasons_of
 from vault_indexer.store import Snapshot, SnapshotHolder
 
 
@@ -88,17 +93,16 @@ class Searcher:
             matches = bool(prepared.passing(np.array([row.key for row in own], np.int64)).any())
             return explanation(request.query, note, ChunkRank(None, 0, matches, None), reasons)
         limits = AnswerLimits.of(request, self._settings)
-        table = rank([prepared], self._settings, by_note=request.by_note, limit=limits.notes)
-        copies = find_copies([prepared], table)
-        place, row = _rank_of(prepared, table, note, limits, copies)
+        ranked = RankedGroup.of([prepared], self._settings, limits)
+        place, row = _rank_of(ranked, note, limits)
         if row is None:
-            reasons += absence_reasons(prepared, table, note)
-        elif (shown_note := copies.shown_note.get(note.note_id)) is not None:
+            reasons += absence_reasons(prepared, ranked.table, note)
+        elif (shown_note := ranked.copies.shown_note.get(note.note_id)) is not None:
             path = snapshot.catalog.notes([shown_note])[shown_note].path
             reasons.append(f"it has the same text as {path}, and is shown with it")
         else:
             reasons += place_reasons(place, limits.notes)
-        relevance = None if row is None else relevance_of(prepared, table, [row])[row]
+        relevance = None if row is None else ranked.relevance([row])[row]
         return replace(explanation(request.query, note, place, reasons), relevance=relevance)
 
     def explain_attachment(
@@ -130,19 +134,18 @@ class Searcher:
         return prepare_query(only, request, deadline, self._settings.synonyms.groups)[0]
 
 
-def _rank_of(
-    prepared: PreparedQuery, table: Candidates, note: NoteRow, limits: AnswerLimits, copies: Copies
-) -> tuple[ChunkRank, int | None]:
+def _rank_of(ranked: RankedGroup, note: NoteRow, limits: AnswerLimits) -> tuple[ChunkRank, int | None]:
     """Returns the rank of the note's best chunk, and its row (None if the note is not a candidate)."""
+    table, (query,) = ranked.table, ranked.queries
     own = np.flatnonzero(table.note == note.note_id)
     if not len(own):
         return ChunkRank(None, len(table), False, None), None
     row = int(own[0])
-    why = reasons_of(prepared, table, [row])[row]
-    shown = [place.row for place in shown_places([[prepared]], [table], [copies], limits)]
-    relevance = list(relevance_of(prepared, table, shown).values())
+    why = reasons_of(query, table, [row])[row]
+    shown = [place.row for place in shown_places([ranked], limits)]
+    relevance = list(ranked.relevance(shown).values())
     likely = shown[: count_likely(relevance, verdict_of(relevance))]
-    notes = len(set(table.note[: row + 1].tolist()) - set(copies.shown_note))
+    notes = len(set(table.note[: row + 1].tolist()) - set(ranked.copies.shown_note))
     return ChunkRank(row + 1, len(table), row in shown, why, notes, row in likely), row
 
 

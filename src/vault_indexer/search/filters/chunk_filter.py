@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import note_id_of, up_to_notes
+from vault_indexer.model import CHUNK_KEY_BITS, count_in_notes
 from vault_indexer.search.deadline import QueryDeadline, ReadingBudget
 from vault_indexer.search.filters.candidates import Pattern, pattern_of
 from vault_indexer.search.filters.evaluation import Evaluation
@@ -258,9 +258,9 @@ class ChunkFilter:
                 first, last = self._range(note)
                 own = self._all[first:last][self._left[first:last]].tolist()
                 shown += own[: per_note if self._evaluation.notes[note] in self._places else 1]
-            if len(set(map(note_id_of, shown))) >= limit:
+            if len({key >> CHUNK_KEY_BITS for key in shown}) >= limit:
                 break
-        return list(up_to_notes(shown, note_id_of, limit))
+        return shown[: count_in_notes((key >> CHUNK_KEY_BITS for key in shown), limit)]
 
     def places_in(self, note_id: int, start: int, end: int) -> list[Span]:
         """Returns the spans that the conditions matched in a part of a checked note, in order."""
@@ -320,7 +320,7 @@ def _touching_chunks(catalog: CatalogReader, places: Mapping[int, Sequence[Span]
     ordered = {note_id: _Places(spans) for note_id, spans in places.items()}
     sql = "SELECT key, start_pos, end_pos FROM chunks WHERE note_id IN (%s)"
     rows = catalog.rows_in(sql, sorted(places))
-    return {key for key, start, end in rows if ordered[note_id_of(key)].touch(start, end)}
+    return {key for key, start, end in rows if ordered[key >> CHUNK_KEY_BITS].touch(start, end)}
 
 
 class _Places:

@@ -401,7 +401,7 @@ class HitBuilder:
         """Returns the headings that divide the chunk. There are none in a canvas, where each heading applies
         only to its card, or in a source file, where they are code."""
         start, end = row.chunk.start_pos, row.chunk.end_pos
-        if _is_canvas(note.path) or language_of_path(note.path):
+        if _is_canvas(note.path) or _language_of_path(note.path):
             return []
         return [
             ChunkHeading(heading.level, heading.start - start, min(heading.end, end) - start)
@@ -416,7 +416,7 @@ class HitBuilder:
 
     def _fence(self, row: ChunkRow, note: NoteRow) -> str:
         """Returns the fence of the code block in which the chunk begins, or "" if there is none."""
-        if language_of_path(note.path):
+        if _language_of_path(note.path):
             return SOURCE_FENCE
         start = row.chunk.start_pos
         above = self._catalog.headings_above(row.note_id, start)
@@ -434,8 +434,12 @@ class HitBuilder:
         return distinct - {path for path, row in files.items() if is_unchanged(self._folder, row)}
 
 
+@lru_cache(maxsize=4096)
 def _is_canvas(path: str) -> bool:
     return kind_of(path) is FileKind.CANVAS
+
+
+_language_of_path = lru_cache(maxsize=4096)(language_of_path)
 
 
 def is_obsidian_vault(vault: Path) -> bool:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from vault_indexer.model import NoteRow, note_id_of
+from vault_indexer.model import CHUNK_KEY_BITS, NoteRow
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank.candidates import Candidates, RankRequest, global_keys
-from vault_indexer.search.rank.fuse import fused_scores
+from vault_indexer.search.rank.candidates import Candidates, RankRequest, fused_scores, global_keys
 from vault_indexer.store import Snapshot
 from vault_indexer.store.graph import LinkText
 from vault_indexer.text.terms import QueryTerm
@@ -201,7 +200,7 @@ def _linked(table: Candidates, request: RankRequest) -> dict[int, LinkScore]:
 
 def _note_ids(keys: Iterable[int]) -> list[int]:
     """Returns the distinct notes of chunks, in order of first appearance."""
-    return list(dict.fromkeys(map(note_id_of, keys)))
+    return list(dict.fromkeys(key >> CHUNK_KEY_BITS for key in keys))
 
 
 def by_link_text(
@@ -213,7 +212,8 @@ def by_link_text(
     `strongest` are chunk keys, best first. `notes` are their notes by id.
     """
     # In reverse, so that the best chunk of each note is the last one set.
-    best = {notes[note_id_of(key)].path: key for key in reversed(strongest) if note_id_of(key) in notes}
+    by_note = ((key >> CHUNK_KEY_BITS, key) for key in reversed(strongest))
+    best = {notes[note_id].path: key for note_id, key in by_note if note_id in notes}
     languages = {note.path: note.language for note in notes.values()}
     matches = match_anchor_text(snapshot, languages, terms)
     return {best[match.path]: LinkScore(match.weight, match.via) for match in matches}
@@ -225,10 +225,11 @@ def by_link(
     """Returns the ranking by link: first the targets of links with words of the query (`graph`), then the
     neighbours of the strongest hits' notes (`seeds`, best first), each with its chunk nearest to the
     query."""
-    ranked = {note_id_of(key) for key in graph}
+    ranked = {key >> CHUNK_KEY_BITS for key in graph}
     likely = neighbours_of(query.snapshot, seeds)[:NEIGHBOURS]
     nearest = _nearest(query, [note.path for note in likely])
-    added = [note for note in likely if note.path in nearest and note_id_of(nearest[note.path]) not in ranked]
+    near = [note for note in likely if note.path in nearest]
+    added = [note for note in near if nearest[note.path] >> CHUNK_KEY_BITS not in ranked]
     return dict(graph) | {
         nearest[note.path]: LinkScore(NEIGHBOUR_SCORE * note.weight, note.via) for note in added
     }

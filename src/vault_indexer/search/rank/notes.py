@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.model import CHUNK_KEY_BITS, note_id_of
+from vault_indexer.model import CHUNK_KEY_BITS
 from vault_indexer.search.prepare import PreparedQuery
 from vault_indexer.search.rank.candidates import Candidates, HeldWords, RankRequest
-from vault_indexer.store.catalog import unpack_words
+from vault_indexer.store.catalog import CatalogReader, unpack_words
 from vault_indexer.store.keywords import FIELD_WEIGHTS, held_weight
 from vault_indexer.text.language import is_function_word
 from vault_indexer.text.terms import QueryTerm
@@ -37,7 +37,7 @@ def note_scores(chunks: Mapping[int, float]) -> dict[int, tuple[int, float]]:
     best chunk, counted from 0, is multiplied by DECAY ** i. The order of the chunks has no influence."""
     by_note: dict[int, list[tuple[float, int]]] = {}
     for key, score in chunks.items():
-        by_note.setdefault(note_id_of(key), []).append((-score, key))
+        by_note.setdefault(key >> CHUNK_KEY_BITS, []).append((-score, key))
     return {note: _sum_up(own) for note, own in by_note.items()}
 
 
@@ -176,3 +176,56 @@ def _nearest(terms: Sequence[QueryTerm], vectors: WordVectors, packed: Sequence[
     best[:, np.isnan(cosines).any(axis=1)] = np.nan
     nearest[:, compared] = best
     return nearest
+
+
+# Detects notes with the same text, so that the results show the best one and name the others.
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The copies among the candidates of one search. Notes are identified by their number in the table.
+    `shown_note` maps each copy to the note shown in its place; `paths` maps each shown note to the paths of
+    its copies."""
+
+    shown_note: Mapping[int, int] = field(default_factory=dict)
+    paths: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+
+def find_copies(queries: Sequence[PreparedQuery], table: Candidates) -> Copies:
+    """Finds the copies among ranked candidates. The first of several notes of one vault with the same text
+    represents all.
+
+    The names of copies may differ, their frontmatter may not. A note with hardly any text is never a copy,
+    because it is found by its name. A note's text is read only if one of its chunks has the same number and
+    length as a chunk of another candidate.
+    """
+    shown_note: dict[int, int] = {}
+    paths: dict[int, tuple[str, ...]] = {}
+    numbers, keys, notes = table.vault.tolist(), table.local_key.tolist(), table.note.tolist()
+    for number, query in enumerate(queries):
+        rows = [row for row, vault in enumerate(numbers) if vault == number]
+        note_of = {keys[row] >> CHUNK_KEY_BITS: notes[row] for row in rows}
+        catalog = query.snapshot.catalog
+        for first, *others in _same_texts(catalog, [keys[row] for row in rows]):
+            shown_note |= {note_of[other]: note_of[first] for other in others}
+            copies = catalog.notes(others)
+            paths[note_of[first]] = tuple(sorted(copies[other].path for other in others))
+    return Copies(shown_note, paths)
+
+
+def _same_texts(catalog: CatalogReader, keys: Sequence[int]) -> Iterator[list[int]]:
+    """Yields each group of at least two notes with the same text, in the order of the chunks."""
+    same: dict[str, list[int]] = {}
+    for note_id, text in catalog.texts(_suspects(catalog, keys)).items():
+        same.setdefault(text.strip(), []).append(note_id)
+    # In reverse, so that the first chunk of each note sets its place.
+    order = {key >> CHUNK_KEY_BITS: place for place, key in reversed(list(enumerate(keys)))}
+    return (sorted(notes, key=order.__getitem__) for notes in same.values() if len(notes) > 1)
+
+
+def _suspects(catalog: CatalogReader, keys: Iterable[int]) -> set[int]:
+    """Returns the notes that have a chunk of the same number and text length as a chunk of another note."""
+    alike: dict[tuple[int, int], set[int]] = {}
+    for key, shape in catalog.chunk_shapes(keys).items():
+        alike.setdefault(shape, set()).add(key >> CHUNK_KEY_BITS)
+    return {note_id for notes in alike.values() if len(notes) > 1 for note_id in notes}

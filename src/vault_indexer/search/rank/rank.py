@@ -11,13 +11,11 @@ import numpy as np
 from vault_indexer.config.settings import RecencySettings, SearchSettings
 from vault_indexer.search.filters import ChunkFilter
 from vault_indexer.search.prepare import PreparedQuery
-from vault_indexer.search.rank.candidates import Candidates, HeldWords, RankRequest, local_notes
-from vault_indexer.search.rank.fuse import fuse
+from vault_indexer.search.rank.candidates import Candidates, HeldWords, RankRequest, fuse, local_notes
 from vault_indexer.search.rank.link import link
 from vault_indexer.search.rank.notes import cover, group, weigh_notes
 from vault_indexer.search.rank.rerank import rerank
-from vault_indexer.search.rank.retrieve import complete, retrieve
-from vault_indexer.search.rank.titles import add_title_scores, first_chunks_by_name
+from vault_indexer.search.rank.retrieve import add_title_scores, complete, first_chunks_by_name, retrieve
 from vault_indexer.store import Snapshot
 
 # Age: recently modified notes rank a little higher.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from vault_indexer.search.terms.compounds import with_compounds
+from vault_indexer.search.terms.compounds import Groups, Synonym, find_synonyms, with_compounds, with_synonyms
 from vault_indexer.search.terms.spelling import as_spelt, find_corrections, with_corrections
-from vault_indexer.search.terms.synonyms import Groups, Synonym, find_synonyms, with_synonyms
 from vault_indexer.search.terms.words import (
+    WordStatistics,
     is_common,
     is_common_word,
     lacking_weight,
@@ -19,6 +19,7 @@ from vault_indexer.search.terms.words import (
 __all__ = [
     "Groups",
     "Synonym",
+    "WordStatistics",
     "as_spelt",
     "find_corrections",
     "find_synonyms",

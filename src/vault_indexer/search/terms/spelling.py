@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from vault_indexer.model import Correction
 from vault_indexer.search.query import Query, ranking_words
-from vault_indexer.search.terms.words import is_common, language_of
-from vault_indexer.search.word_statistics import WordStatistics
+from vault_indexer.search.terms.words import WordStatistics, is_common, language_of
 from vault_indexer.store import Snapshot
 from vault_indexer.store.keywords import edit_distances
 from vault_indexer.text.fold import fold, normalize

@@ -29,7 +29,7 @@ from vault_indexer.model import (
     ReadNote,
     SearchAnswer,
     StrategyChange,
-    up_to_notes,
+    count_in_notes,
 )
 from vault_indexer.serve.api.endpoints import NOTE, SEARCH, Endpoint
 from vault_indexer.serve.api.openapi import answer_type
@@ -150,7 +150,7 @@ def answer_of(view: ToolView, context: AnswerContext, arguments: Mapping[str, Va
     if view.counts_notes and limit is not None:
         (name,) = view.lists
         rest = cast("list[Object]", found[name])[offset:]
-        limit = sum(1 for _ in up_to_notes(rest, lambda one: (one.get("vault"), one["path"]), limit))
+        limit = count_in_notes(((hit.get("vault"), hit["path"]) for hit in rest), limit)
     return page(cast("Object", project(found, view.keep)), view.lists, offset, limit)
 
 
