@@ -173,12 +173,16 @@ def check_citations(
 ) -> Outcome:
     """The outcome of all citations and phrases. `answer` is None for a case without a query: then only the
     citations are verified. Raises VaultIndexerError if a note or page cannot be read."""
-    checks = [check for one in expected.expected_citations for check in _expected(one, answer, notes, pages)]
+    checks = [
+        check
+        for expected_citation in expected.expected_citations
+        for check in _expected(expected_citation, answer, notes, pages)
+    ]
     if answer is None:
         passages = [one.quote for one in expected.expected_citations]
     else:
         checks += _verify_all(answer.citations, notes)
-        passages = [_passage(one, notes) for one in answer.citations]
+        passages = [_passage(citation, notes) for citation in answer.citations]
     for phrase in expected.support_phrases:
         stands = any(holds(passage, phrase) for passage in passages)
         reason = f"support_phrases: {phrase!r} stands in no cited passage"
@@ -214,7 +218,9 @@ def _overlaps(cited: CitedSpan, wanted: ExpectedCitation) -> bool:
 
 
 def _verify_all(citations: Sequence[CitedSpan], notes: NoteSource) -> list[_Check]:
-    return [_Check("fail", why) if (why := _fault(one, notes)) else _Check("pass") for one in citations]
+    return [
+        _Check("fail", why) if (why := _fault(citation, notes)) else _Check("pass") for citation in citations
+    ]
 
 
 def _fault(cited: CitedSpan, notes: NoteSource) -> str:

@@ -141,7 +141,7 @@ class IndexedTexts:
 
     @property
     def keeps_better(self) -> bool:
-        """Whether to build with the better model: few vectors are missing, or the index already has most of them."""
+        """Whether to build with the better model: the number of vectors it still lacks is small enough."""
         most = self.texts / 2 if self.provider == _BETTER else min(AT_ONCE_TEXTS, self.texts / 2)
         return self.missing <= most
 
