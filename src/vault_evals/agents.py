@@ -194,7 +194,7 @@ def _ask_answer(data: Json) -> AgentAnswer:
     # If the answer consists of passages to read, these are its findings.
     passages = [] if cited else _objects(data, "passages")
     found = [(_text(one, "path"), _text(one, "quote")) for one in cited]
-    found += [(_text(one, "path"), _text(one, "content")) for one in passages]
+    found += [(_text(passage, "path"), _text(passage, "content")) for passage in passages]
     declined = _text(data, "kind") == "declined"
     return AgentAnswer(
         () if declined else tuple(Finding(path, text) for path, text in found),

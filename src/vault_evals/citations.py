@@ -173,7 +173,11 @@ def check_citations(
 ) -> Outcome:
     """The outcome of all citations and phrases. `answer` is None for a case without a query: then only the
     citations are verified. Raises VaultIndexerError if a note or page cannot be read."""
-    checks = [check for one in expected.expected_citations for check in _expected(one, answer, notes, pages)]
+    checks = [
+        check
+        for expected_citation in expected.expected_citations
+        for check in _expected(expected_citation, answer, notes, pages)
+    ]
     if answer is None:
         passages = [one.quote for one in expected.expected_citations]
     else:

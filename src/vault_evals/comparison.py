@@ -170,7 +170,7 @@ def _slices(run: RankingRun, part: str) -> Iterator[tuple[str, str, list[int]]]:
 
 def _languages(questions: Sequence[Question]) -> list[str]:
     """The languages that form a slice. Those of user questions all do."""
-    counts = Counter(one.language for one in questions)
+    counts = Counter(question.language for question in questions)
     if not questions[0].is_generated:
         return sorted(counts)
     least = max(LEAST_FOR_INTERVALS, LEAST_SHARE_OF_LANGUAGE * len(questions))
@@ -181,7 +181,7 @@ def _slice(
     run: RankingRun, source: str, name: str, at: Sequence[int], baseline: str, min_lift_pct: float | None
 ) -> Slice:
     values = {variant: [scores[one] for one in at] for variant, scores in run.scores.items()}
-    gains = {variant: [one.ndcg for one in scores] for variant, scores in values.items()}
+    gains = {variant: [score.ndcg for score in scores] for variant, scores in values.items()}
     base = gains[baseline]
     others = {variant: own for variant, own in gains.items() if variant != baseline}
     apart = {variant: [b - a for a, b in zip(base, own, strict=True)] for variant, own in others.items()}
@@ -201,7 +201,7 @@ def _slice(
 
 
 def _row(variant: str, scores: Sequence[Scores], against: Against | None) -> VariantRow:
-    ndcg, mrr, recall = (mean_interval([getattr(one, name) for one in scores]) for name in MEASURES)
+    ndcg, mrr, recall = (mean_interval([getattr(score, name) for score in scores]) for name in MEASURES)
     judged = sum(one.judged for one in scores) / len(scores)
     return VariantRow(variant, ndcg, mrr, recall, judged, against)
 

@@ -118,8 +118,8 @@ def accept_drift(drifts: Sequence[Drift]) -> tuple[Drift, ...]:
 
 def drift_json(report: DriftReport) -> str:
     drifts = [
-        {**_values(one), "now": one.now.model_dump(exclude_none=True) if one.now else None}
-        for one in report.drifts
+        {**_values(drift), "now": drift.now.model_dump(exclude_none=True) if drift.now else None}
+        for drift in report.drifts
     ]
     data = {
         "checked_at": report.checked_at,
@@ -180,7 +180,7 @@ def _body(report: DriftReport) -> Iterator[str]:
     against = "the files and pages as they are now" if report.live else "the index and snapshots"
     yield f"Checked {quantity(report.checked, 'citation')} against {against} at {report.checked_at}."
     yield ""
-    counts = Counter(one.state for one in report.drifts)
+    counts = Counter(drift.state for drift in report.drifts)
     for state, count in sorted(counts.items()):
         yield f"- {state}: {count}"
     if report.is_clean:

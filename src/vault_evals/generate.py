@@ -97,7 +97,7 @@ class _Surveyor:
 
     def finish(self) -> Survey:
         """The candidates that remain when the whole vault is known."""
-        left = [one for one in self.survey.candidates if self._is_question(one)]
+        left = [candidate for candidate in self.survey.candidates if self._is_question(candidate)]
         targets: defaultdict[str, set[str]] = defaultdict(set)
         for one in left:
             targets[same(one.text)].add(one.target)
@@ -232,7 +232,9 @@ def choose_questions(
     for kind in kinds:
         targets: set[str] = set()
         sources: set[str] = set()
-        for one in sorted((one for one in survey.candidates if one.kind == kind), key=_order):
+        for one in sorted(
+            (candidate for candidate in survey.candidates if candidate.kind == kind), key=_order
+        ):
             if len(targets) >= per_kind:
                 break
             if one.target in targets or one.source in sources or _overlaps(one, taken):
@@ -277,7 +279,7 @@ def scan_vault(target: Target) -> Scan:
 
 def current_hashes(target: Target, questions: Iterable[Question]) -> dict[str, str]:
     """The SHA-256 of each existing note that the questions name."""
-    paths = {path for one in questions for path in (*one.grades, *one.sha256)}
+    paths = {path for question in questions for path in (*question.grades, *question.sha256)}
     found: dict[str, str] = {}
     for path in sorted(paths):
         with suppress(NoteError):

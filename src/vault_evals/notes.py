@@ -40,7 +40,7 @@ class NoteText:
 
     def section_spans(self, heading: str) -> list[tuple[int, int]]:
         """The spans of the sections with this heading, in order."""
-        return [(one.start, one.end) for one in self.outline.sections if one.title == heading]
+        return [(section.start, section.end) for section in self.outline.sections if section.title == heading]
 
     def block_span(self, block: str) -> tuple[int, int] | None:
         """The span of the block with this identifier."""

@@ -262,7 +262,14 @@ def check_page(citation: ExpectedCitation, pages: PageSource) -> PageCheck:
 def cited_urls(cases: Iterable[GoldenCase]) -> tuple[str, ...]:
     """The distinct URLs that cases cite, in order."""
     expected = [case.expected for case in cases if isinstance(case.expected, CitationsExpected)]
-    return tuple(dict.fromkeys(one.url for many in expected for one in many.expected_citations if one.url))
+    return tuple(
+        dict.fromkeys(
+            expected_citation.url
+            for many in expected
+            for expected_citation in many.expected_citations
+            if expected_citation.url
+        )
+    )
 
 
 def hosts_of(urls: Iterable[str]) -> tuple[str, ...]:

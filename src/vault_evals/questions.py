@@ -87,7 +87,7 @@ def part_of(path: str) -> str:
 
 def write_questions(file: Path, questions: Iterable[Question]) -> None:
     """Writes the file atomically. Raises UsageError on failure."""
-    lines = [json_text(_as_json(one)) for one in questions]
+    lines = [json_text(_as_json(question)) for question in questions]
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(file, ("\n".join(lines) + "\n" if lines else "").encode())
@@ -315,7 +315,7 @@ def load_questions(cases: Path) -> list[Question]:
 
 def _check_ids(questions: Iterable[Question], folder: Path) -> None:
     seen: set[str] = set()
-    for one in questions:
-        if one.id in seen:
-            raise UsageError(f"{folder}: id {one.id!r} stands in two files")
-        seen.add(one.id)
+    for question in questions:
+        if question.id in seen:
+            raise UsageError(f"{folder}: id {question.id!r} stands in two files")
+        seen.add(question.id)

@@ -101,7 +101,7 @@ def run_ranking(
     """
     started = time.perf_counter()
     hashes = current_hashes(target, questions)
-    fresh = [one for one in questions if not is_stale(one, hashes)]
+    fresh = [question for question in questions if not is_stale(question, hashes)]
     collected = _Collected({variant.name: {} for variant in variants})
     by_person = [one for one in fresh if not one.is_generated]
     generated = [one for one in fresh if one.is_generated]

@@ -305,11 +305,11 @@ def _all(results: Sequence[LayerResult]) -> Iterator[str]:
     yield ""
     yield "| Case | Layer | Verdict | Score | ms | Remarks |"
     yield "| --- | ---: | --- | ---: | ---: | --- |"
-    for one in results:
-        score = "" if one.score is None else f"{one.score:.2f}"
-        remarks = _cell("; ".join(reason.partition("\n")[0] for reason in one.reasons))
-        taken = f"{one.duration_ms:.0f}"
-        yield f"| `{one.case_id}` | {one.layer} | {one.verdict} | {score} | {taken} | {remarks} |"
+    for result in results:
+        score = "" if result.score is None else f"{result.score:.2f}"
+        remarks = _cell("; ".join(reason.partition("\n")[0] for reason in result.reasons))
+        taken = f"{result.duration_ms:.0f}"
+        yield f"| `{result.case_id}` | {result.layer} | {result.verdict} | {score} | {taken} | {remarks} |"
 
 
 def _cell(text: str) -> str:

@@ -86,7 +86,7 @@ def tune(
 
     Raises UsageError for questions of more than one source, or too few of them.
     """
-    sources = {source_of(one) for one in questions}
+    sources = {source_of(question) for question in questions}
     if len(sources) != 1:
         named = ", ".join(sorted(sources)) or "none"
         raise UsageError(f"questions of one source are wanted, generated or a person's; there are {named}")
@@ -103,7 +103,7 @@ def choose(run: RankingRun, variants: Sequence[Variant], settings: Settings) -> 
     baseline = variants[0].name
     on_tune = compare(run, baseline, part=TUNE)
     best = max(_whole(on_tune).rows, key=lambda row: row.ndcg.mean).variant
-    chosen = next(one for one in variants if one.name == best)
+    chosen = next(variant for variant in variants if variant.name == best)
     kept = {baseline: run.scores[baseline], best: run.scores[best]}
     two = RankingRun(run.k, run.questions, run.stale, kept, run.seconds)
     on_aside = compare(two, baseline, part=ASIDE)

@@ -106,14 +106,16 @@ class Users:
 
     def rights(self) -> Iterator[tuple[str, str]]:
         """The rights to vaults: the name of the user or of the group, and the vault's id."""
-        for one in self._holders:
-            for vault in one.vaults:
+        for holder in self._holders:
+            for vault in holder.vaults:
                 if vault != EVERY_VAULT:
-                    yield one.name, vault
+                    yield holder.name, vault
 
     def counts(self) -> tuple[int, int]:
         """The number of users and groups with rights, and the number of vaults that these name."""
-        return sum(bool(one.vaults) for one in self._holders), len({vault for _, vault in self.rights()})
+        return sum(bool(holder.vaults) for holder in self._holders), len(
+            {vault for _, vault in self.rights()}
+        )
 
     def _with_groups(self, user: GatewayUser, names: Sequence[str]) -> GatewayUser:
         groups = [self._groups[name] for name in names if name in self._groups]

@@ -88,7 +88,7 @@ class KeptBodies:
         metrics: GatewayMetrics,
     ) -> None:
         """Raises ConfigError for tokens that are not in the environment."""
-        missing = [one for one in keepers if not environ.get(one.token_env)]
+        missing = [keeper for keeper in keepers if not environ.get(keeper.token_env)]
         if missing:
             raise ConfigError(
                 [

@@ -49,7 +49,7 @@ def add_right(file: Path, user: str, vault: str) -> bool:
 
     def add(document: Any) -> bool:
         holders = document.get(table, [])
-        chosen = [one for one in holders if one.get("name") == name]
+        chosen = [holder for holder in holders if holder.get("name") == name]
         if not chosen:
             known = ", ".join(str(one.get("name")) for one in holders[:20]) or "none"
             raise UsageError(f"{file} has no {kind} {name[:60]!r}; it has {known}")
@@ -131,7 +131,7 @@ class GatewayAdministration:
         """The vault that an id or `keeper/name` refers to. Raises UnknownVaultError if there is none, or more
         than one, or if only a name is given."""
         states = self.published()
-        found = [one for one in states if written in (one.vault, full_name(one))]
+        found = [state for state in states if written in (state.vault, full_name(state))]
         if len(found) == 1:
             return found[0]
         same_name = [one for one in states if one.name == written]
@@ -148,7 +148,7 @@ class GatewayAdministration:
 
 
 def _listed(states: Iterable[VaultState]) -> str:
-    return ", ".join(f"{full_name(one)} ({one.vault})" for one in states)
+    return ", ".join(f"{full_name(state)} ({state.vault})" for state in states)
 
 
 def gateway(

@@ -36,7 +36,7 @@ class TrustedProxy:
     def __init__(self, settings: GatewayProxy, *, by_socket: bool) -> None:
         self._user = settings.user_header.lower()
         self._groups = (settings.groups_header or "").lower()
-        self._networks = [ipaddress.ip_network(one) for one in settings.addresses]
+        self._networks = [ipaddress.ip_network(address) for address in settings.addresses]
         self._by_socket = by_socket
 
     def identity(self, client: Sequence[object] | None, headers: Headers) -> Identity | None:
@@ -58,7 +58,7 @@ class TrustedProxy:
         except ValueError:
             return False
         mapped = getattr(address, "ipv4_mapped", None)
-        return address is not None and any((mapped or address) in one for one in self._networks)
+        return address is not None and any((mapped or address) in network for network in self._networks)
 
 
 class Identified:

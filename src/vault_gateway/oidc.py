@@ -197,7 +197,7 @@ class OidcTokens:
         groups = [given] if isinstance(given, str) else given
         if not isinstance(groups, list | tuple):
             raise TokenRefusedError("token_claims")
-        return tuple(one for one in groups if is_name(one))
+        return tuple(group for group in groups if is_name(group))
 
 
 def is_name(value: object) -> bool:

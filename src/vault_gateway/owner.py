@@ -97,7 +97,7 @@ def require_owner(vaults: MilvusVaults, published: PublishedVault) -> None:
     """Raises NotOwnerError if another index publishes the vault, or one of the same keeper and folder, or if
     it was unpublished. Of two that began at the same time, the first keeps the ownership."""
     records = vaults.records(published.vault, published.place)
-    own = next((one for one in records if one.vault == published.vault), None)
+    own = next((record for record in records if record.vault == published.vault), None)
     if own is not None and own.withdrawn_ms:
         raise NotOwnerError(
             f"{published.full_name} was unpublished at {iso_time(own.withdrawn_ms * 1_000_000)}; "
@@ -123,7 +123,7 @@ def take_over(vaults: MilvusVaults, folder: Path, keeper: str, file: IdentityFil
     if any(one.vault == published.vault and one.withdrawn_ms for one in records):
         file.write(PublicationIdentity.make(folder.name))
         return True
-    foreign = [one for one in records if not one.withdrawn_ms and one.owner != published.owner]
+    foreign = [record for record in records if not record.withdrawn_ms and record.owner != published.owner]
     if not foreign:
         return False
     chosen = min(foreign, key=lambda one: (one.claimed_ms, one.vault))

@@ -133,7 +133,7 @@ def published_notes(catalog: CatalogReader, model: str, note_ids: Iterable[int])
             words = note_words(notes[stored.note_id])
             documents = keyword_documents(words, ((row.key, row.chunk) for row in rows))
             vectors = dict(catalog.chunk_vectors(model, [row.key for row in rows]))
-            yield PublishedNote(stored, {one.key: terms_of(one) for one in documents}, vectors)
+            yield PublishedNote(stored, {document.key: terms_of(document) for document in documents}, vectors)
 
 
 def statistics_of(
@@ -429,8 +429,7 @@ class Publication:
 
     def _opened(self, catalog: CatalogReader) -> Change:
         state = self._publisher.applied(self._mark.read())
-        # A server that is ahead of the catalog has the state of another index, for example before a restored
-        # backup.
+        # The state of a server that is ahead of the catalog cannot belong to it.
         if state is None or state.seq > catalog.seq:
             return self._published(catalog)
         try:
@@ -453,7 +452,6 @@ class Publication:
 
     def _published(self, catalog: CatalogReader) -> Change:
         change = self._publisher.publish_all(catalog)
-        # Written after the rows: an epoch on disk without them would claim a state that the server lacks.
         self._mark.write(change.state.epoch)
         self._swept = False
         return change

@@ -147,7 +147,7 @@ class _Passages:
                 made = search_vaults(found.vaults, request, settings, deadline)
                 result = replace(made, notices=(*found.notices, *made.notices))
                 words = question_words(found.vaults, request.query)
-            catalogs = {one.name: one.snapshot.catalog for one in found.vaults}
+            catalogs = {vault.name: vault.snapshot.catalog for vault in found.vaults}
             yield FoundPassages(result, words, catalogs, IndexState(0, 0, 0))
 
 

@@ -63,7 +63,7 @@ def parse_gateway_query(query: str) -> Question:
     """Parses a query for the server. Raises QueryError for an invalid one, for one that only filters, and for
     operators that a gateway cannot evaluate."""
     parsed = parse_query(query)
-    refused = [one for one in parsed.conditions if any(map(_is_refused, atoms(one.node)))]
+    refused = [condition for condition in parsed.conditions if any(map(_is_refused, atoms(condition.node)))]
     if refused:
         named = ", ".join(f"{one.source} ({_why(one)})" for one in refused)
         raise QueryError(f"a gateway cannot decide {named}", 1)
@@ -369,7 +369,7 @@ def _place_of(hit: Hit, found: Searched) -> Iterator[HitPlace]:
     """The place of a hit's text, if it is not published."""
     if hit.content.strip() or hit.chunk is None:
         return
-    catalog = next(one.snapshot.catalog for one in found.vaults if one.name == hit.vault)
+    catalog = next(vault.snapshot.catalog for vault in found.vaults if vault.name == hit.vault)
     note = catalog.note(hit.path)
     for row in catalog.chunks_of(note.note_id) if note else ():
         if row.chunk.chunk_id == hit.chunk_id:

@@ -277,7 +277,7 @@ class GatewayUser(Table):
     def digests(self) -> tuple[tuple[str, date | None], ...]:
         """The SHA-256 of each token, and its last day."""
         own = ((self.token_sha256, None),) if self.token_sha256 else ()
-        return (*own, *((one.token_sha256, one.expires) for one in self.tokens))
+        return (*own, *((token.token_sha256, token.expires) for token in self.tokens))
 
 
 class GatewaySettings(Table):

@@ -94,7 +94,7 @@ def _nodes(hit: Hit, links: Sequence[OutgoingLink]) -> Iterator[NodeWithScore]:
 
 def _node(hit: Hit, links: Sequence[OutgoingLink]) -> NodeWithScore:
     extra = hit.chunk.extra if hit.chunk else {}
-    own = [one.target for one in links if hit.start_line <= one.line <= hit.end_line]
+    own = [link.target for link in links if hit.start_line <= link.line <= hit.end_line]
     node = TextNode(
         id_=hit.chunk_id,
         text=hit.content,

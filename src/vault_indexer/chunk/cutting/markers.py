@@ -75,7 +75,9 @@ def _own_markers(file: str, text: str) -> Markers:
         raise ProviderError(f"{_FOLDER_KEY}: {file}: not valid TOML: {error}") from error
     for key in _KEYS:
         phrases = table.get(key)
-        if not isinstance(phrases, list) or not all(isinstance(one, str) and one.strip() for one in phrases):
+        if not isinstance(phrases, list) or not all(
+            isinstance(phrase, str) and phrase.strip() for phrase in phrases
+        ):
             raise ProviderError(f"{_FOLDER_KEY}: {file}: {key} must be a list of words")
     unknown = sorted(table.keys() - set(_KEYS))
     if unknown:

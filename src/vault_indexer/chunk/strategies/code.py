@@ -178,9 +178,9 @@ class CodeChunker(DraftChunker[CodeOptions]):
             lines.extend(missing)
         if self._options.include_class_context:
             lines.extend(
-                text[one.start : one.end].strip().partition("\n")[0]
-                for one in source.definitions
-                if one.kind == "class" and one.start < draft.start < one.end
+                text[definition.start : definition.end].strip().partition("\n")[0]
+                for definition in source.definitions
+                if definition.kind == "class" and definition.start < draft.start < definition.end
             )
         return "\n".join(lines)[:_LONGEST_CONTEXT]
 
@@ -201,7 +201,7 @@ def _definition_of(text: str, draft: Draft, source: _Source) -> _Definition | No
     contains."""
     body = text[draft.start : draft.end]
     start = draft.end - len(body.lstrip())
-    outer = [one for one in source.definitions if one.start <= start < one.end]
+    outer = [definition for definition in source.definitions if definition.start <= start < definition.end]
     inner = [one for one in source.definitions if start < one.start < draft.end]
     return outer[-1] if outer else (inner[0] if inner else None)
 

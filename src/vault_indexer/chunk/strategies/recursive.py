@@ -72,7 +72,14 @@ class RecursiveChunker(DraftChunker[RecursiveOptions]):
         at_end = self._options.separator_position == "end"
         body = text[window.start : window.end]
         if at_end and window.end < end:
-            dropped = next((one for one in self._options.separators if one and body.endswith(one)), "")
+            dropped = next(
+                (
+                    separator
+                    for separator in self._options.separators
+                    if separator and body.endswith(separator)
+                ),
+                "",
+            )
             return replace(window, end=window.end - len(dropped))
         if not at_end and window.start > first:
             dropped = next((one for one in self._options.separators if one and body.startswith(one)), "")

@@ -60,7 +60,11 @@ def python_types() -> str:
 def _all_types() -> list[type]:
     """The types of all answers."""
     rows = (*ENDPOINTS, PROOF, *(route.endpoint for route in extension_routes()))
-    named = [name for row in rows for name in (row.answer, row.line, *(one[2] for one in row.other_answers))]
+    named = [
+        name
+        for row in rows
+        for name in (row.answer, row.line, *(other_answer[2] for other_answer in row.other_answers))
+    ]
     roots = [name for names in named if names for name in names.split(" | ")]
     return json_types([answer_type(name) for name in (*roots, *_OTHERS)])
 

@@ -81,7 +81,9 @@ class ApiDocument:
     def _body(self, endpoint: Endpoint[Any]) -> Json:
         name = f"{endpoint.name.title().replace('_', '')}Order"
         empty = "" if endpoint.parameters else ": an empty object"
-        required: list[JsonValue] = [one.name for one in endpoint.parameters if one.required]
+        required: list[JsonValue] = [
+            parameter.name for parameter in endpoint.parameters if parameter.required
+        ]
         self._bodies[name] = {
             "title": name,
             "description": f"`{endpoint.method} {endpoint.path}`{empty}.",

@@ -203,9 +203,11 @@ class Acceptor:
     def _close_idle(self) -> bool:
         before = time.monotonic() - _IDLE_S
         idle = {
-            one: one.idle_since
-            for one in self._connections
-            if isinstance(one, Connection) and one.idle_since is not None and one.idle_since <= before
+            connection: connection.idle_since
+            for connection in self._connections
+            if isinstance(connection, Connection)
+            and connection.idle_since is not None
+            and connection.idle_since <= before
         }
         if not idle:
             return False

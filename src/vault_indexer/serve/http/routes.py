@@ -174,7 +174,7 @@ class EndpointRoute:
         from starlette.concurrency import run_in_threadpool  # 40 threads, all of which searches may occupy
 
         self._path = endpoint.path
-        self._names = tuple(one.name for one in endpoint.parameters)
+        self._names = tuple(parameter.name for parameter in endpoint.parameters)
         self._in_query = endpoint.method == "GET"
         self._parameters = endpoint.parameters
         self._respond = respond

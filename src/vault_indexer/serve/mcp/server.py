@@ -340,7 +340,7 @@ class ToolCalls:
     async def result(self, arguments: Mapping[str, Any], request: Context[Any, Any]) -> Result:
         """The result of a call. Raises VaultIndexerError."""
         address = CHOSEN_VAULT.get()
-        if address and VAULT.name in {one.name for one in self.view.endpoint.parameters}:
+        if address and VAULT.name in {parameter.name for parameter in self.view.endpoint.parameters}:
             arguments = {VAULT.name: address, **arguments}
         given = checked_arguments(self.view, arguments)
         named = str(given.pop(VAULT.name, ""))

@@ -81,7 +81,7 @@ class ToolRow:
 
 def input_schema(view: ToolView) -> Schema:
     parameters = view.endpoint.parameters
-    required = [one.name for one in parameters if one.required]
+    required = [parameter.name for parameter in parameters if parameter.required]
     return {
         "type": "object",
         "properties": {
@@ -115,7 +115,7 @@ def output_schema(view: ToolView) -> Schema:
     """The schema of a tool's structured content: an object, as the protocol requires."""
     whole = schema_of(answer_type(view.endpoint.answer))
     members = cast("list[Schema]", whole.get("anyOf", [whole]))
-    schema = merged_schema([kept_schema(one, view.keep) for one in members])
+    schema = merged_schema([kept_schema(member, view.keep) for member in members])
     for name in view.lists if view.optional else ():
         entry = cast("Object", cast("dict[str, Schema]", schema["properties"])[name]["items"])
         entry["required"] = [one for one in cast("list[str]", entry["required"]) if one not in view.optional]
@@ -187,7 +187,7 @@ def _asked(row: Endpoint[Any], context: AnswerContext, values: Mapping[str, Valu
 
 def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Value]:
     """The values of the parameters of the row, under the row's names."""
-    own = {one.field: one.name for one in view.row.parameters}
+    own = {parameter.field: parameter.name for parameter in view.row.parameters}
     values = {own[one.field]: arguments[one.name] for one in view.endpoint.parameters if one.field in own}
     if "limit" in arguments and not view.pages_itself:
         values.pop("limit", None)
@@ -201,7 +201,7 @@ def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Val
 def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     found: SearchAnswer = _asked(SEARCH, context, _row_values(view, arguments))
     is_full = arguments["detail"] == "full"
-    hits = tuple(_found_note(context, one, is_full=is_full) for one in found.results)
+    hits = tuple(_found_note(context, result, is_full=is_full) for result in found.results)
     likely = max(0, found.likely - cast("int", arguments["offset"]))
     return encode(
         FoundNotes(found.verdict, likely, hits, found.missing_words, found.notices, found.corrections)
@@ -238,7 +238,9 @@ def _ask(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value])
     passages = cast("list[Object]", found["passages"])
     return {
         **found,
-        "passages": [{name: value for name, value in one.items() if name != unwanted} for one in passages],
+        "passages": [
+            {name: value for name, value in passage.items() if name != unwanted} for passage in passages
+        ],
     }
 
 

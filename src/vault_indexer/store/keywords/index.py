@@ -153,13 +153,15 @@ _QUICK_TIERS = 2
 def segments_to_merge(segments: Sequence[Segment], added: int) -> list[Segment]:
     """The segments that a commit rewrites together with `added` new documents; often none."""
     chosen = _full_tiers(segments, added, _limit_of_commit)
-    return chosen + [one for one in segments if one not in chosen and _is_deleted(one, _LATE_DELETED)]
+    return chosen + [
+        segment for segment in segments if segment not in chosen and _is_deleted(segment, _LATE_DELETED)
+    ]
 
 
 def segments_to_merge_later(segments: Sequence[Segment]) -> list[Segment]:
     """The segments to rewrite between edits; often none."""
     chosen = _full_tiers(segments, 0, lambda _tier: PER_TIER + 1)
-    return chosen + [one for one in segments if one not in chosen and _is_deleted(one, 1)]
+    return chosen + [segment for segment in segments if segment not in chosen and _is_deleted(segment, 1)]
 
 
 def _full_tiers(segments: Sequence[Segment], added: int, limit: Callable[[int], int]) -> list[Segment]:

@@ -162,7 +162,7 @@ class KeptPostings(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Bytes of the arrays."""
-        return sum(one.nbytes for one in self.fields if one is not None)
+        return sum(field.nbytes for field in self.fields if field is not None)
 
 
 PostingsCache = LruCache[str, KeptPostings]
@@ -223,7 +223,7 @@ def _joined(parts: Sequence[Occurrences]) -> Occurrences | None:
     if len(parts) < 2:
         return parts[0] if parts else None
     return Occurrences(
-        np.concatenate([one.positions for one in parts]), np.concatenate([one.frequencies for one in parts])
+        np.concatenate([part.positions for part in parts]), np.concatenate([one.frequencies for one in parts])
     )
 
 

@@ -288,7 +288,7 @@ class WordScores:
         lengths = [[len(part.positions) for part in parts] for parts in lists]
         # Only long lists save memory by rounding, and their exact scores must be available by look-up.
         if self._rounds and max(map(sum, lengths), default=0) * _LONG > self._size and _is_short(classes):
-            in_order = tuple(sums_in_order(one, self._size) for one in lengths)
+            in_order = tuple(sums_in_order(length, self._size) for length in lengths)
             return RoundedScores.of(self._dense(lists), in_order)
         scores = [combine(parts, self._size, np.add) for parts in lists]
         return combine(scores, self._size, np.maximum).ready_to_add(self._size)
