@@ -12,11 +12,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from vault_indexer.errors import IndexUnusableError, LockedError
-from vault_indexer.store import Generation, IndexDir
 from vault_indexer.system import write_atomically
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
+
+    from vault_indexer.store import Generation, IndexDir
 
 
 class IndexLock:
