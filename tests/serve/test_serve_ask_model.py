@@ -61,8 +61,8 @@ def test_a_client_that_leaves_frees_its_place_at_once(server: ModelServer, api: 
 def test_a_sentence_is_sent_before_the_model_has_ended(server: ModelServer, api: Api) -> None:
     claim = {"text": SAID, "ids": ["s1"], "quote": SAID}
     text = json.dumps({"sentences": [claim, {**claim, "text": "The end."}]})
-    server.script.append(Answer(text, held_from="The end."))
-    client = send(api, QUESTION, stream=True)
+    server.script[:] = [Answer(text, held_from="The end.")]  # the test before may leave some
+    client = send(api, f"{QUESTION} Really", stream=True)
     response = client.getresponse()
     first, second = (json.loads(response.readline()) for _ in range(2))
     assert (first["event"], second["event"]) == ("passages", "sentence")
