@@ -601,7 +601,7 @@ export interface KeptClick {
   file: string;
 }
 
-/** A note to be graded: its path, its title, and what the search shows of it, or its beginning. */
+/** A note to be graded: its path, its title, and its snippet from the search, or its beginning. */
 export interface PooledNote {
   path: string;
   title: string;
