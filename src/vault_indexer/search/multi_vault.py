@@ -342,11 +342,11 @@ def _missing_words(groups: Sequence[_Group]) -> tuple[str, ...]:
 def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
     """Returns the notices of all vaults, each once. Without hits, the notices about filters are included only
     if every vault has one."""
-    messages = [notice for group in groups for query in group for notice in query.notices]
+    notices = [notice for group in groups for query in group for notice in query.notices]
     of_filters = [query.notices_of_filters(found=found) for group in groups for query in group]
     if all(of_filters) or found:
-        messages += [notice for notices in of_filters for notice in notices]
+        notices += [notice for notices in of_filters for notice in notices]
     if len(groups) > 1:
         names = "; ".join(", ".join(query.vault.name for query in group) for group in groups)
-        messages.append(f"the vaults use different models ({names}): their notes are mixed by relevance")
-    return tuple(dict.fromkeys(messages))
+        notices.append(f"the vaults use different models ({names}): their notes are mixed by relevance")
+    return tuple(dict.fromkeys(notices))
