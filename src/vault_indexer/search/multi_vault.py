@@ -345,7 +345,7 @@ def _notices(groups: Sequence[_Group], *, found: bool) -> tuple[str, ...]:
     notices = [notice for group in groups for query in group for notice in query.notices]
     of_filters = [query.notices_of_filters(found=found) for group in groups for query in group]
     if all(of_filters) or found:
-        notices += [notice for notices in of_filters for notice in notices]
+        notices += [notice for own in of_filters for notice in own]
     if len(groups) > 1:
         names = "; ".join(", ".join(query.vault.name for query in group) for group in groups)
         notices.append(f"the vaults use different models ({names}): their notes are mixed by relevance")
