@@ -171,7 +171,7 @@ _EXPECTED: Mapping[Layer, type[Expected]] = {
 @dataclass(frozen=True, slots=True)
 class GoldenCase:
     """One case. `metadata` may contain `vault`, the name of the folder of notes that the case is about, and
-    `language`; other keys are ignored. `file` is the source of the case (None: created in memory)."""
+    `language`; other keys are free. `file` is the source of the case (None: created in memory)."""
 
     id: str
     agent: AgentName
@@ -210,6 +210,11 @@ class _Document(_Strict):
     input: AgentInput = AgentInput()
     expected: dict[str, object]
     metadata: dict[str, object] = Field(default_factory=dict)
+
+
+def is_url(source: str) -> bool:
+    """Whether a cited source is a page, and no path of a note."""
+    return source.startswith(("http://", "https://"))
 
 
 def sha256_of(text: str) -> str:
@@ -299,12 +304,7 @@ def _listed(key: str, value: object) -> object:
     if key == "must_have_source" and isinstance(value, str):
         return [value]
     if key == "expected_citations" and isinstance(value, list):
-        return [
-            {"url" if one.startswith(("http://", "https://")) else "path": one}
-            if isinstance(one, str)
-            else one
-            for one in value
-        ]
+        return [{"url" if is_url(one) else "path": one} if isinstance(one, str) else one for one in value]
     return value
 
 

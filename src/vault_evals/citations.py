@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from vault_evals.agents import AgentAnswer, CitedSpan
-from vault_evals.cases import CitationsExpected, ExpectedCitation, replace_citation, sha256_of
+from vault_evals.cases import CitationsExpected, ExpectedCitation, is_url, replace_citation, sha256_of
 from vault_evals.notes import NoteSource, NoteText
 from vault_evals.pages import PageSource, check_page
 from vault_evals.results import CaseVerdict, Outcome, worst
@@ -183,8 +183,8 @@ def check_citations(
     else:
         checks += _verify_all(answer.citations, notes, pages)
         cited = dict.fromkeys((*answer.sources, *(one.path for one in answer.citations)))
-        passages = [_passage(one, notes) for one in answer.citations if not _is_url(one.path)]
-        passages += [pages.page(url).text for url in cited if _is_url(url)]
+        passages = [_passage(one, notes) for one in answer.citations if not is_url(one.path)]
+        passages += [pages.page(url).text for url in cited if is_url(url)]
     for phrase in expected.support_phrases:
         stands = any(holds(passage, phrase) for passage in passages)
         reason = f"support_phrases: {phrase!r} stands in no cited passage"
@@ -223,12 +223,8 @@ def _overlaps(cited: CitedSpan, wanted: ExpectedCitation) -> bool:
 
 
 def _verify_all(citations: Sequence[CitedSpan], notes: NoteSource, pages: PageSource) -> list[_Check]:
-    faults = (_page_fault(one, pages) if _is_url(one.path) else _note_fault(one, notes) for one in citations)
+    faults = (_page_fault(one, pages) if is_url(one.path) else _note_fault(one, notes) for one in citations)
     return [_Check("fail", fault) if fault else _Check("pass") for fault in faults]
-
-
-def _is_url(path: str) -> bool:
-    return path.startswith(("http://", "https://"))
 
 
 def _page_fault(cited: CitedSpan, pages: PageSource) -> str:

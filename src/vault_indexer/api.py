@@ -14,7 +14,7 @@ from vault_indexer.config import NamedVault, load_own
 from vault_indexer.config.sources import OptionValue
 from vault_indexer.config.tables.chunking import normalize_strategy_options
 from vault_indexer.contract.requests import Expand, NoteOrder
-from vault_indexer.daemon.assembly import LLM_CACHE
+from vault_indexer.daemon.assembly import llm_cache_folder
 from vault_indexer.daemon.discovery import shared_daemon_dir
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.model import (
@@ -90,7 +90,7 @@ def open_named(
             continue
         opened.callback(service.close)
         holders.append(OpenVault(one.name, one.path, service))
-    llm_cache = settings.llm.cache_dir or shared_daemon_dir(config_file) / LLM_CACHE
+    llm_cache = llm_cache_folder(settings, shared_daemon_dir(config_file))
     return Vaults(holders, settings, llm_cache=llm_cache)
 
 

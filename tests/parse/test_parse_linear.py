@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from vault_indexer.model import Heading
-from vault_indexer.parse import Anchors, parse_note
+from vault_indexer.parse import Anchors, parse_note, render_markdown
 
 GROWTH = 9.0
 NOISE_S = 0.03
@@ -61,24 +61,42 @@ SHAPES: dict[str, Callable[[int], str]] = {
 }
 
 
-def seconds(text: str) -> float:
-    data = text.encode()
+RENDERED: dict[str, Callable[[int], str]] = {
+    "drawings never closed": lambda n: "<svg>" * n,
+    "elements in elements": lambda n: "<svg><style><script>" * n,
+    "tags of several lines": lambda n: "<a b\nc " * n,
+    "comments and fences": lambda n: "%% a\n```\n" * n + "`%%` ",
+}
+
+
+def read(text: str) -> None:
+    parse_note("n.md", text.encode())
+
+
+def seconds(work: Callable[[str], object], text: str) -> float:
     best = float("inf")
     for _ in range(2):
         start = time.process_time()
-        parse_note("n.md", data)
+        work(text)
         best = min(best, time.process_time() - start)
     return best
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_four_times_the_text_takes_about_four_times_as_long(shape: str) -> None:
-    make = SHAPES[shape]
+@pytest.mark.parametrize(
+    ("work", "make"),
+    [
+        *(pytest.param(read, make, id=shape) for shape, make in SHAPES.items()),
+        *(pytest.param(render_markdown, make, id=shape) for shape, make in RENDERED.items()),
+    ],
+)
+def test_four_times_the_text_takes_about_four_times_as_long(
+    work: Callable[[str], object], make: Callable[[int], str]
+) -> None:
     for _ in range(TRIES):
-        small, large = seconds(make(1500)), seconds(make(6000))
+        small, large = seconds(work, make(1500)), seconds(work, make(6000))
         if large <= GROWTH * small + NOISE_S:
             return
-    raise AssertionError(f"{shape}: {small:.4f} s, then {large:.4f} s")
+    raise AssertionError(f"{small:.4f} s, then {large:.4f} s")
 
 
 @pytest.mark.parametrize("link", ["Part {}", "part-{}", "Same-{}", "nowhere {}"])

@@ -82,7 +82,6 @@ def _known_files(index_dir: IndexDir) -> dict[str, Decision] | None:
 
 Report = Callable[[Progress], None]
 
-LLM_CACHE = "llm-cache"
 """The subfolder of the index folder that stores the answers of the language model."""
 
 LLM_CALLS = "llm-calls"
@@ -92,6 +91,11 @@ folder of a daemon with several vaults."""
 
 _READ_BY = ("files", "index", "llm")
 """The configuration tables that workers read notes by. Their current values apply, not those of the build."""
+
+
+def llm_cache_folder(settings: Settings, root: Path) -> Path:
+    """The folder for answers of the language model: the configured one, else one in `root`."""
+    return settings.llm.cache_dir or root / "llm-cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,7 @@ class Assembly:
     @property
     def llm_cache(self) -> Path:
         """The folder that stores the answers of the language model."""
-        return self.settings.llm.cache_dir or self.root / LLM_CACHE
+        return llm_cache_folder(self.settings, self.root)
 
     def chunker(self, strategy: str) -> Chunker:
         """Return a chunker for one strategy, with the configured options and without a language model.

@@ -27,9 +27,8 @@ COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 ESCAPABLE = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 IMAGE_FILE = re.compile(r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp)$", re.IGNORECASE)
-IMAGE_SIZE = re.compile(r"\d+(?:x\d+)?")
-IMAGE_LAYOUT = re.compile(r"(?:[\w -]*\|)*(?:\d+(?:x\d+)?|left|right|center)", re.IGNORECASE)
-"""What themes read of `![[map.png|center|400]]`: no text."""
+IMAGE_LAYOUT = re.compile(r"(?:(?:\d+(?:x\d+)?|left|right|center)(?:\||$))+", re.IGNORECASE)
+"""Size and alignment, which are no text, as in `![[map.png|center|400]]`."""
 SIZE_OF_IMAGE = re.compile(r"(?:(?<=!\[)|\|)\d+(?:x\d+)?(?=\]\()")
 
 MAX_RUNS = 1000

@@ -25,16 +25,18 @@ _LEAD = r"[ \t>]*(?:[-*+](?=[ \t\r\n]|$)[ \t>]*)*"
 _FENCE = re.compile(
     rf"^(?P<lead>{_LEAD}(?:\d{{1,9}}[.)][ \t]+)?)(?P<mark>`{{3,}}|~{{3,}})(?P<info>[^\n]*)\n?", re.MULTILINE
 )
+_CODE_SPAN = r"(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)"
 _HIDDEN = re.compile(
-    r"(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)|<!--.*?(?:-->|\Z)|%%.*?%%"
-    r"|<(?P<element>svg|style|script)\b[^<>]*>.*?</(?P=element)[ \t]*>"
+    rf"{_CODE_SPAN}|<!--.*?(?:-->|\Z)|%%.*?%%"
+    # An element ends before the next one of its kind, so that many open ones take linear time.
+    r"|<(?P<element>svg|style|script)\b[^<>]*>(?:(?!<(?P=element)\b).)*?</(?P=element)[ \t]*>"
     r"|</?[a-z][a-z0-9-]*[ \t]*(?:[^<>\n]*\n(?![ \t]*\n))+[^<>\n]*>",
     re.DOTALL | re.IGNORECASE,
 )
-"""Code in a line, and what no reader sees and may have several lines: comments, drawings, styles and tags."""
-_MAY_BE_HIDDEN = ("<!--", "%%", "<svg", "<style", "<script", "<SVG")
+"""Inline code, and hidden syntax that may have several lines: comments, drawings, styles and tags."""
+_MAY_BE_HIDDEN = re.compile(r"<!--|%%|</?[a-z][^<>\n]*\n|<(?:svg|style|script)\b", re.IGNORECASE)
+_COMMENT_START = re.compile(rf"{_CODE_SPAN}|(?P<comment><!--|%%)", re.DOTALL)
 _NOT_BREAK = re.compile(r"[^\n]")
-_BROKEN_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9-]*[ \t]*[^<>\n]*\n")
 _LINE = re.compile(
     rf"""
     (?P<lead>{_LEAD})
@@ -124,7 +126,7 @@ def render_markdown(source: str, fence: str = "", labels: frozenset[str] = froze
 def blank_hidden(source: str, fence: str = "") -> str:
     """The source with blanks for what no reader sees and may have several lines, such as comments and
     drawings, outside of code. Every other character keeps its place."""
-    if not _may_hide(source):
+    if not _MAY_BE_HIDDEN.search(source):
         return source
     parts: list[str] = []
     start = 0
@@ -138,10 +140,6 @@ def blank_hidden(source: str, fence: str = "") -> str:
     return "".join(parts)
 
 
-def _may_hide(source: str) -> bool:
-    return any(mark in source for mark in _MAY_BE_HIDDEN) or _BROKEN_TAG.search(source) is not None
-
-
 def link_labels(source: str) -> frozenset[str]:
     """The labels of the links that are defined in the source."""
     if "]:" not in source:
@@ -150,34 +148,9 @@ def link_labels(source: str) -> frozenset[str]:
 
 
 def code_blocks(source: str, fence: str = "") -> Iterator[tuple[int, int, str]]:
-    """Start, end and lead of each block of code between fences; an open one ends with the source. A fence
-    within a comment begins none."""
-    start, lead, shown_from, looked_from = 0, "", 0, 0
-    for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
-        mark, info = match["mark"], match["info"]
-        if not fence:
-            while comment := _COMMENT.search(source, looked_from, match.start()):
-                shown_from = looked_from = _comment_end(source, comment)
-            looked_from = max(looked_from, match.start())
-            if match.start() >= shown_from and (mark[0] == "~" or "`" not in info):
-                fence, start, lead = mark, match.start(), match["lead"]
-        elif mark.startswith(fence) and not info.strip():
-            yield start, match.end(), lead
-            fence, looked_from = "", match.end()
-    if fence:
-        yield start, len(source), lead
+    """Start, end and lead of each block of code between fences; an open one ends with the source."""
+    return ((block.start, block.end, block.lead) for block in _fenced_blocks(source, fence))
 
-
-def _comment_end(source: str, opening: re.Match[str]) -> int:
-    """Where a comment ends: one of HTML with the source at the latest; `%%` alone begins none."""
-    closing = "-->" if opening[0] == "<!--" else "%%"
-    end = source.find(closing, opening.end())
-    if end >= 0:
-        return end + len(closing)
-    return len(source) if closing == "-->" else opening.end()
-
-
-_COMMENT = re.compile(r"<!--|%%")
 
 SOURCE_FENCE = "`" * 80
 """A mark that no line ends, for source files, which are code as a whole."""
@@ -186,13 +159,50 @@ SOURCE_FENCE = "`" * 80
 def open_fence(source: str, fence: str = "") -> str:
     """The mark of the code block that is open at the end of the source, "" if there is none; `fence` is as in
     `render_markdown`."""
+    return next((block.mark for block in _fenced_blocks(source, fence) if block.mark), "")
+
+
+class _FencedBlock(NamedTuple):
+    """`mark` is that of the opening fence if the block is still open at the end of the source, else ""."""
+
+    start: int
+    end: int
+    lead: str
+    mark: str = ""
+
+
+def _fenced_blocks(source: str, fence: str) -> Iterator[_FencedBlock]:
+    """The blocks in order. A fence in a comment opens none."""
+    start, lead, prose = 0, "", 0
     for match in _FENCE.finditer(source) if "```" in source or "~~~" in source else ():
         mark, info = match["mark"], match["info"]
         if not fence:
-            fence = mark if mark[0] == "~" or "`" not in info else ""
+            prose = _end_of_comments(source, prose, match.start())
+            if match.start() >= prose and (mark[0] == "~" or "`" not in info):
+                fence, start, lead = mark, match.start(), match["lead"]
         elif mark.startswith(fence) and not info.strip():
-            fence = ""
-    return fence
+            yield _FencedBlock(start, match.end(), lead)
+            fence, prose = "", match.end()
+    if fence:
+        yield _FencedBlock(start, len(source), lead, fence)
+
+
+def _end_of_comments(source: str, start: int, end: int) -> int:
+    """The end of the last comment that begins between `start` and `end`, outside of inline code; `start` if
+    there is none. An HTML comment without an end takes the rest of the source, `%%` alone is text."""
+    position = start
+    while position < end and (match := _COMMENT_START.search(source, position, end)):
+        position = match.end()
+        if match["comment"] is None:  # inline code
+            continue
+        closing = "%%" if match["comment"] == "%%" else "-->"
+        last = source.find(closing, position)
+        if last >= 0:
+            position = last + len(closing)
+        elif closing == "-->":
+            position = len(source)
+        start = position
+    return start
 
 
 @dataclass(slots=True)
@@ -224,7 +234,7 @@ class _Markup:
     def add_prose(self, end: int) -> None:
         """Adds the prose up to `end`, without comments."""
         source, start = self.source, self.position
-        if _may_hide(source):
+        if _MAY_BE_HIDDEN.search(source, start, end):
             for match in _HIDDEN.finditer(source, start, end):
                 if match["ticks"] is None:
                     self._add_lines(start, match.start())

@@ -28,7 +28,7 @@ from vault_indexer.text.tokens import RUN
 if TYPE_CHECKING:
     from vault_indexer.arrays import Keys, Mask
 
-MAX_CHARACTERS = 10_000_000
+TYPED_CHARACTERS = 10_000_000
 """Limit of characters read to find the words of one query in one vault; reading them takes about 50 ms."""
 
 _MOST = 8
@@ -56,7 +56,7 @@ class TypedWords:
     """Searches the texts of one vault for words as typed, for one query in one thread.
 
     A word is bounded by characters other than letters and digits. All words together read at most
-    `MAX_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of
+    `TYPED_CHARACTERS`; a word not found by then may or may not exist. If the snapshot contains only a part of
     its vault, no word is certain to be missing.
     """
 
@@ -65,7 +65,7 @@ class TypedWords:
     ) -> None:
         self._snapshot = snapshot
         self._deadline = deadline
-        self._budget = budget or ReadingBudget(MAX_CHARACTERS)
+        self._budget = budget or ReadingBudget(TYPED_CHARACTERS)
         self._filters: dict[str, ChunkFilter | None] = {}
 
     def may_be_there(self, word: str) -> bool:

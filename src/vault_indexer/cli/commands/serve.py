@@ -22,7 +22,7 @@ from vault_indexer.cli.parameters import AllVaults, Strategy, TakeOver, VaultSel
 from vault_indexer.cli.vault_folder import config_of, is_pinned, keeps_all
 from vault_indexer.config import NamedVault, StrategyInFile, config_files, load_own
 from vault_indexer.contract.parameters import Value
-from vault_indexer.daemon.assembly import LLM_CACHE, LLM_CALLS, Target
+from vault_indexer.daemon.assembly import LLM_CALLS, Target, llm_cache_folder
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.discovery import (
     DaemonInfo,
@@ -149,7 +149,7 @@ def _serve_all(selection: VaultSelection) -> None:
             partial(_read_table, config_file),
             shared.keep,
             watch,
-            settings.llm.cache_dir or folder / LLM_CACHE,
+            llm_cache_folder(settings, folder),
         )
         shared.vaults = supervisor.vaults
 

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 from urllib.parse import quote
@@ -261,6 +261,7 @@ class HitBuilder:
         self._snippets = snippets
         self._expansion = expansion
         self._stale = stale
+        self._text = cache(self._catalog.text)  # several hits may be of one note
         self._parents: set[tuple[int, int, int]] = set()
         self._in_obsidian = self._folder is not None and is_obsidian_vault(self._folder)
 
@@ -330,7 +331,7 @@ class HitBuilder:
             if self._chosen
             else []
         )
-        text = self._catalog.text(row.note_id) if "]" in chunk.body or not chunk.header_path else ""
+        text = self._text(row.note_id) if "]" in chunk.body or not chunk.header_path else ""
         if text and chunk.end_pos <= body_start(text):
             snippet = Snippet("", (), 0)  # a note of properties alone has no text to show
         else:
@@ -423,7 +424,7 @@ class HitBuilder:
         section = above[-1].start if above else 0
         if section == start or _is_canvas(note.path):
             return ""
-        return open_fence(self._catalog.text(row.note_id)[max(section, start - _FENCE_REACH) : start])
+        return open_fence(self._text(row.note_id)[max(section, start - _FENCE_REACH) : start])
 
     def _changed_files(self, paths: Iterable[str]) -> frozenset[str]:
         """Returns the paths whose files have changed since they were indexed."""
