@@ -11,10 +11,10 @@ MAX_CHARACTERS = 200_000_000
 """The reading limit of the filters of one query, in characters. Each character that is read and then searched
 once counts twice.
 
-The limit is in characters, not seconds, so that a query ends at the same note on every machine. Reading them
-takes half a second to a second: RE2 needs 1 to 2 ns for a byte, decompression 4. Two kinds of filter reach
-the limit: one that no indexed words narrow (`/日本|中国/`), and one that requires a detailed check of very
-many notes (`line:(/the$/ -the)`).
+The limit is in characters, not seconds, so that a query ends at the same note on every machine. In a vault of
+16,593 notes and 60 million characters, `/日本|中国/` reads all of them in 0.6 s of processor time (two shared
+cores, 2026-11-28). A filter that requires a detailed check of very many notes reaches the limit later:
+`line:(/the$/ -the)` took 4.4 s.
 """
 
 LOOK = 1_000
