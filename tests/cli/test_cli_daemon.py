@@ -125,12 +125,18 @@ def strategy_of(sandbox: Sandbox) -> object:
     return manifest["chunking_config"]["strategy"]
 
 
-def test_rebuild_takes_a_strategy_for_once(copied: Sandbox) -> None:
+def test_a_strategy_of_the_option_stays_until_the_next_rebuild(copied: Sandbox) -> None:
     assert copied.indexer("rebuild", "--strategy", "paragraph").code == 0
     assert strategy_of(copied) == "paragraph"
-    assert copied.indexer("search", "telescope").complains(
-        "Index rebuilt: chunking.strategy is now header_based"
-    )
+    copied.write("Sky/New.md", "# New\n\nThe telescope is in the shed.\n\nThe lens is not.\n")
+    found = copied.indexer("search", "telescope shed")
+    assert (found.code, found.complains("rebuilt")) == (0, False), found.err
+    assert strategy_of(copied) == "paragraph"
+    copied.write(".indexer.toml", "chunking.strategy = 'word'\n")
+    assert copied.indexer("search", "telescope").complains("Index rebuilt: chunking.strategy is now word")
+    assert copied.indexer("rebuild", "--strategy", "token").code == 0
+    assert copied.indexer("rebuild").code == 0
+    assert strategy_of(copied) == "word"
     ran = copied.indexer("rebuild", "--strategy", "words")
     assert ran.code == 2
     assert ran.complains("Invalid value for --strategy: there is no strategy words", "paragraph")

@@ -65,7 +65,7 @@ def gone(folder: Path, vault: str = "/v") -> DaemonInfo:
 def test_a_daemon_that_runs_is_not_started_again(
     here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("INDEXER_CHUNKING_STRATEGY", "")  # the option sets it
+    monkeypatch.setenv("INDEXER_STRATEGY_OPTION", "")  # the option sets it
     ran = here.indexer("start")
     said = f"The daemon is running already, at {daemon.url} (process {os.getpid()}).\n"
     assert (ran.code, ran.out, ran.err) == (0, "", said)

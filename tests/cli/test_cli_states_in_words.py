@@ -424,7 +424,7 @@ def test_a_rebuild_says_how_far_it_is_and_how_it_failed(here: CommandHere, daemo
 def test_a_daemon_cuts_by_its_own_configuration(
     here: CommandHere, daemon: AnsweringDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("INDEXER_CHUNKING_STRATEGY", "word")  # the option sets it: now it is taken back
+    monkeypatch.setenv("INDEXER_STRATEGY_OPTION", "word")  # the option sets it: now it is taken back
     ran = here.indexer("rebuild", "--strategy", "token")
     assert (ran.code, daemon.requests) == (2, [])
     assert ran.complains("--strategy: a daemon keeps this index by its own configuration", "indexer stop")

@@ -180,6 +180,13 @@ def test_a_strategy_that_another_place_decides_stays(tmp_path: Path) -> None:
         "chunking.strategy is set by environment INDEXER_CHUNKING_STRATEGY, which counts more than "
         f"{file}: change it there"
     )
+    by_option = load_with({"INDEXER_STRATEGY_OPTION": "word"}, stronger)
+    with pytest.raises(UsageError) as without:
+        by_option.check("paragraph")
+    assert str(without.value) == (
+        "chunking.strategy is set by option --strategy of the running program: start it without that option"
+    )
+    assert by_option.reload().settings.replaced_strategy == "token"
     by_file = load_with({}, stronger)
     with pytest.raises(UsageError) as stays:
         by_file.choose("word")

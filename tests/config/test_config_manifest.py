@@ -13,7 +13,9 @@ from vault_indexer.config.manifest import E5_PREFIXES, differences, language_mod
 from vault_indexer.errors import ManifestError
 from vault_indexer.ports import EmbeddingModel
 
-FIELDS = tuple(field for field in Manifest.model_fields if field != "word_vectors")
+FIELDS = tuple(
+    name for name, field in Manifest.model_fields.items() if field.is_required() and name != "word_vectors"
+)
 
 
 def manifest(**changed: object) -> Manifest:

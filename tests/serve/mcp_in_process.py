@@ -16,6 +16,7 @@ from reliability_lab import assembly_of
 from reliability_lab import opened as indexed
 from waiting import DEADLINE_S
 
+from vault_indexer.errors import UsageError
 from vault_indexer.model import DaemonState
 from vault_indexer.serve.api.endpoints import ENDPOINTS
 from vault_indexer.serve.api.respond import AgentActions, AnswerContext, no_actions
@@ -46,9 +47,14 @@ class StrategyInMemory:
 
     def __init__(self) -> None:
         self.strategy = "word"
+        self.is_fixed = False
 
     def current(self) -> str:
         return self.strategy
+
+    def check(self, strategy: str) -> None:  # noqa: ARG002 - of the protocol
+        if self.is_fixed:
+            raise UsageError("chunking.strategy is set by the command")
 
     def choose(self, strategy: str) -> None:
         self.strategy = strategy

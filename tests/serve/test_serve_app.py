@@ -438,6 +438,9 @@ class Strategy:
     def current(self) -> str:
         return self.strategy
 
+    def check(self, strategy: str) -> None:
+        pass
+
     def choose(self, strategy: str) -> None:
         self.strategy = strategy
 

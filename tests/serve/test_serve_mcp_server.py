@@ -245,6 +245,20 @@ def test_a_user_whom_the_host_can_ask_decides_about_the_strategy(
     ]
 
 
+def test_a_strategy_that_cannot_be_chosen_is_refused_before_the_user_is_asked(garden: Tools) -> None:
+    tools, setting = garden.with_strategy()
+    setting.is_fixed = True
+    asked: list[str] = []
+
+    async def refused(client: Client) -> str:
+        result = await client.call_tool("set_chunker", {"strategy": "paragraph", "confirm": True})
+        return str(result.content)
+
+    found = tools.talk(refused, elicitation_callback=user("accept", True, asked))
+    assert "chunking.strategy is set by the command" in found
+    assert (asked, setting.strategy) == ([], "word")
+
+
 @dataclass
 class Request:
     """The part of the SDK's context that a tool looks at: what the host can do, and what its user said."""

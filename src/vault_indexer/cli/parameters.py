@@ -22,7 +22,8 @@ from vault_indexer.text.control_characters import clean
 
 
 _STRATEGIES = "vault_indexer.config.tables.chunking_options"
-"""Loaded by name, when a strategy is named: it brings pydantic along."""
+_SOURCES = "vault_indexer.config.sources"
+"""Loaded by name, when a strategy is named: they import pydantic."""
 
 
 def strategies() -> tuple[str, ...]:
@@ -108,19 +109,16 @@ TakeOver = Annotated[
     typer.Option("--take-over", help="Publish the vault in place of the index that publishes it now."),
 ]
 
-_STRATEGY_VARIABLE = "INDEXER_CHUNKING_STRATEGY"
-
 
 def _use_strategy(name: str) -> str:
-    """As if the variable were set: for this process and those that it starts. A wrong name is an error of
-    the option, not of a variable that nobody has set."""
+    """Set the strategy for this process and those that it starts."""
     if name and name not in strategies():
         raise typer.BadParameter(
             f"there is no strategy {clean(name)}. It is one of: {', '.join(strategies())}",
             param_hint="--strategy",
         )
     if name:
-        os.environ[_STRATEGY_VARIABLE] = name
+        os.environ[import_module(_SOURCES).STRATEGY_VARIABLE] = name
     return name
 
 
@@ -131,7 +129,7 @@ Strategy = Annotated[
         metavar="NAME",
         autocompletion=complete_strategy,
         callback=_use_strategy,
-        help=f"Split the notes by this strategy, this time [{_STRATEGY_VARIABLE}].",
+        help="Split the notes by this strategy, until the next rebuild.",
     ),
 ]
 

@@ -13,7 +13,7 @@ import tomli
 
 from vault_indexer.config.load import DEFAULT_ORIGIN, LoadedConfig
 from vault_indexer.config.schema import OPEN_STRATEGIES
-from vault_indexer.config.sources import MAX_CONFIG_BYTES
+from vault_indexer.config.sources import MAX_CONFIG_BYTES, STRATEGY_OPTION
 from vault_indexer.config.tables.vault_table import VAULT_NAME, NamedVault, is_vault_name
 from vault_indexer.config.values import toml_text
 from vault_indexer.errors import UsageError, VaultError
@@ -173,20 +173,28 @@ class StrategyInFile:
         """The strategy in use. Raises ConfigError."""
         return self.reload().settings.chunking.strategy
 
-    def choose(self, strategy: str) -> None:
-        """Write the strategy. The file stays unchanged if the resulting configuration is invalid.
-
-        Raises UsageError for a strategy that is not a choice, one that an environment variable or option
-        decides, and a file that cannot be changed safely; ConfigError for other keys that do not go with
-        the strategy.
-        """
+    def check(self, strategy: str) -> None:
+        """Raises UsageError for a strategy that is not a choice, and if an environment variable or an option
+        decides it."""
         if strategy not in self.choices:
             raise UsageError(f"strategy = {strategy[:60]!r}: allowed are {', '.join(self.choices)}")
         origin = self.reload().origins[_KEY]
+        if origin == STRATEGY_OPTION:
+            raise UsageError(
+                f"{_KEY} is set by {origin} of the running program: start it without that option"
+            )
         if origin != DEFAULT_ORIGIN and not origin.startswith("file "):
             raise UsageError(
                 f"{_KEY} is set by {origin}, which counts more than {self.file}: change it there"
             )
+
+    def choose(self, strategy: str) -> None:
+        """Write the strategy. The file stays unchanged if the resulting configuration is invalid.
+
+        Raises UsageError as `check` does and for a file that cannot be changed safely; ConfigError for other
+        keys that do not go with the strategy.
+        """
+        self.check(strategy)
         before = self._read()
         changed = with_values(before or "", {("chunking", "strategy"): strategy}, self.file)
         replace_config(self.file, changed)

@@ -15,6 +15,7 @@ from vault_indexer.config.fields import DisagreementError
 from vault_indexer.config.schema import ALL_KEYS, SCHEMA
 from vault_indexer.config.settings import Settings, VaultPatterns
 from vault_indexer.config.sources import (
+    STRATEGY_OPTION,
     VAULT_VARIABLE,
     IgnoredKey,
     OptionValue,
@@ -25,6 +26,7 @@ from vault_indexer.config.sources import (
     from_options,
     unknown_variables,
 )
+from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.values import RawValue, check, toml_text
 from vault_indexer.errors import ConfigError, ConfigProblem
 from vault_indexer.system import user_config_file, with_home
@@ -108,6 +110,8 @@ def _load(
         raise ConfigError([*problems, *disagreements])
     if beside:
         settings = _with_vault_patterns(settings, beside)
+    if STRATEGY_OPTION in {value.origin for value in active.values()}:
+        settings = settings.with_replaced_strategy(_configured_strategy(parsed))
     origins = {name: value.origin for name, value in (beside | active).items()}
     origins = {name: origins.get(name, DEFAULT_ORIGIN) for name in SCHEMA}
     looked_at = tuple(file.path for file in config_files(vault, config_file, environ))
@@ -200,6 +204,16 @@ def _with_vault_patterns(settings: Settings, beside: Mapping[str, _ActiveValue])
     lists = {_ADDED[name]: value.value for name, value in beside.items()}
     files = settings.files.with_vault(VaultPatterns(**lists))  # type: ignore[arg-type] # checked as the keys are
     return settings.model_copy(update={"files": files})
+
+
+def _configured_strategy(parsed: Iterable[RawValue | ConfigProblem]) -> str:
+    """The strategy without the option `--strategy`."""
+    found = [
+        str(check(item)[0])
+        for item in parsed
+        if isinstance(item, RawValue) and item.key == "chunking.strategy" and item.origin != STRATEGY_OPTION
+    ]
+    return found[-1] if found else ChunkingSettings().strategy
 
 
 def _nest(active: Mapping[str, _ActiveValue]) -> dict[str, object]:

@@ -41,6 +41,8 @@ class Manifest(BaseModel):
     `token_weights` names the weights frozen when the generation was built, "" for none; each rebuild makes
     new ones, so another name alone is no difference. `language_model` is what `language_model()` gives.
     `word_vectors` names what numbers the words of the chunks, "" where they are not numbered.
+    `replaced_strategy` is the configured strategy if the option `--strategy` replaced it for the build, else
+    "". Such a generation fits as long as the configuration names that strategy.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,6 +55,7 @@ class Manifest(BaseModel):
     token_weights: str
     language_model: str
     word_vectors: str
+    replaced_strategy: str = ""
 
     @model_validator(mode="before")
     @classmethod
@@ -85,7 +88,7 @@ class Manifest(BaseModel):
         """The text of `manifest.toml`."""
         import tomlkit
 
-        return tomlkit.dumps(self.model_dump(mode="json"))
+        return tomlkit.dumps(self.model_dump(mode="json", exclude_defaults=True))
 
 
 _FIELD_ERRORS: Mapping[str, str] = MappingProxyType(
@@ -191,8 +194,9 @@ def _key_of(name: str) -> str:
 
 
 def _comparable(manifest: Manifest) -> dict[str, JsonValue]:
-    """The manifest with the name of the weights reduced to whether there are any."""
-    table: dict[str, JsonValue] = manifest.model_dump(mode="json")
+    """The manifest with the name of the weights reduced to whether there are any, and without what says
+    nothing of the content."""
+    table: dict[str, JsonValue] = manifest.model_dump(mode="json", exclude={"replaced_strategy"})
     return table | {"token_weights": "idf" if manifest.token_weights else "none"}
 
 

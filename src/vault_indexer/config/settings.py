@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr, create_model, model_validator
+from pydantic import AfterValidator, Field, JsonValue, PrivateAttr, create_model, model_validator
 
 from vault_indexer.config.fields import (
     PUBLIC,
@@ -433,6 +433,22 @@ class Settings(Table):
     watch: WatchSettings = WatchSettings()
     server: ServerSettings = ServerSettings()
     index: IndexSettings = IndexSettings()
+    _replaced_strategy: str = PrivateAttr(default="")
+
+    @property
+    def replaced_strategy(self) -> str:
+        """The configured strategy that the option `--strategy` replaces; "" without that option."""
+        return self._replaced_strategy
+
+    def with_replaced_strategy(self, configured: str) -> Self:
+        """Return a copy whose strategy is that of the option, in place of the configured one."""
+        settings = self.model_copy()
+        settings._replaced_strategy = configured
+        return settings
+
+    def with_strategy(self, strategy: JsonValue) -> Self:
+        """Return a copy with another strategy and the same options."""
+        return self.model_copy(update={"chunking": self.chunking.model_copy(update={"strategy": strategy})})
 
     @model_validator(mode="before")
     @classmethod

@@ -56,8 +56,14 @@ MAX_CONFIG_BYTES = 256 * 1024
 VAULT_VARIABLE = "INDEXER_VAULT"
 CONFIG_VARIABLE = "INDEXER_CONFIG"
 TUNING_VARIABLE = "INDEXER_TUNING"
-RESERVED_VARIABLES: frozenset[str] = frozenset({VAULT_VARIABLE, CONFIG_VARIABLE, TUNING_VARIABLE})
-"""Variables that choose the vault, the file and tuning constants, and are no keys themselves."""
+STRATEGY_VARIABLE = "INDEXER_STRATEGY_OPTION"
+"""Passes the option `--strategy` to the processes that a command starts."""
+
+STRATEGY_OPTION = "option --strategy"
+RESERVED_VARIABLES: frozenset[str] = frozenset(
+    {VAULT_VARIABLE, CONFIG_VARIABLE, TUNING_VARIABLE, STRATEGY_VARIABLE}
+)
+"""Variables that choose the vault, the file and tuning constants or pass an option, and are no keys."""
 
 VARIABLES: Mapping[str, str] = MappingProxyType(
     {"INDEXER_CHUNKER": "chunking.strategy"} | {key.variable: name for name, key in SCHEMA.items()}
@@ -130,6 +136,8 @@ def from_environment(environ: Mapping[str, str]) -> Iterator[Parsed]:
     for variable, key in FORMER.items():
         if variable in variables:
             yield IgnoredKey(key, f"environment {variable}")
+    if STRATEGY_VARIABLE in variables:
+        yield RawValue("chunking.strategy", variables[STRATEGY_VARIABLE], STRATEGY_OPTION, is_text=True)
     if TUNING_VARIABLE in variables:
         yield from _tuned(variables[TUNING_VARIABLE])
 

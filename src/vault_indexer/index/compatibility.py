@@ -112,6 +112,7 @@ def manifest_for(
         token_weights=weights,
         language_model=language_model(settings),
         word_vectors=WORD_VECTORS,
+        replaced_strategy=settings.replaced_strategy,
     )
 
 
@@ -128,12 +129,20 @@ def check_compatibility(generation: Generation, settings: Settings) -> Compatibi
         return Compatibility(_wanted(settings), (f"manifest.toml: {error.strerror}",))
     except UnicodeDecodeError as error:
         return Compatibility(_wanted(settings), (f"manifest.toml: {error}",))
+    if built.replaced_strategy == settings.chunking.strategy and not settings.replaced_strategy:
+        as_built = settings.with_strategy(built.chunking_config["strategy"])
+        if not _reasons(built, as_built):
+            return Compatibility(built)
+    return Compatibility(built, _reasons(built, settings))
+
+
+def _reasons(built: Manifest, settings: Settings) -> tuple[str, ...]:
     wanted = _wanted(settings_for_index(settings, built.embedding_model))
     chosen = chunking_config(settings, strategies_in(built.chunking_config))
     wanted = wanted.model_copy(update={"chunking_config": chosen})
     if is_same_model(wanted.embedding_model, built.embedding_model):
         wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
-    return Compatibility(built, tuple(differences(built, wanted)))
+    return tuple(differences(built, wanted))
 
 
 def _wanted(settings: Settings) -> Manifest:

@@ -238,6 +238,10 @@ class _AnyStrategy:
         """Refused."""
         raise UsageError(_UNNAMED)
 
+    def check(self, strategy: str) -> None:  # noqa: ARG002 - refused
+        """Refused."""
+        raise UsageError(_UNNAMED)
+
     def choose(self, strategy: str) -> None:  # noqa: ARG002 - refused
         """Refused."""
         raise UsageError(_UNNAMED)

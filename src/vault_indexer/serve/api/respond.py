@@ -132,6 +132,10 @@ class StrategySetting(Protocol):
         """The strategy in use. Raises ConfigError."""
         ...
 
+    def check(self, strategy: str) -> None:
+        """Raises UsageError if the strategy cannot be chosen."""
+        ...
+
     def choose(self, strategy: str) -> None:
         """Writes the key; the daemon notices and rebuilds. Raises VaultIndexerError."""
         ...

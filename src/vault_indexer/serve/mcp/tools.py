@@ -357,10 +357,13 @@ _OWN: Mapping[str, Callable[[ToolView, AnswerContext, Mapping[str, Value]], Obje
 
 
 def strategy_change(context: AnswerContext, strategy: str) -> StrategyChange:
-    """The change that `set_chunker` would make, with an explanation as the question to the user."""
+    """The change that `set_chunker` would make, with an explanation as the question to the user. Raises
+    VaultIndexerError if it cannot be made."""
     setting = context.actions.strategy
     assert setting is not None
     current = setting.current()
+    if strategy != current:
+        setting.check(strategy)
     notes = context.service.status().counts.notes
     message = (
         f"The strategy is {current} already; nothing is changed."
