@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from vault_indexer.model import Chunk, Note
 
@@ -82,6 +82,7 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
 class Tokenizer(Protocol):
     """Where a model's tokens stand in a text."""
 

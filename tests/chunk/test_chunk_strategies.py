@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from chunk_laws import Letters, build, note_of
@@ -21,7 +21,7 @@ from vault_indexer.chunk import chunker_for
 from vault_indexer.chunk.cutting import discourse_markers
 from vault_indexer.chunk.cutting.grammars import CodeReader, no_parser_reason
 from vault_indexer.chunk.cutting.markers import detect, load_markers
-from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for
+from vault_indexer.chunk.cutting.tokenizer_choice import tokenizer_for, tokenizer_from
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.errors import ProviderError, UsageError
 from vault_indexer.model import Chunk
@@ -564,10 +564,12 @@ def test_a_function_of_the_user_may_be_the_tokenizer() -> None:
     assert [len(chunk.body) for chunk in chunks] == [20] * 5
 
 
+KEY = "chunking.token.tokenizer"
+
+
 @pytest.mark.parametrize(
     ("name", "error", "told"),
     [
-        ("", UsageError, "has no tokenizer"),
         ("nonsense", UsageError, "tokenizer.json, tiktoken:NAME or module:function"),
         ("/no/such/tokenizer.json", ProviderError, "/no/such/tokenizer.json"),
         ("no_such_module:function", ProviderError, "no_such_module"),
@@ -577,7 +579,65 @@ def test_a_function_of_the_user_may_be_the_tokenizer() -> None:
 )
 def test_a_tokenizer_that_cannot_be_had(name: str, error: type[Exception], told: str) -> None:
     with pytest.raises(error, match=told):
-        tokenizer_for(name, None)
+        tokenizer_for(KEY, name)
+
+
+class WholeText:
+    def offsets(self, text: str) -> list[tuple[int, int]]:
+        return [(0, len(text))]
+
+
+def encoding_of_bytes() -> Any:
+    ranks = {bytes([number]): number for number in range(256)}
+    tiktoken = pytest.importorskip("tiktoken")
+    return tiktoken.Encoding("bytes", pat_str=r"\S+|\s+", mergeable_ranks=ranks, special_tokens={})
+
+
+def words_tokenizer() -> Tokenizer:
+    made = Tokenizer(WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    made.pre_tokenizer = Whitespace()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("make", "offsets"),
+    [
+        (lambda: len, [(place, place + 1) for place in range(9)]),
+        (lambda: lambda text: len(text.split()), [(0, 2), (2, 9)]),
+        (lambda: str.split, [(0, 2), (2, 9)]),
+        (lambda: lambda _: 0, []),
+        (words_tokenizer, [(0, 2), (3, 9)]),
+        (WholeText, [(0, 9)]),
+    ],
+    ids=["letters", "words", "a list", "nothing", "tokenizers", "ours"],
+)
+def test_a_tokenizer_that_a_program_passes(
+    make: Callable[[], object], offsets: list[tuple[int, int]]
+) -> None:
+    assert tokenizer_from(make()).offsets("an onions") == offsets
+
+
+def test_an_encoding_that_a_program_passes() -> None:
+    encoding, text = encoding_of_bytes(), "Crème 焦."
+    for given in (encoding, encoding.encode_ordinary):
+        assert len(tokenizer_from(given).offsets(text)) == len(text.encode())
+    assert tokenizer_from(encoding).offsets(text)[-2:] == [(6, 7), (7, 8)]
+
+
+def test_what_is_no_tokenizer_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^tokenizer = int: must have offsets\(text\), be an encoding"):
+        tokenizer_from(5)
+
+
+def test_the_children_of_parent_child_are_measured_by_the_named_tokenizer() -> None:
+    chunks = cut(
+        "parent_child",
+        "One two. Six ten. " * 6,
+        tokenizer="chunk_strategies_under_test:every_letter",
+        max_child_tokens=20,
+    )
+    assert all(len(chunk.body) <= 20 for chunk in chunks)
+    assert [chunk.extra["token_count"] for chunk in chunks] == [len(chunk.body) for chunk in chunks]
 
 
 def test_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
@@ -586,7 +646,7 @@ def test_a_file_that_is_no_tokenizer(tmp_path: Path) -> None:
         file = tmp_path / f"{number}.json"
         file.write_text(content, encoding="utf-8")
         with pytest.raises(ProviderError, match=file.name):
-            tokenizer_for(str(file), None)
+            tokenizer_for(KEY, str(file))
 
 
 def test_the_tokenizer_of_a_file_neither_cuts_nor_fills_up(tmp_path: Path) -> None:
@@ -595,7 +655,7 @@ def test_the_tokenizer_of_a_file_neither_cuts_nor_fills_up(tmp_path: Path) -> No
     made.enable_truncation(2)
     made.enable_padding(length=9)
     made.save(str(tmp_path / "own.json"))
-    found = tokenizer_for(str(tmp_path / "own.json"), None)
+    found = tokenizer_for(KEY, str(tmp_path / "own.json"))
     assert found.offsets("salt und salt") == [(0, 4), (5, 8), (9, 13)]
 
 
@@ -604,7 +664,7 @@ def test_a_cache_that_lacks_an_encoding_stays_as_it_is(
 ) -> None:
     pytest.importorskip("tiktoken")
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    found = tokenizer_for("tiktoken:cl100k_base", None)
+    found = tokenizer_for(KEY, "tiktoken:cl100k_base")
     assert found.offsets("salt, salt") == [(0, 4), (4, 5), (5, 10)]
     assert os.environ["TIKTOKEN_CACHE_DIR"] == str(tmp_path)
     assert list(tmp_path.iterdir()) == []
@@ -614,7 +674,12 @@ def test_a_cache_that_lacks_an_encoding_stays_as_it_is(
     ("settings", "said"),
     [
         ({"strategy": "semantic"}, r"chunking\.strategy = semantic: needs an embedding model"),
-        ({"strategy": "token"}, "has no tokenizer"),
+        ({"strategy": "token"}, r"with a tokenizer: .*, or set chunking\.token\.tokenizer"),
+        ({"strategy": "parent_child"}, r"with a tokenizer: .*, or set chunking\.parent_child\.tokenizer"),
+        (
+            {"strategy": "parent_child", "parent_child": {"tokenizer": "tiktoken:no_such"}},
+            r"^chunking\.parent_child\.tokenizer = tiktoken:'no_such': must be one of",
+        ),
         (
             {"strategy": "paragraph", "paragraph": {"size_unit": "tokens"}},
             "paragraph: needs an embedding model with a tokenizer",
@@ -629,7 +694,7 @@ def test_a_strategy_without_what_it_needs_says_so(settings: dict[str, object], s
 def test_a_tokenizer_of_a_package_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "tiktoken", None)
     with pytest.raises(ProviderError, match=r"tokenizer: the package tiktoken is not installed$"):
-        tokenizer_for("tiktoken:cl100k_base", None)
+        tokenizer_for(KEY, "tiktoken:cl100k_base")
 
 
 def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -641,9 +706,9 @@ def test_tiktoken_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.Monkey
         ("gpt2", "vocab.bpe"),
     ):
         with pytest.raises(ProviderError, match=f"vault-indexer downloads nothing: .*{file}"):
-            tokenizer_for(f"tiktoken:{name}", None)
+            tokenizer_for(KEY, f"tiktoken:{name}")
     with pytest.raises(UsageError, match="cl100k_base"):
-        tokenizer_for("tiktoken:nonsense", None)
+        tokenizer_for(KEY, "tiktoken:nonsense")
 
 
 def test_pieces_touch() -> None:

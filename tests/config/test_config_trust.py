@@ -31,6 +31,7 @@ NEVER_TUNABLE = (
     "server.",
     "index.",
     "chunking.token.tokenizer",
+    "chunking.parent_child.tokenizer",
     "chunking.llm.",
     "chunking.custom.",
     "chunking.contextual.",

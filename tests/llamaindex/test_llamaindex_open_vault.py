@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from llama_index.core import Document
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import NodeWithScore
@@ -16,6 +17,7 @@ from llama_index.core.schema import NodeWithScore
 import vault_indexer
 from vault_indexer import Vault, VaultRetriever, open_vault
 from vault_indexer.errors import ConfigError, UsageError, VaultError
+from vault_indexer.llamaindex import VaultNodeParser
 from vault_indexer.model import Progress
 
 pytestmark = pytest.mark.long
@@ -222,6 +224,33 @@ def test_nodes_say_what_the_chunk_and_its_note_are(vault: Vault) -> None:
     wanted = {"doc_id": "Apple", "chunk_index": 0, "strategy": "header_based", "wikilinks": ["Pear"]}
     assert {key: node.metadata[key] for key in wanted} == wanted
     assert (node.metadata["aliases"], node.metadata["frontmatter"]) == ([], {})
+
+
+LINKED = "# Pots\n\nThe glaze of [[Ash]] is thin. [Clay](Clay.md) is thick. ![[Kiln.png]] and [[Ash|it]].\n"
+"""One line that is cut in windows: a link is in the one where it starts."""
+
+LINKS = [(["Ash"], []), ([], ["Clay.md"]), (["Kiln.png", "Ash"], [])]
+
+
+def test_a_chunk_has_the_links_that_start_in_it_wherever_it_is_read(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "Pots.md").write_text(LINKED, encoding="utf-8")
+    chunking = {"strategy": "word", "chunk_size": 6, "chunk_overlap": 0}
+    names = ("doc_id", "wikilinks", "markdown_links")
+    with open_vault(notes, tmp_path / "index", chunking=chunking, index={"workers": 1}) as opened:
+        retrieved = VaultRetriever(opened).retrieve("glaze clay kiln thin thick")
+        hits = opened.search("glaze clay kiln thin thick").results
+    document = Document(text=LINKED, metadata={"path": "Pots.md"})
+    parser = VaultNodeParser(strategy="word", options={"chunk_size": 6, "chunk_overlap": 0})
+    wanted = [("Pots", *links) for links in LINKS]
+    for nodes in ([one.node for one in retrieved], parser.get_nodes_from_documents([document])):
+        by_place = sorted(nodes, key=lambda node: node.metadata["start_char"])
+        assert [tuple(node.metadata[name] for name in names) for node in by_place] == wanted
+    by_start = sorted(hits, key=lambda hit: hit.start_pos)
+    assert [(hit.doc_id, list(hit.wikilinks), list(hit.markdown_links)) for hit in by_start] == wanted
+    stored = [hit.chunk.to_json() for hit in by_start if hit.chunk]
+    assert [tuple(chunk[name] for name in names) for chunk in stored] == wanted
 
 
 def test_the_id_of_a_sentence_leads_to_the_sentence(tmp_path: Path) -> None:

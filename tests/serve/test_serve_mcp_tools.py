@@ -72,7 +72,7 @@ def test_ten_hits_have_less_than_a_thousand_tokens(own: Api) -> None:
     hits = structured(found)["results"]
     (content,) = found.content
     assert content.type == "text"
-    cl100k = tokenizer_for("tiktoken:cl100k_base", None)
+    cl100k = tokenizer_for("chunking.token.tokenizer", "tiktoken:cl100k_base")
     assert len(hits) == 10
     assert len(cl100k.offsets(content.text)) < 1_000
     assert all("dough" in hit["snippet"] and "content" not in hit for hit in hits)

@@ -54,16 +54,17 @@ class ChunkerContext:
         return self.embedder
 
     def needed_tokenizer(self) -> Tokenizer:
-        """The tokenizer of the embedding model. Raises UsageError if there is none."""
+        """The tokenizer that the options name, or that of the embedding model. Raises UsageError if there is
+        none."""
         if self.tokenizer is None:
+            strategy = self.settings.strategy
+            names_one = hasattr(getattr(self.settings, strategy, None), "tokenizer")
+            instead = f"set chunking.{strategy}.tokenizer" if names_one else "choose another strategy"
             raise UsageError(
-                f"chunking.strategy = {self.settings.strategy}: needs an embedding model with a tokenizer: "
-                "set embedding.provider to wordllama, or choose another strategy"
+                f"chunking.strategy = {strategy}: needs an embedding model with a tokenizer: set "
+                f"embedding.provider to wordllama, or {instead}"
             )
         return self.tokenizer
-
-    def chosen_tokenizer(self) -> Tokenizer:
-        return tokenizer_for(self.settings.token.tokenizer, self.tokenizer)
 
     def asker(self) -> Asker:
         """The `Asker` for the language model. Raises UsageError if there is none."""
@@ -81,7 +82,7 @@ STRATEGIES: Mapping[str, Callable[[ChunkerContext], Chunker]] = MappingProxyType
         "markdown": lambda given: MarkdownChunker(given.settings.markdown, given.tokenizer),
         "paragraph": lambda given: ParagraphChunker(given.settings.paragraph, given.tokenizer),
         "word": lambda given: WordChunker(given.settings.word),
-        "token": lambda given: TokenChunker(given.settings.token, given.chosen_tokenizer()),
+        "token": lambda given: TokenChunker(given.settings.token, given.needed_tokenizer()),
         "recursive": lambda given: RecursiveChunker(given.settings.recursive, given.tokenizer),
         "boundary": lambda given: BoundaryChunker(given.settings.boundary, given.tokenizer),
         "discourse": lambda given: DiscourseChunker(given.settings.discourse, given.tokenizer),
@@ -113,8 +114,10 @@ def chunker_for(
 
     Raises UsageError if it needs a model that is not given, ProviderError if one cannot be loaded.
     """
-    given = ChunkerContext(settings, embedder, tokenizer, llm, llm_cache)
     options = getattr(settings, settings.strategy, settings)
+    if name := getattr(options, "tokenizer", ""):
+        tokenizer = tokenizer_for(f"chunking.{settings.strategy}.tokenizer", name)
+    given = ChunkerContext(settings, embedder, tokenizer, llm, llm_cache)
     if getattr(options, "size_unit", "") == "tokens":
         given.needed_tokenizer()
     chunker = STRATEGIES[settings.strategy](given)
@@ -139,6 +142,11 @@ LEAST_LETTERS = 20
 
 def chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
     """The chunks of a note; there is at least one. Raises what the chunker raises."""
+    links = note.written_links
+    return tuple(chunk.with_links(links) for chunk in _chunks_of(chunker, note))
+
+
+def _chunks_of(chunker: Chunker, note: Note) -> tuple[Chunk, ...]:
     chunks = tuple(chunker.chunk(note))
     if not chunks:
         chunk = _properties_chunk(note, chunker.strategy)

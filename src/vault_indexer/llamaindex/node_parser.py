@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Annotated
@@ -21,6 +21,7 @@ from llama_index.core.utils import get_tqdm_iterable
 from pydantic import Field, PrivateAttr, SkipValidation, ValidationError
 
 from vault_indexer.chunk import STRATEGIES, chunker_for
+from vault_indexer.chunk.cutting import tokenizer_from
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.values import first_mistake
@@ -47,6 +48,7 @@ UNSHOWN_KEYS = (
     "stale",
     "doc_id",
     "wikilinks",
+    "markdown_links",
     "aliases",
     "frontmatter",
 )
@@ -60,14 +62,17 @@ class VaultNodeParser(NodeParser):
     strategy="token", options={"max_tokens": 200})`. A document may name its vault path in `metadata["path"]`;
     the ids of its nodes then equal those of the index. The metadata contains overlap, context, preamble,
     `header_path` and the `extra` of the strategy. Siblings are linked as previous and next, children with
-    their parent. `embedder` and `tokenizer` default to wordllama's; `llm` is required by `llm`, `agentic` and
-    `contextual`. Raises UsageError for unknown options, and NoteError for a document that is not text.
-    """
+    their parent. `embedder` and `tokenizer` default to wordllama's; `tokenizer` may also be an encoding of
+    tiktoken, a tokenizer of tokenizers, or a function that counts the tokens of a text. `llm` is required by
+    `llm`, `agentic` and `contextual`. Raises UsageError for unknown options, and NoteError for a document
+    that is not text. """
 
     strategy: str = Field(default="header_based", description="one of the chunking strategies")
     options: dict[str, object] = Field(default_factory=dict, description="options of the strategy")
     embedder: Annotated[Embedder | None, SkipValidation] = Field(default=None, exclude=True)
-    tokenizer: Annotated[Tokenizer | None, SkipValidation] = Field(default=None, exclude=True)
+    tokenizer: Annotated[Tokenizer | Callable[[str], object] | None, SkipValidation] = Field(
+        default=None, exclude=True
+    )
     llm: Annotated[Llm | None, SkipValidation] = Field(default=None, exclude=True)
     llm_cache: Path | None = Field(default=None, description="folder where the model's answers are kept")
     _chunker: Chunker = PrivateAttr()
@@ -85,7 +90,7 @@ class VaultNodeParser(NodeParser):
         self._chunker = chunker_for(
             settings,
             embedder=self.embedder or LazyEmbedder(partial(embedder_for, EmbeddingSettings())),
-            tokenizer=self.tokenizer or WordLlamaTokenizer(),
+            tokenizer=tokenizer_from(self.tokenizer) if self.tokenizer else WordLlamaTokenizer(),
             llm=self.llm,
             llm_cache=self.llm_cache,
         )
@@ -118,7 +123,8 @@ class VaultNodeParser(NodeParser):
         path, data = _path(document), text.encode("utf-8", "replace")
         note = parse_file(path, data)
         shift = len(text) - len(note.text) if text.startswith("\ufeff") else 0
-        chunks = self._chunker.chunk(note)
+        links = note.written_links
+        chunks = [chunk.with_links(links) for chunk in self._chunker.chunk(note)]
         source = document.as_related_node_info()  # hashes the whole text
         nodes = [self._node(document, chunk, number, shift) for number, chunk in enumerate(chunks)]
         for node in nodes:
@@ -166,6 +172,9 @@ def _metadata(chunk: Chunk, given: Mapping[str, object], span: tuple[int, int]) 
         "end_line": chunk.end_line,
         "chunk_index": chunk.chunk_index,
         "strategy": chunk.strategy,
+        "doc_id": chunk.doc_id,
+        "wikilinks": list(chunk.wikilinks),
+        "markdown_links": list(chunk.markdown_links),
     }
     around = {"preamble": chunk.preamble, "context": chunk.context, "overlap": chunk.overlap}
     present = {key: text for key, text in around.items() if text}

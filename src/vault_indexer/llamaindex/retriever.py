@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from collections.abc import Iterator
+from typing import Protocol
 
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -11,21 +11,13 @@ from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle
 
 from vault_indexer.contract.requests import Expand
 from vault_indexer.llamaindex.node_parser import UNSHOWN_KEYS
-from vault_indexer.model import Hit, LinksAnswer, OutgoingLink, SearchAnswer, SearchRequest, doc_id_of
+from vault_indexer.model import Hit, SearchAnswer, SearchRequest, doc_id_of
 
 
 class Searchable(Protocol):
     """The result of `open_vault`, or a VaultService."""
 
     def search(self, query: SearchRequest, /) -> SearchAnswer: ...
-
-
-@runtime_checkable
-class Linked(Protocol):
-    """Links between notes, which a single vault provides in addition to its hits; several vaults together do
-    not."""
-
-    def links(self, note: str, /) -> LinksAnswer: ...
 
 
 class VaultRetriever(BaseRetriever):
@@ -56,15 +48,12 @@ class VaultRetriever(BaseRetriever):
             query_bundle.query_str, limit=self._limit, by_note=self._by_note, expand=self._expand
         )
         found = [hit for hit in self._vault.search(request).results if hit.kind in ("note", "canvas")]
-        links: dict[str, Sequence[OutgoingLink]] = {}
-        if isinstance(self._vault, Linked):
-            links = {path: self._vault.links(path).outgoing for path in {hit.path for hit in found}}
-        return [node for hit in found for node in _nodes(hit, links.get(hit.path, ()))]
+        return [node for hit in found for node in _nodes(hit)]
 
 
-def _nodes(hit: Hit, links: Sequence[OutgoingLink]) -> Iterator[NodeWithScore]:
+def _nodes(hit: Hit) -> Iterator[NodeWithScore]:
     """The node of a hit, followed by that of the text around it, unless an earlier hit had the same."""
-    node, passage = _node(hit, links), hit.passage
+    node, passage = _node(hit), hit.passage
     if passage is None:
         yield node
         return
@@ -92,9 +81,9 @@ def _nodes(hit: Hit, links: Sequence[OutgoingLink]) -> Iterator[NodeWithScore]:
         yield NodeWithScore(node=whole, score=hit.score)
 
 
-def _node(hit: Hit, links: Sequence[OutgoingLink]) -> NodeWithScore:
+def _node(hit: Hit) -> NodeWithScore:
     extra = hit.chunk.extra if hit.chunk else {}
-    own = [link.target for link in links if hit.start_line <= link.line <= hit.end_line]
+    preamble = {"preamble": hit.chunk.preamble} if hit.chunk and hit.chunk.preamble else {}
     node = TextNode(
         id_=hit.chunk_id,
         text=hit.content,
@@ -102,10 +91,12 @@ def _node(hit: Hit, links: Sequence[OutgoingLink]) -> NodeWithScore:
         end_char_idx=hit.end_pos,
         metadata={
             **extra,
-            "doc_id": doc_id_of(hit.path),
+            **preamble,
+            "doc_id": hit.doc_id,
             "chunk_index": hit.chunk_index,
-            "strategy": hit.chunk.strategy if hit.chunk else "",
-            "wikilinks": list(dict.fromkeys(own)),
+            "strategy": hit.strategy,
+            "wikilinks": list(hit.wikilinks),
+            "markdown_links": list(hit.markdown_links),
             "aliases": list(hit.aliases),
             "frontmatter": dict(hit.frontmatter),
             "path": hit.path,

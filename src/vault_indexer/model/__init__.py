@@ -87,6 +87,7 @@ from vault_indexer.model.note import (
     LinkKind,
     Note,
     Section,
+    WrittenLink,
     doc_id_of,
 )
 from vault_indexer.model.overview import (
@@ -224,6 +225,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "Why",
+    "WrittenLink",
     "chunk_key",
     "count_in_notes",
     "doc_id_of",

@@ -147,9 +147,10 @@ class Hit:
 
     `language` is that of the note (ISO 639-1, "" where it is not known), `vault` the name of the vault where
     several were searched, else "". `copies` are the paths of notes with the same text, which have
-    no hit of their own. `strategy`, `level`, `parent_id` and `sentence_ids` are those of the chunk: its level
-    is 0 for a parent and 1 for a child, None where the strategy makes none. `chunk` is the whole chunk of the
-    index, with all that its strategy says of it; `shares` and `chunk` are there only if a request names them.
+    no hit of their own. `strategy`, `level`, `parent_id`, `sentence_ids`, `doc_id` and the links are those
+    of the chunk: its level is 0 for a parent and 1 for a child, None where the strategy makes none. `chunk`
+    is the whole chunk of the index, with all that its strategy says of it; only a request that names `shares`
+    or `chunk` gets them.
 
     A hit of kind "base" or "attachment" has no chunk: its texts are empty, its positions 0 and its lines 1.
     So has a note that could not be read; its snippet says why.
@@ -182,6 +183,9 @@ class Hit:
     level: int | None = None
     parent_id: str = ""
     sentence_ids: tuple[str, ...] = ()
+    doc_id: str = ""
+    wikilinks: tuple[str, ...] = ()
+    markdown_links: tuple[str, ...] = ()
     passage: Passage | None = None
     why: Why
     vault: Annotated[str, OMIT_EMPTY] = ""

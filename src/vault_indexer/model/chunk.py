@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from vault_indexer.contract.json_value import JsonValue
+from vault_indexer.model.note import LinkKind, WrittenLink
 
 HEADER_SEPARATOR = " > "
 
@@ -19,7 +21,8 @@ class Chunk:
     of a note without a body) and
     `overlap` (the tail of the previous sibling) are additions: they are kept apart from the body and
     joined to it only in `content` and `embedding_text`. `extra` holds what one strategy alone knows
-    (`section_id`, `sentence_ids`, `parent_id`, …), JSON values only.
+    (`section_id`, `sentence_ids`, `parent_id`, …), JSON values only. `wikilinks` and `markdown_links` are the
+    targets of the links that start in the body, in order, each once.
     """
 
     chunk_id: str
@@ -36,6 +39,23 @@ class Chunk:
     preamble: str = ""
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     embed: bool = True
+    wikilinks: tuple[str, ...] = ()
+    markdown_links: tuple[str, ...] = ()
+
+    @property
+    def doc_id(self) -> str:
+        """The id of the note."""
+        return self.chunk_id.rpartition("_chunk_")[0]
+
+    def with_links(self, links: Sequence[WrittenLink]) -> Chunk:
+        """Return a copy with the targets of its links. `links` are those of the note, sorted."""
+        first = bisect_left(links, (self.start_pos,))
+        own = links[first : bisect_left(links, (self.end_pos,), first)]
+        markdown, wiki = (
+            tuple(dict.fromkeys(link.target for link in own if (link.kind == LinkKind.MARKDOWN) is wanted))
+            for wanted in (True, False)
+        )
+        return replace(self, wikilinks=wiki, markdown_links=markdown)
 
     @property
     def level(self) -> int | None:
@@ -81,6 +101,7 @@ class Chunk:
         has."""
         return {
             **self.extra,
+            "doc_id": self.doc_id,
             "chunk_id": self.chunk_id,
             "chunk_index": self.chunk_index,
             "header_path": self.header_path,
@@ -96,6 +117,8 @@ class Chunk:
             "word_count": self.word_count,
             "embed": self.embed,
             "strategy": self.strategy,
+            "wikilinks": list(self.wikilinks),
+            "markdown_links": list(self.markdown_links),
         }
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import HIDDEN
@@ -64,6 +64,14 @@ class Link:
     start: int
     end: int
     line: int
+
+
+class WrittenLink(NamedTuple):
+    """Where a link starts, and its target as written."""
+
+    start: int
+    kind: LinkKind
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +150,11 @@ class Note:
     def doc_id(self) -> str:
         """The path without `.md`; other kinds of file keep their extension."""
         return doc_id_of(self.path)
+
+    @property
+    def written_links(self) -> list[WrittenLink]:
+        """The links in order of their places."""
+        return sorted(WrittenLink(link.start, link.kind, link.target) for link in self.links)
 
     @property
     def block_spans(self) -> list[tuple[int, int]]:

@@ -97,6 +97,9 @@ export interface Hit {
   level: number | null;
   parent_id: string;
   sentence_ids: string[];
+  doc_id: string;
+  wikilinks: string[];
+  markdown_links: string[];
   passage: Passage | null;
   why: Why;
   vault?: string;

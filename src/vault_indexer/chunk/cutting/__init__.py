@@ -31,7 +31,7 @@ from vault_indexer.chunk.cutting.splitting import (
     paragraphs_of_blocks,
     sentence_pieces,
 )
-from vault_indexer.chunk.cutting.tokenizer_choice import import_function, tokenizer_for
+from vault_indexer.chunk.cutting.tokenizer_choice import import_function, tokenizer_for, tokenizer_from
 
 __all__ = [
     "TOKEN_COUNT",
@@ -75,6 +75,7 @@ __all__ = [
     "tile",
     "token_ruler",
     "tokenizer_for",
+    "tokenizer_from",
     "trim",
     "trim_drafts",
     "units_of",

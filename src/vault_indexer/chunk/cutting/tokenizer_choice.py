@@ -1,4 +1,4 @@
-"""Code named in settings: the tokenizer of `chunking.token.tokenizer`, and user functions."""
+"""Tokenizers and user functions that settings name, and tokenizers that a program passes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import hashlib
 import json
 import os
 import pkgutil
+import re
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,31 +37,60 @@ _TIKTOKEN_FILES = {
 _loading = threading.Lock()
 
 
-def tokenizer_for(name: str, models_own: Tokenizer | None) -> Tokenizer:
-    """The named tokenizer: "" is the embedding model's own.
+def tokenizer_for(key: str, name: str) -> Tokenizer:
+    """The tokenizer that the setting `key` names.
 
     Raises UsageError for an invalid name and ProviderError for a tokenizer that cannot be loaded.
     `module:function` imports code: callers must not pass a name from a note or a vault.
     """
-    if not name:
-        if models_own is None:
-            raise UsageError(
-                "chunking.token.tokenizer is empty, and the embedding model has no tokenizer: "
-                "set it to a tokenizer.json, tiktoken:NAME or module:function"
-            )
-        return models_own
     if name.startswith(_TIKTOKEN):
-        return _FunctionTokenizer(partial(_tiktoken_offsets, _tiktoken(name.removeprefix(_TIKTOKEN))))
+        return _FunctionTokenizer(partial(_tiktoken_offsets, _tiktoken(key, name.removeprefix(_TIKTOKEN))))
     if name.endswith(".json"):
-        encode = _from_file(Path(name).expanduser()).encode
+        encode = _from_file(key, Path(name).expanduser()).encode
         return _FunctionTokenizer(lambda text: encode(text, add_special_tokens=False).offsets)
     module, colon, function = name.partition(":")
     if not (colon and module and function):
-        raise UsageError(
-            f"chunking.token.tokenizer = {name!r}: must be a tokenizer.json, tiktoken:NAME or module:function"
-        )
-    tokenizer = import_function("chunking.token.tokenizer", name, "")
+        raise UsageError(f"{key} = {name!r}: must be a tokenizer.json, tiktoken:NAME or module:function")
+    tokenizer = import_function(key, name, "")
     return _FunctionTokenizer(cast("Callable[[str], Offsets]", tokenizer))
+
+
+def tokenizer_from(given: object) -> Tokenizer:
+    """The tokenizer that a program passes: one of ours, an encoding of tiktoken, a tokenizer of tokenizers,
+    or a function that counts the tokens of a text or lists them.
+
+    Raises UsageError for anything else.
+    """
+    if isinstance(given, Tokenizer):
+        return given
+    if hasattr(given, "decode_with_offsets"):
+        return _FunctionTokenizer(partial(_tiktoken_offsets, cast("tiktoken.Encoding", given)))
+    if hasattr(given, "token_to_id"):
+        encode = cast("tokenizers.Tokenizer", given).encode
+        return _FunctionTokenizer(lambda text: encode(text, add_special_tokens=False).offsets)
+    if callable(given):
+        return _FunctionTokenizer(partial(_counted_offsets, lru_cache(_COUNTED_WORDS)(given)))
+    raise UsageError(
+        f"tokenizer = {type(given).__name__}: must have offsets(text), be an encoding of tiktoken or a "
+        "tokenizer of tokenizers, or be a function that counts the tokens of a text"
+    )
+
+
+_COUNTED_WORDS = 65_536
+"""Counts of words that are remembered."""
+
+_WORD_AND_SPACE = re.compile(r"\s*\S+|\s+")
+
+
+def _counted_offsets(count: Callable[[str], object], text: str) -> Iterator[tuple[int, int]]:
+    """Places of tokens of which only the number is known, from the number in each word: they divide the word
+    evenly. The encodings of language models split a text at white space first, so that the sum is right."""
+    for word in _WORD_AND_SPACE.finditer(text):
+        counted = count(word[0])
+        tokens = counted if isinstance(counted, int) else len(cast("Sized", counted))
+        for number in range(tokens):
+            start, end = (len(word[0]) * border // tokens for border in (number, number + 1))
+            yield word.start() + start, word.start() + end
 
 
 class _FunctionTokenizer:
@@ -71,20 +101,18 @@ class _FunctionTokenizer:
         return list(self._function(text))
 
 
-def _from_file(path: Path) -> tokenizers.Tokenizer:
+def _from_file(key: str, path: Path) -> tokenizers.Tokenizer:
     import tokenizers
 
     try:
         written = path.read_text(encoding="utf-8")
         table = json.loads(written)
     except (OSError, ValueError, RecursionError) as error:
-        raise ProviderError(f"chunking.token.tokenizer: {path} cannot be read: {error}") from error
+        raise ProviderError(f"{key}: {path} cannot be read: {error}") from error
     # The library raises a bare Exception for an invalid model, so the model is checked here.
     model = table.get("model") if isinstance(table, dict) else None
     if not (isinstance(model, dict) and model.get("vocab")):
-        raise ProviderError(
-            f"chunking.token.tokenizer: {path} is not a tokenizer file: it has no model.vocab"
-        )
+        raise ProviderError(f"{key}: {path} is not a tokenizer file: it has no model.vocab")
     tokenizer = tokenizers.Tokenizer.from_str(written)
     tokenizer.no_padding()
     tokenizer.no_truncation()
@@ -96,16 +124,16 @@ def _tiktoken_offsets(encoding: tiktoken.Encoding, text: str) -> Iterator[tuple[
     return zip(starts, [*starts[1:], len(text)], strict=False)
 
 
-def _tiktoken(name: str) -> tiktoken.Encoding:
+def _tiktoken(key: str, name: str) -> tiktoken.Encoding:
     """An encoding from tiktoken's cache, or from the files that come with llama-index-core. The library would
     download a missing one, which is never allowed here."""
     try:
         import tiktoken
     except ImportError as error:
-        raise ProviderError("chunking.token.tokenizer: the package tiktoken is not installed") from error
+        raise ProviderError(f"{key}: the package tiktoken is not installed") from error
     if name not in tiktoken.list_encoding_names():
         known = ", ".join(tiktoken.list_encoding_names())
-        raise UsageError(f"chunking.token.tokenizer = {_TIKTOKEN}{name!r}: must be one of {known}")
+        raise UsageError(f"{key} = {_TIKTOKEN}{name!r}: must be one of {known}")
     urls = [_TIKTOKEN_HOST + file for file in _TIKTOKEN_FILES.get(name, (f"encodings/{name}.tiktoken",))]
     keys = {url: hashlib.sha1(url.encode(), usedforsecurity=False).hexdigest() for url in urls}
     for folder in _tiktoken_folders():
@@ -114,7 +142,7 @@ def _tiktoken(name: str) -> tiktoken.Encoding:
                 return tiktoken.get_encoding(name)
     missing = " and ".join(f"{url} (as {key})" for url, key in keys.items())
     raise ProviderError(
-        f"chunking.token.tokenizer: {_TIKTOKEN}{name} needs a file in tiktoken's cache (TIKTOKEN_CACHE_DIR), "
+        f"{key}: {_TIKTOKEN}{name} needs a file in tiktoken's cache (TIKTOKEN_CACHE_DIR), "
         f"and vault-indexer downloads nothing: {missing}; or name a tokenizer.json"
     )
 

@@ -19,6 +19,13 @@ from vault_indexer.config.fields import DisagreementError, Table, Trust, Unit
 
 
 SizeUnit = Literal["words", "tokens", "characters"]
+TokenizerName = Annotated[
+    str,
+    Field(
+        description='the path of a tokenizer.json, "tiktoken:NAME", or "module:function"; empty means the'
+        " tokenizer of the embedding model"
+    ),
+]
 
 # The upper bounds only keep a slip of the pen from being taken for a size.
 Size = Annotated[int, Field(ge=1, le=1_000_000), Unit("size_unit")]
@@ -212,11 +219,7 @@ class TokenOptions(VaultOptions):
     overlap_tokens: SomeTokens = Field(
         default=50, description="length of the text repeated from the chunk before"
     )
-    tokenizer: str = Field(
-        default="",
-        description='the path of a tokenizer.json, "tiktoken:NAME", or "module:function"; empty means the'
-        " tokenizer of the embedding model",
-    )
+    tokenizer: TokenizerName = ""
     overflow: Literal["split", "truncate"] = Field(
         default="split",
         description="what happens to a longer note: split keeps all of it, truncate keeps the first "
@@ -400,6 +403,7 @@ class ParentChildOptions(VaultOptions):
     size_unit: SizeUnit = Field(
         default="tokens", description="what the sizes count, whatever their names say"
     )
+    tokenizer: TokenizerName = ""
 
 
 class CodeOptions(VaultOptions):

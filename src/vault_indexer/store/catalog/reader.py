@@ -8,7 +8,7 @@ import struct
 import threading
 import zlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -26,9 +26,11 @@ from vault_indexer.model import (
     FileRow,
     Heading,
     IndexCounts,
+    LinkKind,
     LinkRow,
     NoteRow,
     SkippedFile,
+    WrittenLink,
     kind_of,
 )
 from vault_indexer.parse import Task
@@ -592,10 +594,18 @@ class CatalogReader:
 
     def _chunk_rows(self, rows: Sequence[Row]) -> list[ChunkRow]:
         texts = self.texts(int(row[1]) for row in rows)
-        return [_chunk_row(row, texts.get(row[1], "")) for row in rows]
+        links = self._written_links({int(row[1]) for row in rows})
+        return [_chunk_row(row, texts.get(row[1], ""), links[row[1]]) for row in rows]
+
+    def _written_links(self, note_ids: Set[int]) -> dict[int, list[WrittenLink]]:
+        links: dict[int, list[WrittenLink]] = {note_id: [] for note_id in note_ids}
+        sql = "SELECT note_id, start_pos, kind, target FROM links WHERE note_id IN (%s)"
+        for note_id, start, kind, target in self.rows_in(sql, note_ids):
+            links[note_id].append(WrittenLink(start, LinkKind(kind), target))
+        return links
 
 
-def _chunk_row(row: Row, text: str) -> ChunkRow:
+def _chunk_row(row: Row, text: str, links: list[WrittenLink]) -> ChunkRow:
     key, note_id, chunk_id, index, header_path, start, end, first_line, last_line, *rest = row
     strategy, overlap, context, preamble, extra, is_embedded = rest
     loaded = json.loads(str(extra))
@@ -615,4 +625,4 @@ def _chunk_row(row: Row, text: str) -> ChunkRow:
         extra=loaded if isinstance(loaded, dict) else {},
         embed=bool(is_embedded),
     )
-    return ChunkRow(int(key), int(note_id), chunk)
+    return ChunkRow(int(key), int(note_id), chunk.with_links(sorted(links)))

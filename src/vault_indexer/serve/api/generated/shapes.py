@@ -128,6 +128,9 @@ class HitJson(TypedDict):
     level: int | None
     parent_id: str
     sentence_ids: list[str]
+    doc_id: str
+    wikilinks: list[str]
+    markdown_links: list[str]
     passage: PassageJson | None
     why: WhyJson
     vault: NotRequired[str]
