@@ -283,7 +283,7 @@ def test_hits_are_named_by_folder_language_and_title_of_the_tab(visit: Visit) ->
     page = visit.page
     page.keyboard.type("loose thought nobody")
     hit = page.locator(".hit", has_text="Loose thought").first
-    expect(hit.locator(".hit-path")).to_have_text("")  # it lies in no folder
+    expect(hit.locator(".hit-path")).to_have_text("")  # it lies in no folder, and its file has its title
     expect(page).to_have_title("loose thought nobody · vault")
     expect(hit.locator(".hit-title")).to_have_attribute("dir", "auto")
     expect(hit.locator(".snippet")).to_have_attribute("dir", "auto")

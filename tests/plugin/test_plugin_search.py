@@ -65,6 +65,11 @@ def test_an_answer_that_a_later_one_overtook_is_dropped(plugin: PluginPage) -> N
     plugin.answered("publish")
 
 
+def test_a_note_whose_title_is_not_its_file_name_shows_its_path(plugin: PluginPage) -> None:
+    plugin.search(WORD)
+    expect(plugin.page.locator(".vault-indexer-note-folder").first).to_have_text(SOURDOUGH)
+
+
 def hold_requests(plugin: PluginPage) -> None:
     """Keep back all requests from now on; `window.release()` lets them go."""
     plugin.evaluate(

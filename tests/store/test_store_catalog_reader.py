@@ -220,7 +220,9 @@ def test_texts_come_as_they_were_indexed(catalog: CatalogReader) -> None:
 
 
 def test_chunks_come_with_all_that_was_stored_of_them(catalog: CatalogReader) -> None:
-    stored = [ChunkRow(key, 1, one) for key, one in zip(K[:3], GARDEN_CHUNKS, strict=True)]
+    parent, *children = GARDEN_CHUNKS
+    linking = replace(parent, wikilinks=("Pond", "Nowhere"), markdown_links=("Pond.md",))
+    stored = [ChunkRow(key, 1, one) for key, one in zip(K[:3], (linking, *children), strict=True)]
     assert catalog.chunks_of(1) == stored
     assert catalog.chunks([K[1], K[4], 7]) == {K[1]: stored[1], K[4]: ChunkRow(K[4], 2, POND_CHUNKS[1])}
     assert catalog.chunks_of(9) == []

@@ -1,4 +1,4 @@
-// Built from sources with the digest 59c424129d2d509f2b76e3fc18b62ec2a051bffec0f61ba98cd92588af06528b
+// Built from sources with the digest 9b2c2c5d04a1cb226be5322a14af80b2c74f49029b2f05ea0411aa1692426d3c
 "use strict";
 var __create = Object.create;
 var __defProp = Object.defineProperty;
@@ -888,7 +888,8 @@ var ResultList = class _ResultList {
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
       const ofNote = textAttr(group.language);
       head.createSpan({ cls: "vault-indexer-note-title", text: group.title, attr: ofNote });
-      head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path), attr: textAttr("") });
+      const place = noteName(group.path) === group.title ? folderOf(group.path) : group.path;
+      head.createSpan({ cls: "vault-indexer-note-folder", text: place, attr: textAttr("") });
       if (group.copies.length > 0) {
         const attr2 = { title: group.copies.join("\n") };
         head.createSpan({ cls: "vault-indexer-note-folder", text: copyCount(group.copies), attr: attr2 });

@@ -1,7 +1,7 @@
 import { setIcon, type Component } from "obsidian";
 import { copyCount, groupByNote, type NoteGroup } from "./groups";
 import { segments } from "./places";
-import { folderOf } from "./reasons";
+import { folderOf, noteName } from "./reasons";
 import type { Hit } from "./answers";
 
 /** What a row of the list stands for. */
@@ -85,7 +85,8 @@ export class ResultList {
       const head = groupEl.createDiv({ cls: "vault-indexer-note" });
       const ofNote = textAttr(group.language);
       head.createSpan({ cls: "vault-indexer-note-title", text: group.title, attr: ofNote });
-      head.createSpan({ cls: "vault-indexer-note-folder", text: folderOf(group.path), attr: textAttr("") });
+      const place = noteName(group.path) === group.title ? folderOf(group.path) : group.path;
+      head.createSpan({ cls: "vault-indexer-note-folder", text: place, attr: textAttr("") });
       if (group.copies.length > 0) {
         const attr = { title: group.copies.join("\n") };
         head.createSpan({ cls: "vault-indexer-note-folder", text: copyCount(group.copies), attr });

@@ -65,7 +65,7 @@ class VaultNodeParser(NodeParser):
     their parent. `embedder` and `tokenizer` default to wordllama's; `tokenizer` may also be an encoding of
     tiktoken, a tokenizer of tokenizers, or a function that counts the tokens of a text. `llm` is required by
     `llm`, `agentic` and `contextual`. Raises UsageError for unknown options, and NoteError for a document
-    that is not text. """
+    that is not text."""
 
     strategy: str = Field(default="header_based", description="one of the chunking strategies")
     options: dict[str, object] = Field(default_factory=dict, description="options of the strategy")

@@ -12,6 +12,7 @@ from vault_indexer.parse.frontmatter import property_lines, property_text
 from vault_indexer.parse.notes import decode, parse_note, sections, stem
 from vault_indexer.parse.plain import unescape_prose
 from vault_indexer.parse.readable import (
+    POINT,
     SOURCE_FENCE,
     ReadableText,
     Task,
@@ -27,6 +28,7 @@ from vault_indexer.parse.resolve import Anchors, Resolution, Subpath, VaultPaths
 
 __all__ = [
     "PARSERS",
+    "POINT",
     "SOURCE_FENCE",
     "Anchors",
     "ReadableText",

@@ -63,6 +63,9 @@ _PIPE = re.compile(r"(?<!\\)[ \t]*\|[ \t]*")
 _FOOTNOTE_OR_BREAK = re.compile(r"\[\^[^\]\s]+\]|(?<!\\)\\(?=\n)")
 _QUOTE_LEAD = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _BREAK = re.compile(r"</?(?:br|p|div|li|ul|ol|t[drh]|table|hr|h[1-6]|img|iframe)\b", re.IGNORECASE)
+POINT = "· "
+"""The sign before an item or a row."""
+
 _CLOSERS = tuple(" .,;:!?)")
 """Before these, an omitted picture leaves no space."""
 
@@ -103,20 +106,25 @@ class ReadableText:
 
 
 @lru_cache(maxsize=2048)
-def readable(source: str, fence: str = "", labels: frozenset[str] = frozenset()) -> ReadableText:
+def readable(
+    source: str, fence: str = "", labels: frozenset[str] = frozenset(), *, has_signs: bool = False
+) -> ReadableText:
     """As `render_markdown`.
 
     The cache takes at most about 6 MB. While a user types a query, the same hits recur, and many queries have
     hits in common.
     """
-    return render_markdown(source, fence, labels)
+    return render_markdown(source, fence, labels, has_signs=has_signs)
 
 
-def render_markdown(source: str, fence: str = "", labels: frozenset[str] = frozenset()) -> ReadableText:
+def render_markdown(
+    source: str, fence: str = "", labels: frozenset[str] = frozenset(), *, has_signs: bool = False
+) -> ReadableText:
     """The source without markup. `fence` is the mark of the code block that contains its start ("": none);
-    `labels` are those of links that are defined elsewhere (`link_labels`)."""
+    `labels` are those of links that are defined elsewhere (`link_labels`). With `has_signs`, a point stands
+    before each item of a list and each row of a table, a box before a task, and a bar between two cells."""
     defined = labels | link_labels(source)
-    markup = _Markup(source, dict.fromkeys(defined, "") if defined else NO_DEFINITIONS)
+    markup = _Markup(source, dict.fromkeys(defined, "") if defined else NO_DEFINITIONS, has_signs)
     for start, end, mark in code_blocks(source, fence):
         markup.add_code(start, end, mark)
     markup.add_prose(len(source))
@@ -211,6 +219,7 @@ class _Markup:
 
     source: str
     definitions: Mapping[str, str]
+    has_signs: bool
     cuts: list[Cut] = field(default_factory=list)
     borders: list[int] = field(default_factory=list)
     position: int = 0
@@ -264,7 +273,7 @@ class _Markup:
             if begins or in_table:
                 self._add_inline(leaf, start)
                 leaf = start
-            if kind == "rule" and "|" in match["rule"]:
+            if kind == "rule" and "|" in match["rule"] and not in_table:
                 in_table = True
                 self._add_row(self.source.rfind("\n", 0, max(0, start - 1)) + 1, start)
             self._add_line(match, kind, stop)
@@ -290,8 +299,10 @@ class _Markup:
             shown = match.start("callout")
         if kind == "task" and not match["lead"].strip(" \t>"):
             shown = match.start("task")
-        if shown > start:
-            self.cuts.append((start, shown, ""))
+        is_item = kind == "number" or (kind != "definition" and match["lead"].strip(" \t>") != "")
+        sign = f"{POINT}{match['task'] or ''}" if self.has_signs and is_item else ""
+        if shown > start or sign:
+            self.cuts.append((start, shown, sign))
         line = self.source[shown:stop].rstrip("\n")
         if "^" in line and (found := _BLOCK_ID.search(line)):
             self.cuts.append((shown + found.start(), shown + len(line), ""))
@@ -299,7 +310,14 @@ class _Markup:
             self.cuts.append((shown + found.start(), shown + len(line), ""))
 
     def _add_row(self, start: int, stop: int) -> None:
-        self.cuts += [(*match.span(), " ") for match in _PIPE.finditer(self.source, start, stop)]
+        if not self.has_signs:
+            self.cuts += [(*match.span(), " ") for match in _PIPE.finditer(self.source, start, stop)]
+            return
+        row = self.source[start:stop].strip(" \t\r\n|")
+        first = self.source.index(row, start)
+        last = first + len(row)
+        self.cuts += [(start, first, POINT), (last, stop, "\n")]
+        self.cuts += [(*match.span(), " | ") for match in _PIPE.finditer(self.source, first, last)]
 
     def _add_inline(self, start: int, end: int) -> None:
         """Adds the start of a block and the markup within it."""
@@ -330,7 +348,7 @@ def _assemble(source: str, cuts: Iterable[Cut], borders: Iterable[int]) -> Reada
             sources.append(position)
             parts.append(source[position:start])
             length += start - position
-        if gap and end > position:
+        if gap and (end > position or start == end):
             starts.append(length)
             sources.append(max(start, position))
             parts.append(gap)

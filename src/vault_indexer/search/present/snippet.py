@@ -12,7 +12,7 @@ from itertools import chain
 from math import fsum
 from typing import NamedTuple
 
-from vault_indexer.parse import ReadableText, blank_hidden, open_fence, readable
+from vault_indexer.parse import POINT, ReadableText, blank_hidden, open_fence, readable
 from vault_indexer.search.filters import TextPattern
 from vault_indexer.search.present.borders import (
     after_pictures,
@@ -35,8 +35,11 @@ _INSIDE = re.compile(r"(?<=\w)")
 _SIGN = re.compile(r"\W")
 _SPACE = re.compile(r"\s+")
 _BLOCK_END = re.compile(r"(?<=\w)[^\S\n]*\n\s*\n\s*")
-_BETWEEN_BLOCKS = " · "
+_BETWEEN_BLOCKS = f" {POINT}"
 """The separator after a block that ends without a stop, such as a heading."""
+
+_IDLE_POINT = re.compile(rf"(?<=:) {POINT.strip()}|(?: {POINT.strip()})+(?= {POINT})")
+"""A point after a colon or before another point."""
 
 _SENTENCE_END = re.compile(r"[.!?…]\s+|[。！？]|\n\s*")
 _STEM = 4
@@ -177,7 +180,7 @@ class Snippets:
         start, end = _region(body, within, found, wanted, self._size)
         if start > within[0]:
             fence = open_fence(body[within[0] : start], fence)
-        text = readable(body[start:end], fence, labels)
+        text = readable(body[start:end], fence, labels, has_signs=True)
         if not text.text.strip():
             return None
         phrases = [
@@ -490,5 +493,8 @@ def _on_one_line(
 
 def _append(out: str, text: str) -> str:
     before = out[-1:]
-    folded = _SPACE.sub(" ", _BLOCK_END.sub(_BETWEEN_BLOCKS, before + text)[len(before) :])
-    return out + (folded.lstrip() if not out or out[-1] in f" {_ELLIPSIS}" else folded)
+    folded = _SPACE.sub(" ", _BLOCK_END.sub(_BETWEEN_BLOCKS, before + text))
+    folded = _IDLE_POINT.sub("", folded)[len(before) :]
+    if not out or out == _ELLIPSIS:
+        folded = folded.lstrip(_BETWEEN_BLOCKS)
+    return out + (folded.lstrip() if out.endswith(" ") else folded)

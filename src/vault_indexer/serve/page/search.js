@@ -305,7 +305,7 @@ class SearchView {
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
-    const folder = hit.path.split("/").slice(0, -1).join("/");
+    const [, folder = "", name] = /^(?:(.*)\/)?([^/]*?)(?:\.md)?$/.exec(hit.path) ?? [];
     if (this.explained.has(place(hit))) void this.toggleWhy(hit, asked, details, toggle);
     const opened = () => {
       rememberQuery(asked.q);
@@ -317,7 +317,8 @@ class SearchView {
       h("div", { class: "hit-head" },
         to ? h("a", { class: "hit-title", ...text, href: to, onclick: opened }, hit.title)
           : h("span", { class: "hit-title", tabindex: -1, ...text }, hit.title),
-        h("span", { class: "hit-path", dir: "auto" }, hit.vault ? `${hit.vault}: ` : null, folder,
+        h("span", { class: "hit-path", dir: "auto" }, hit.vault ? `${hit.vault}: ` : null,
+          name === hit.title ? folder : hit.path,
           here ? null : ` ${hit.kind}`),
         hit.copies && h("span", { class: "hit-path", title: hit.copies.join("\n") }, copyCount(hit.copies))),
       hit.header_path && h("p", { class: "hit-headings", ...text }, hit.header_path),
