@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,7 +16,16 @@ from notes_here import NotesHere
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
 
-from vault_gateway.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, VaultState
+from vault_gateway.calls import MilvusCalls
+from vault_gateway.candidates import CandidateNotes
+from vault_gateway.metrics import GatewayMetrics
+from vault_gateway.milvus import (
+    CollectionMissingError,
+    MilvusPublisher,
+    MilvusVaults,
+    OutdatedStateError,
+    VaultState,
+)
 from vault_gateway.owner import NotOwnerError, PublishedVault
 from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch
 from vault_indexer.daemon.local_session import LocalSession
@@ -127,6 +137,10 @@ class Kitchen:
         (chunks,) = [rows for name, rows in self.server.collections.items() if "_chunks_" in name]
         del chunks[f"{self.state().edition}:{key}"]
 
+    def drop_part(self, state: VaultState, note_id: int, number: int) -> None:
+        (notes,) = [rows for name, rows in self.server.collections.items() if "_notes_" in name]
+        del notes[f"{state.edition}:{note_id}:{number:04d}"]
+
     def assert_same(self) -> None:
         """The server has the chunks and the notes of the catalog, and its state says so."""
         state = self.state()
@@ -180,7 +194,7 @@ def test_everything_is_published_with_a_state_that_describes_it(kitchen: Kitchen
     assert (state.vault, state.name, state.keeper) == (VAULT.vault, VAULT.name, VAULT.keeper)
     assert (state.place, state.owner) == (VAULT.place, VAULT.owner)
     assert (state.model, state.languages) == (kitchen.model.key, ("en",))
-    assert (state.epoch, state.generation, state.withdrawn_ms) == (1, 4, 0)
+    assert (state.generation, state.withdrawn_ms) == (4, 0)
     assert before_ms <= state.claimed_ms == state.published_ms == state.seen_ms < before_ms + 600_000
     statistics = NotesHere(kitchen.generation).statistics(VAULT.vault, state.model, kitchen.model.dimension)
     assert kitchen.vaults.blob(state.statistics) == statistics
@@ -202,9 +216,16 @@ def test_an_edition_replaces_the_one_before_whose_rows_are_swept(kitchen: Kitche
     with kitchen.catalog() as catalog:
         first = publisher.publish_all(catalog).state
         kitchen.vaults.overwrite(replace(first, claimed_ms=7))
-        kitchen.vaults.put_notes(replace(first, epoch=2), [(99, b"left by a publication that failed")])
+        left = replace(first, epoch=first.epoch + 1)
+        kitchen.vaults.put_notes(left, [(99, b"left by a publication that failed")])
+        kitchen.server.fault = lambda operation: "no room" if operation == "upsert" else ""
+        with pytest.raises(BackendError, match="no room"):
+            publisher.publish_all(catalog)
+        assert kitchen.vaults.note_ids(left) == set(), "failed attempts do not add up"
+        kitchen.server.fault = lambda _operation: ""
         second = publisher.publish_all(catalog).state
-    assert (second.epoch, second.claimed_ms, second.published_ms) == (2, 7, second.seen_ms)
+    assert second.epoch > first.epoch
+    assert (second.claimed_ms, second.published_ms) == (7, second.seen_ms)
     assert kitchen.held(first) == kitchen.held(second) == kitchen.keys()
     publisher.sweep(second)
     assert kitchen.held(first) == []
@@ -233,7 +254,7 @@ def test_an_edit_is_followed_by_the_log_or_by_comparing_keys(kitchen: Kitchen, b
     assert change.present == tuple(sorted(after - before)[-50:])
     assert change.absent == tuple(sorted(before - after)[-50:])
     assert len(after - before) > 50 < len(before - after)
-    assert (change.state.epoch, change.state.claimed_ms) == (1, 7)
+    assert (change.state.epoch, change.state.claimed_ms) == (first.epoch, 7)
     assert change.state.published_ms >= first.published_ms
     assert change.state.seen_ms >= first.seen_ms
     assert publisher.shows(change)
@@ -287,7 +308,8 @@ def test_what_the_server_has_lost_is_found_by_comparing_and_written_again(kitche
     )
     kitchen.drop_row(lost)
     kitchen.vaults.delete_notes(state, [soup.note_id])
-    kitchen.vaults.put_notes(state, [(99, b"a ghost")])
+    kitchen.vaults.put_notes(state, [(99, b"a ghost"), (98, b"no chunk names it"), (97, b"n" * 100_000)])
+    kitchen.drop_part(state, 97, 0)
     with kitchen.catalog() as catalog:
         change = publisher.follow(catalog, state, whole=False)
         of_soup = {row.key for row in catalog.chunks_of(soup.note_id)}
@@ -295,6 +317,9 @@ def test_what_the_server_has_lost_is_found_by_comparing_and_written_again(kitche
     assert publisher.is_whole(change.state)
     assert change.present == tuple(sorted({lost, late} | of_soup))
     assert change.absent == ghosts
+    assert {row["part"].split(":")[-2] for row in kitchen.server.rows("_notes_")} == {
+        str(note.note_id) for note in (bread, oven, soup)
+    }
 
 
 def test_the_newest_five_rows_are_looked_up(kitchen: Kitchen) -> None:
@@ -306,6 +331,11 @@ def test_the_newest_five_rows_are_looked_up(kitchen: Kitchen) -> None:
         kitchen.drop_row(sixth)
         assert publisher.has_newest(catalog, state)
         kitchen.drop_row(fifth)
+        assert not publisher.has_newest(catalog, state)
+        state = publisher.follow(catalog, state, whole=False).state
+        assert publisher.has_newest(catalog, state)
+        newest = note_id_of(kitchen.keys()[-1])
+        kitchen.drop_part(state, newest, 0)
         assert not publisher.has_newest(catalog, state)
         kitchen.server.lose("_chunks_")
         with pytest.raises(CollectionMissingError):
@@ -327,11 +357,11 @@ def test_only_a_state_of_this_generation_as_it_was_published_counts(kitchen: Kit
     assert publisher.applied(1) is None
     with kitchen.catalog() as catalog:
         state = publisher.publish_all(catalog).state
-    assert publisher.applied(1) == state
-    assert publisher.applied(2) is None
-    assert kitchen.publisher(generation=2).applied(1) is None
+    assert publisher.applied(state.epoch) == state
+    assert publisher.applied(state.epoch + 1) is None
+    assert kitchen.publisher(generation=2).applied(state.epoch) is None
     kitchen.vaults.overwrite(replace(state, collection="of another model"))
-    assert publisher.applied(1) is None
+    assert publisher.applied(state.epoch) is None
 
 
 def test_an_index_that_is_not_the_owner_changes_nothing(kitchen: Kitchen) -> None:
@@ -406,6 +436,7 @@ def test_a_process_that_has_not_counted_the_words_of_an_edition_does(kitchen: Ki
             state = started_again.follow(catalog, state).state
         assert kitchen.source.asked == ["statistics"] * 2
         for other in (replace(state, epoch=2), replace(state, epoch=2, generation=3)):
+            kitchen.vaults.overwrite(other)
             started_again.follow(catalog, other)
     assert kitchen.source.asked == ["statistics"] * 4
 
@@ -452,27 +483,119 @@ def test_after_a_failed_step_the_rows_are_counted(kitchen: Kitchen) -> None:
 
 def test_a_server_that_is_ahead_of_the_catalog_gets_everything(kitchen: Kitchen) -> None:
     assert kitchen.step(kitchen.publication())
-    kitchen.vaults.overwrite(replace(kitchen.state(), seq=kitchen.state().seq + 1))
+    first = kitchen.state()
+    kitchen.vaults.overwrite(replace(first, seq=first.seq + 1))
     assert kitchen.step(kitchen.publication())
-    assert (kitchen.state().epoch, kitchen.mark.read()) == (2, 2)
+    assert kitchen.mark.read() == kitchen.state().epoch > first.epoch
     kitchen.assert_same()
 
 
 def test_a_daemon_that_starts_again_writes_only_what_is_new_and_sweeps(kitchen: Kitchen) -> None:
     publication = kitchen.publication()
     assert kitchen.step(publication)
-    old = replace(kitchen.state(), epoch=7)
+    first = kitchen.state()
+    old = replace(first, epoch=7)
     kitchen.vaults.put_notes(old, [(1, b"left by an edition that failed")])
     kitchen.edit({"Soup.md": words(1)})
     assert kitchen.step(publication)
     assert kitchen.vaults.note_ids(old) == {1}, "one sweep is enough while nothing was published beside"
     assert kitchen.step(kitchen.publication())
     assert kitchen.vaults.note_ids(old) == set()
-    assert kitchen.state().epoch == 1
+    assert kitchen.state().epoch == first.epoch
     kitchen.assert_same()
     kitchen.server.lose("_chunks_")
     kitchen.edit({"Soup.md": words(2)})
     kitchen.vaults.put_notes(old, [(1, b"left again")])
     assert kitchen.step(publication)
-    assert kitchen.state().epoch == 2
+    assert kitchen.state().epoch > first.epoch
     assert kitchen.vaults.note_ids(old) == set()
+
+
+@pytest.mark.parametrize("writes", range(7))
+@pytest.mark.parametrize("started_again", [True, False])
+def test_a_publisher_that_was_killed_leaves_no_row_behind(
+    kitchen: Kitchen, writes: int, started_again: bool
+) -> None:
+    """It is killed after so many writes. The note that it was writing has then been edited again, so that no
+    log of changes names it."""
+    publication = kitchen.publication()
+    assert kitchen.step(publication)
+    kitchen.edit({"Soup.md": SOUP + words(3), "Oven.md": words(3)})
+    left = iter(range(writes))
+    kitchen.server.fault = lambda operation: (
+        "killed" if operation in ("upsert", "delete") and next(left, None) is None else ""
+    )
+    with suppress(BackendError):
+        kitchen.step(publication)
+    kitchen.server.fault = lambda _operation: ""
+    kitchen.edit({"Soup.md": SOUP + words(4), "Oven.md": words(2)})
+    assert kitchen.step(kitchen.publication() if started_again else publication)
+    kitchen.assert_same()
+    editions = {row["edition"] for kind in ("_notes_", "_chunks_") for row in kitchen.server.rows(kind)}
+    assert editions == {kitchen.state().edition}
+
+
+def test_a_restored_server_is_not_told_that_it_has_what_it_lacks(kitchen: Kitchen) -> None:
+    """The keeper has not noticed the restore when it publishes an edit."""
+    publication = kitchen.publication()
+    assert kitchen.step(publication)
+    copies = [copy.deepcopy(kitchen.server.collections)]
+    kitchen.edit({"Soup.md": words(3)})
+    assert kitchen.step(publication)
+    copies.append(copy.deepcopy(kitchen.server.collections))
+    kitchen.mark.write(0)
+    publication = kitchen.publication()
+    assert kitchen.step(publication), "a new edition"
+    known = kitchen.state()
+    for number, restored in enumerate([*copies, {name: {} for name in copies[0]}]):
+        kitchen.server.collections = restored
+        kitchen.edit({"Soup.md": words(4 + number)})
+        with pytest.raises(OutdatedStateError):
+            kitchen.step(publication)
+        assert kitchen.vaults.state(VAULT.vault) != known
+        assert kitchen.step(publication)
+        kitchen.assert_same()
+        assert kitchen.state().epoch != known.epoch
+        known = kitchen.state()
+
+
+@pytest.mark.parametrize("kind", ["_chunks_", "_notes_", "_blobs_", "_vaults_"])
+@pytest.mark.parametrize("emptied", [True, False])
+def test_a_collection_that_was_dropped_or_emptied_is_written_again(
+    kitchen: Kitchen, kind: str, emptied: bool
+) -> None:
+    publication = kitchen.publication()
+    assert kitchen.step(publication)
+    (name,) = [name for name in kitchen.server.collections if kind in name]
+    kitchen.server.lose(kind)
+    if emptied:
+        kitchen.server.collections[name] = {}
+    publication.look()
+    assert kitchen.step(publication)
+    kitchen.assert_same()
+    state = kitchen.state()
+    assert kitchen.vaults.blob(state.statistics)
+    assert all(kitchen.vaults.notes(state, kitchen.vaults.note_ids(state)).values())
+
+
+def test_what_a_gateway_knows_of_a_note_is_not_that_of_an_emptied_and_rebuilt_server(
+    kitchen: Kitchen,
+) -> None:
+    calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: True)
+    notes = CandidateNotes(kitchen.vaults, calls)
+
+    def texts() -> list[str]:
+        state = kitchen.state()
+        with notes.snapshots({state.vault: state}, {state.vault: [1, 2, 3]}) as found:
+            catalog = found[state.vault].snapshot.catalog
+            return [catalog.text(one) for one in catalog.note_ids()]
+
+    assert kitchen.step(kitchen.publication())
+    before = texts()
+    kitchen.server.collections.clear()
+    shutil.rmtree(kitchen.where.index_dir)
+    kitchen.edit({name: f"# {name}\n\nThe text of {name} is another one.\n" for name in NOTES})
+    assert kitchen.step(kitchen.publication())
+    after = texts()
+    assert len(before) == len(after) == 3
+    assert not set(before) & set(after)
