@@ -307,6 +307,7 @@ class CatalogPublisher:
 
     def sweep(self, state: VaultState) -> None:
         self._publisher.sweep(state)
+        self._vaults.drop_statistics(state, state.statistics)
 
     def rest(self) -> None:
         """Ends the worker, because nothing will be published for a while."""
@@ -327,7 +328,7 @@ class CatalogPublisher:
     def _put_statistics(self) -> str:
         """Counts the words, and sends the counts. Returns their digest."""
         vault, model = self._published.vault, self._model
-        return self._vaults.put_blob(self._source.statistics(vault, model.key, model.dimension))
+        return self._vaults.put_statistics(vault, self._source.statistics(vault, model.key, model.dimension))
 
     def _are_outdated(self, state: VaultState) -> bool:
         """Whether the words must be counted again: a share of the chunks is new, or the last count is old.

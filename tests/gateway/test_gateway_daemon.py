@@ -239,7 +239,7 @@ def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> 
         state = published.state()
         assert state is not None
         neighbour = replace(state, vault="neighbour", place="of another folder")
-        other.put(neighbour)
+        other.put(neighbour, None)
         busy = unpublish(published.where)
         assert busy.returncode == 3
         assert "which would publish the vault again: stop it" in busy.stderr

@@ -78,7 +78,11 @@ def test_what_was_unpublished_is_not_found_and_not_written_again(vaults: MilvusV
 def test_the_words_of_a_vault_go_when_others_replace_them_and_when_it_is_unpublished(
     vaults: MilvusVaults,
 ) -> None:
-    first, second = vaults.put_blob(b"the words of a diary"), vaults.put_blob(b"its words of today")
+    first, left, second = (
+        vaults.put_statistics("diary", words)
+        for words in (b"the words of a diary", b"those of a publisher that was killed", b"its words of today")
+    )
+    other = vaults.put_statistics("another diary", b"words of another one")
     states = [
         replace(STATE, vault="diary", statistics=words, seq=seq)
         for seq, words in enumerate([first, second, second])
@@ -86,10 +90,16 @@ def test_the_words_of_a_vault_go_when_others_replace_them_and_when_it_is_unpubli
     vaults.put(states[0], None)
     vaults.put(states[1], states[0])
     assert vaults.blob(first) is None
+    assert vaults.blob(left) is None
     vaults.put(states[2], states[1])
     assert vaults.blob(second) == b"its words of today"
+    vaults.put_statistics("diary", b"those of a publisher that was killed")
     vaults.drop("diary", 7)
     assert vaults.blob(second) is None
+    assert vaults.blob(left) is None
+    assert vaults.blob(other) == b"words of another one"
+    rows = vaults.connection.call("query", "states_blobs_v3", filter='part != ""', output_fields=["data"])
+    assert len([row for row in rows if not row["data"]]) == 1, "of the other one"
 
 
 def test_a_second_call_removes_what_an_interrupted_one_has_left(vaults: MilvusVaults) -> None:

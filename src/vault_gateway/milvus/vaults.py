@@ -192,13 +192,13 @@ class MilvusVaults:
         return self._query(_PUBLISHED, consistency)
 
     def put(self, state: VaultState, before: VaultState | None) -> None:
-        """Replaces a vault's state `before` (None: it was never published), and deletes statistics that only
-        this one used. Raises OutdatedStateError if the server has another one."""
+        """Replaces a vault's state `before` (None: it was never published), and deletes the statistics of all
+        earlier ones. Raises OutdatedStateError if the server has another state."""
         now = self._record(state.vault)
         require_version(now, before)
         self.overwrite(state)
         if now is not None and now.statistics != state.statistics:
-            self._drop_blob(now.statistics)
+            self.drop_statistics(now, state.statistics)
 
     def overwrite(self, state: VaultState) -> None:
         row = asdict(state) | {"languages": " ".join(state.languages), "nothing": NOTHING}
@@ -215,7 +215,7 @@ class MilvusVaults:
             self.overwrite(replace(known, chunks=0, notes=0, withdrawn_ms=now_ms))
         self.delete_rows(text_in("vault", [vault]))
         if known is not None:
-            self._drop_blob(known.statistics)
+            self.drop_statistics(known)
         return known if was_published else None
 
     def delete_rows(self, expression: str) -> None:
@@ -288,6 +288,22 @@ class MilvusVaults:
             note_id: whole for note_id in note_ids if (whole := _joined(f"{state.edition}:{note_id}", data))
         }
 
+    def put_statistics(self, vault: str, data: bytes) -> str:
+        """Stores the statistics of a vault. Returns their digest."""
+        # This row is the first, so that they are found even if no state ever names them.
+        part = f"{_statistics_of(vault)}:{hashlib.sha256(data).hexdigest()}"
+        self.connection.write(self._blobs, [{"part": part, "data": "", "nothing": NOTHING}])
+        return self.put_blob(data)
+
+    def drop_statistics(self, state: VaultState, kept: str = "") -> None:
+        """Deletes all statistics of the vault, those that the state names included, except `kept`."""
+        name = _statistics_of(state.vault)
+        rows = self._rows(self._blobs, _parts_of(name), ["part"])
+        stored = {str(row["part"]).partition(":")[2] for row in rows}
+        for digest in sorted({state.statistics, *stored} - {kept, ""}):
+            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
+            self.connection.call("delete", self._blobs, filter=text_in("part", [f"{name}:{digest}"]))
+
     def put_blob(self, data: bytes) -> str:
         """Stores token weights or statistics, unless they exist. Returns their digest."""
         digest = hashlib.sha256(data).hexdigest()
@@ -302,10 +318,6 @@ class MilvusVaults:
         rows = self._rows(self._blobs, _parts_of(digest), ["part", "data"]) if digest.isalnum() else []
         found = _joined(digest, {str(row["part"]): str(row["data"]) for row in rows})
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
-
-    def _drop_blob(self, digest: str) -> None:
-        if digest.isalnum():
-            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
 
     def _record(self, vault: str) -> VaultState | None:
         """The current state or tombstone of one vault. None if it was never published."""
@@ -328,6 +340,11 @@ class MilvusVaults:
         except CollectionMissingError:
             return []
         return list(found)
+
+
+def _statistics_of(vault: str) -> str:
+    """The name under which the digests of a vault's statistics are stored."""
+    return hashlib.sha256(f"statistics of {vault}".encode()).hexdigest()[:32]
 
 
 def _parts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
