@@ -552,7 +552,8 @@ def test_a_restored_server_is_not_told_that_it_has_what_it_lacks(kitchen: Kitche
     publication = kitchen.publication()
     assert kitchen.step(publication), "a new edition"
     known = kitchen.state()
-    for number, restored in enumerate([*copies, {name: {} for name in copies[0]}]):
+    copies.append({name: {} for name in copies[0]})
+    for number, restored in enumerate(copies):
         kitchen.server.collections = restored
         kitchen.edit({"Soup.md": words(4 + number)})
         with pytest.raises(OutdatedStateError):
