@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from milvus_in_memory import MilvusInMemory
@@ -16,8 +18,9 @@ from notes_here import NotesHere
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
 
+from vault_gateway.access import PublishedVaults
+from vault_gateway.bodies import NoBodies
 from vault_gateway.calls import MilvusCalls
-from vault_gateway.candidates import CandidateNotes
 from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.milvus import (
     CollectionMissingError,
@@ -28,8 +31,11 @@ from vault_gateway.milvus import (
 )
 from vault_gateway.owner import NotOwnerError, PublishedVault
 from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch
+from vault_gateway.reading import GatewayReader
+from vault_gateway.search import GatewaySearch, SearchOrder
+from vault_gateway.settings import GatewayMilvus, GatewaySettings, GatewayUser
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.errors import BackendError
+from vault_indexer.errors import BackendError, UnknownNoteError
 from vault_indexer.index.compatibility import WEIGHTS_BLOB
 from vault_indexer.model import chunk_key, note_id_of
 from vault_indexer.ports import EmbeddingModel
@@ -584,24 +590,55 @@ def test_a_collection_that_was_dropped_or_emptied_is_written_again(
     assert all(kitchen.vaults.notes(state, kitchen.vaults.note_ids(state)).values())
 
 
-def test_what_a_gateway_knows_of_a_note_is_not_that_of_an_emptied_and_rebuilt_server(
-    kitchen: Kitchen,
-) -> None:
-    calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: True)
-    notes = CandidateNotes(kitchen.vaults, calls)
+class RunningGateway:
+    """A gateway that reads its list of vaults only once."""
 
-    def texts() -> list[str]:
-        state = kitchen.state()
-        with notes.snapshots({state.vault: state}, {state.vault: [1, 2, 3]}) as found:
-            catalog = found[state.vault].snapshot.catalog
-            return [catalog.text(one) for one in catalog.note_ids()]
+    def __init__(self, vaults: MilvusVaults) -> None:
+        settings = GatewaySettings(milvus=GatewayMilvus(uri="http://127.0.0.1:1"), states_s=60)
+        calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: True)
+        users = cast("Any", SimpleNamespace(withdrawn=frozenset(), rights=lambda: iter(())))
+        published = PublishedVaults(vaults, calls, users, settings)
+        self._search = GatewaySearch(vaults, published, calls, NoBodies(), settings)
+        self._reader = GatewayReader(vaults, published, calls, self._search)
+        self._user = GatewayUser(name="ana", vaults=("*",))
 
+    def notes(self) -> dict[str, str]:
+        """The words after "# " of each note that it gives by its path and finds by a search."""
+        found = self._search.search(self._user, SearchOrder("harbour", limit=20, by_note=True))
+        texts = {hit.path: hit.content.split()[1] for hit in found.results}
+        for path in NOTES:
+            try:
+                given = self._reader.note(self._user, path, "").text.split()[1]
+            except UnknownNoteError:
+                given = ""
+            assert given == texts.get(path, ""), "by its path and by a search"
+        return texts
+
+
+def test_a_running_gateway_answers_with_what_the_server_has_now(kitchen: Kitchen) -> None:
+    def write(word: str, names: Sequence[str]) -> dict[str, str]:
+        kitchen.edit({name: f"# {word}\n\nThe harbour of {name}.\n" for name in names})
+        return dict.fromkeys(names, word)
+
+    one = RunningGateway(kitchen.vaults)
+    first = write("first", [*NOTES])
     assert kitchen.step(kitchen.publication())
-    before = texts()
-    kitchen.server.collections.clear()
-    shutil.rmtree(kitchen.where.index_dir)
-    kitchen.edit({name: f"# {name}\n\nThe text of {name} is another one.\n" for name in NOTES})
-    assert kitchen.step(kitchen.publication())
-    after = texts()
-    assert len(before) == len(after) == 3
-    assert not set(before) & set(after)
+    assert one.notes() == first
+    backup = copy.deepcopy(kitchen.server.collections)
+
+    (kitchen.where.vault / "Oven.md").unlink()
+    for number in range(3):
+        shutil.rmtree(kitchen.where.index_dir)  # the ids of notes and all counts begin again
+        later = write(f"build{number}", ["Bread.md", "Soup.md"])
+        kitchen.source = CountingSource(kitchen.generation)
+        if number == 2:
+            kitchen.server.collections.clear()
+        publication = kitchen.publication()
+        assert kitchen.step(publication)
+        assert one.notes() == later
+
+    kitchen.server.collections = backup
+    assert one.notes() == first
+    publication.look()
+    assert kitchen.step(publication)
+    assert one.notes() == later
