@@ -468,9 +468,9 @@ class Publication:
             return self._published(catalog)
 
     def _published(self, catalog: CatalogReader) -> Change:
-        self._swept = False  # an attempt that fails leaves rows, too
         change = self._publisher.publish_all(catalog)
         self._mark.write(change.state.epoch)
+        self._swept = False
         return change
 
 
