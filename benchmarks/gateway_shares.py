@@ -112,6 +112,7 @@ def publish(uri: str, chunks: int, model: EmbeddingModel) -> list[str]:
         digest = vaults.put_blob(statistics_of(vault, size, model.dimension))
         publisher = MilvusPublisher(vaults, vault, model, store_bodies=True)
         made = publisher.replace(
+            vaults.state(vault),
             replace(state, statistics=digest),
             (note(one, dice, model.dimension) for one in range(1, notes + 1)),
         )

@@ -89,7 +89,7 @@ def publish(of: Source, vaults: MilvusVaults, names: Sequence[str], server: Lite
         started = time.perf_counter()
         publisher = MilvusPublisher(vaults, name, of.model, store_bodies=False)
         fresh = VaultState(name, name, "load", "", of.model.key, "", ("en",), 0, 1, 1, len(keys), len(notes))
-        publisher.replace(fresh, published_notes(of.catalog, of.model.key, notes))
+        publisher.replace(vaults.state(name), fresh, published_notes(of.catalog, of.model.key, notes))
         collection = publisher.collection
         taken_s = time.perf_counter() - started
         seconds += taken_s
@@ -107,15 +107,15 @@ def publish(of: Source, vaults: MilvusVaults, names: Sequence[str], server: Lite
 def freshness(of: Source, vaults: MilvusVaults, name: str) -> None:
     """Print how long a change of one note takes until the server answers with it."""
     publisher = MilvusPublisher(vaults, name, of.model, store_bodies=False)
-    state = publisher.state()
+    state = vaults.state(name)
     assert state is not None
     notes = [row[0] for row in of.catalog.rows("SELECT note_id FROM notes LIMIT ?", (_EDITS,))]
     seconds = []
     for number, note in enumerate(notes, start=2):
         (changed,) = published_notes(of.catalog, of.model.key, [note])
         started = time.perf_counter()
-        state = replace(state, seq=number)
-        publisher.apply(state, RowChanges(changed.keys, ()), [changed])
+        before, state = state, replace(state, seq=number)
+        publisher.apply(before, state, RowChanges(changed.keys, ()), [changed])
         change = Change(state, changed.keys)
         while not publisher.shows(change.state, present=change.present, absent=()):
             time.sleep(0.01)
@@ -128,16 +128,16 @@ def ask(
 ) -> list[float]:
     """A client: the milliseconds of each query."""
     vaults = MilvusVaults(MilvusConnection(uri, timeout_s=120), _PREFIX)
-    retriever = MilvusRetriever(vaults, collection)
     taken = []
     for number, (text, vector) in enumerate(queries):
         name = names[number % len(names)]
         scope, selection = VaultScope.of([name]), Selection(60)
         started = time.perf_counter()
-        near = retriever.nearest(scope, vector, selection)
-        said = retriever.best(scope, analyze_query(text, ("en",)), selection)
         state = vaults.state(name)
         assert state is not None
+        retriever = MilvusRetriever(vaults.connection, collection, [state])
+        near = retriever.nearest(scope, vector, selection)
+        said = retriever.best(scope, analyze_query(text, ("en",)), selection)
         vaults.notes(state, {one.note_id for one in (*near, *said)})
         taken.append(1000 * (time.perf_counter() - started))
     return taken[1:]

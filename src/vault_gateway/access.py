@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import partial
 from types import TracebackType
 from typing import Literal, Self
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
 from vault_gateway.metrics import GatewayMetrics
 from vault_gateway.milvus import MilvusVaults, VaultState
+from vault_gateway.milvus.retrieval import VaultScope
 from vault_gateway.settings import EVERY_VAULT, GatewayGroup, GatewaySettings, GatewayUser
 from vault_indexer.daemon.config_watch import ConfigFollower, ConfigWatch
 from vault_indexer.errors import ConfigError, UnknownVaultError
@@ -266,9 +268,8 @@ States = Mapping[str, VaultState]
 class PublishedVaults:
     """The states of all published vaults, for all users; results contain only what one user may read.
 
-    Any thread may use it. One request reads the states; concurrent ones use the previous states, and wait
-    only if there are none. A state that is older than one read earlier never replaces it. Withdrawn vaults
-    are omitted.
+    Any thread may use it. One request reads the list; concurrent ones use the previous list, and wait only
+    if there is none. Withdrawn vaults are omitted.
     """
 
     def __init__(
@@ -305,6 +306,13 @@ class PublishedVaults:
             raise UnknownVaultError("no vault of this name: /v1/vaults lists those that you may read")
         return chosen
 
+    def reread(self, states: States) -> dict[str, VaultState]:
+        """The states of these vaults as the server has them now, by id; unpublished vaults are omitted. A
+        request takes hits, notes and statistics from one such reading, so that all are of one edition. Raises
+        BackendError."""
+        read = partial(self._vaults.states, VaultScope.of(states))
+        return self._calls.run("states", partial(self._read_newest, read))
+
     def is_stale(self, state: VaultState) -> bool:
         """Whether the keeper of a vault has not reported for too long."""
         return self._now_s() - state.seen_ms / 1000 > self._stale_after_s
@@ -339,7 +347,7 @@ class PublishedVaults:
         """Reads the list, unless it was just read. For probes, which query the server even while searches do
         not try it. Raises BackendError."""
         if self._good() is None:
-            self._looking.get("", lambda: self._take_in(self._vaults.all()))
+            self._looking.get("", lambda: self._take_in(self._read_newest(self._vaults.all)))
 
     def _good(self) -> States | None:
         """The cached states, if they are not too old."""
@@ -350,10 +358,17 @@ class PublishedVaults:
         good = self._good()
         if good is not None:  # another request has just read them
             return good
-        return self._take_in(self._calls.run("states", self._vaults.all))
+        return self._take_in(self._calls.run("states", partial(self._read_newest, self._vaults.all)))
 
-    def _take_in(self, read: States) -> States:
-        found = _newest(self._states or {}, read)
+    def _read_newest(self, read: Callable[..., dict[str, VaultState]]) -> dict[str, VaultState]:
+        """The states that `read` returns. If one is older than a known one, either the server answered with
+        an earlier state, or it was restored: a reading with strong consistency decides."""
+        found, known = read(), self._states or {}
+        if any(vault in known and _order(one) < _order(known[vault]) for vault, one in found.items()):
+            return read(consistency="Strong")
+        return found
+
+    def _take_in(self, found: States) -> States:
         self._states, self._read_at = found, self._clock()
         self._look_at(found)
         return found
@@ -373,12 +388,5 @@ class PublishedVaults:
         self._calls.metrics.vaults(len(live), stale, len(unmatched))
 
 
-def _newest(before: States, read: States) -> States:
-    """The states just read, except those older than the previous ones: a reader may get an earlier state."""
-
-    def newest(state: VaultState) -> VaultState:
-        known = before.get(state.vault)
-        is_older = known is not None and (state.epoch, state.seq) < (known.epoch, known.seq)
-        return known if known is not None and is_older else state
-
-    return {vault: newest(state) for vault, state in read.items()}
+def _order(state: VaultState) -> tuple[int, int]:
+    return state.epoch, state.seq

@@ -93,9 +93,10 @@ class PublishedVault:
         return f"{self.keeper}/{self.name}"
 
 
-def require_owner(vaults: MilvusVaults, published: PublishedVault) -> None:
-    """Raises NotOwnerError if another index publishes the vault, or one of the same keeper and folder, or if
-    it was unpublished. Of two that began at the same time, the first keeps the ownership."""
+def require_owner(vaults: MilvusVaults, published: PublishedVault) -> VaultState | None:
+    """Returns the current state of the vault, None if it was never published. Raises NotOwnerError if another
+    index publishes the vault, or one of the same keeper and folder, or if it was unpublished. Of two that
+    began at the same time, the first keeps the ownership."""
     records = vaults.records(published.vault, published.place)
     own = next((record for record in records if record.vault == published.vault), None)
     if own is not None and own.withdrawn_ms:
@@ -111,6 +112,7 @@ def require_owner(vaults: MilvusVaults, published: PublishedVault) -> None:
                 f"{iso_time(other.claimed_ms * 1_000_000)}; "
                 "take it over with --take-over"
             )
+    return own
 
 
 def take_over(vaults: MilvusVaults, folder: Path, keeper: str, file: IdentityFile, now_ms: int) -> bool:

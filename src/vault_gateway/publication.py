@@ -9,7 +9,14 @@ from typing import Protocol
 
 import numpy as np
 
-from vault_gateway.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, RowChanges, VaultState
+from vault_gateway.milvus import (
+    CollectionMissingError,
+    MilvusPublisher,
+    MilvusVaults,
+    RowChanges,
+    VaultState,
+    require_version,
+)
 from vault_gateway.owner import PublishedVault, require_owner
 from vault_gateway.published_note import PublishedNote, terms_of
 from vault_indexer.errors import ProcessError, UnavailableError
@@ -209,9 +216,9 @@ class CatalogPublisher:
     def applied(self, epoch: int) -> VaultState | None:
         """The server's state of this generation, published as `epoch`; None if it is missing or belongs to
         another index."""
-        require_owner(self._vaults, self._published)
-        state = self._publisher.state()
-        if state is None or (state.epoch, state.generation) != (epoch, self._generation):
+        state = require_owner(self._vaults, self._published)
+        mine = epoch, self._generation, self._publisher.collection
+        if state is None or (state.epoch, state.generation, state.collection) != mine:
             return None
         return state
 
@@ -221,26 +228,23 @@ class CatalogPublisher:
         return self._publisher.is_whole(state)
 
     def has_newest(self, catalog: CatalogReader, state: VaultState) -> bool:
-        """Whether the newest rows exist, looked up by their primary keys. This costs almost nothing, and
-        detects a missing or empty collection. Raises CollectionMissingError."""
+        """Whether the newest rows of every collection exist, looked up by their primary keys. This costs
+        almost nothing, and detects a missing or empty collection. Raises CollectionMissingError."""
         return self._publisher.has(state, catalog.chunk_key_array()[-_LOOKED_UP:].tolist())
 
     def publish_all(self, catalog: CatalogReader) -> Change:
         """Writes everything as a new edition, and switches to it."""
         self._vaults.create()
-        require_owner(self._vaults, self._published)
-        weights = catalog.blob(WEIGHTS_BLOB)
-        digest = self._vaults.put_blob(weights) if weights else ""
+        before, now_ms = require_owner(self._vaults, self._published), _now_ms()
         keys = catalog.chunk_key_array().tolist()
         note_ids = _notes_of(keys)
-        before, now_ms = self._vaults.state(self._published.vault), _now_ms()
         state = VaultState(
             vault=self._published.vault,
             name=self._published.name,
             keeper=self._published.keeper,
             collection="",
             model=self._model.key,
-            weights=digest,
+            weights=self._put_weights(catalog),
             languages=catalog.languages().in_order,
             epoch=0,
             seq=catalog.seq,
@@ -254,39 +258,43 @@ class CatalogPublisher:
             published_ms=now_ms,
             seen_ms=now_ms,
         )
-        made = self._publisher.replace(state, self._notes(note_ids))
+        made = self._publisher.replace(before, state, self._notes(note_ids))
         self._counted = made
         return Change(made, tuple(keys[-_PROBED:]))
 
     def follow(self, catalog: CatalogReader, state: VaultState, *, whole: bool = True) -> Change:
-        """Applies the changes in the catalog since `state`; with `whole` false, adds rows missing on the
-        server. Raises CollectionMissingError if the collection is missing."""
-        require_owner(self._vaults, self._published)
-        changes = catalog.changes(state.seq) if whole else None
-        changes = changes or self._compare_keys(catalog, state)
+        """Applies the changes in the catalog since `state`; with `whole` false, compares all rows instead:
+        adds missing ones and removes those that the catalog does not have. Raises CollectionMissingError if
+        the collection is missing, and OutdatedStateError if the server has another state."""
+        require_version(require_owner(self._vaults, self._published), state)
+        changes, note_ids = catalog.changes(state.seq) if whole else None, set[int]()
+        if changes is None:
+            changes, note_ids = self._compare_keys(catalog, state), self._publisher.note_ids(state)
         gone, come = changes.removed, changes.added | changes.embedded
         keys = catalog.chunk_key_array()
+        wanted_notes = set(np.unique(keys >> CHUNK_KEY_BITS).tolist())
         after = replace(
             self._seen(state),
             seq=catalog.seq,
             languages=catalog.languages().in_order,
             chunks=len(keys),
-            notes=len(np.unique(keys >> CHUNK_KEY_BITS)),
+            notes=len(wanted_notes),
             published_ms=_now_ms(),
         )
-        if self._are_outdated(after):
+        if not whole:
+            after = replace(after, weights=self._put_weights(catalog))
+        if not whole or self._are_outdated(after):
             after = replace(after, statistics=self._put_statistics())
             self._counted = after
-        # A note that lost chunks but still exists must not be removed.
-        left_notes = _notes_of(gone) - _notes_of(come)
-        rows = RowChanges(gone, left_notes - set(catalog.notes(left_notes)))
-        self._publisher.apply(after, rows, self._notes(_notes_of(come)))
+        # A note that lost chunks but still has others must not be removed.
+        rows = RowChanges(gone, (_notes_of(gone) | note_ids) - wanted_notes)
+        self._publisher.apply(state, after, rows, self._notes(_notes_of(come)))
         return Change(after, tuple(sorted(come)[-_PROBED:]), tuple(sorted(gone)[-_PROBED:]))
 
     def show_presence(self, state: VaultState) -> Change:
         """Reports to the server that the keeper is active although nothing has changed."""
         seen = self._seen(state)
-        self._vaults.put(seen)
+        self._vaults.put(seen, state)
         return Change(seen)
 
     def _seen(self, state: VaultState) -> VaultState:
@@ -299,6 +307,7 @@ class CatalogPublisher:
 
     def sweep(self, state: VaultState) -> None:
         self._publisher.sweep(state)
+        self._vaults.drop_statistics(state, state.statistics)
 
     def rest(self) -> None:
         """Ends the worker, because nothing will be published for a while."""
@@ -312,10 +321,14 @@ class CatalogPublisher:
     def _notes(self, note_ids: Iterable[int]) -> Iterator[PublishedNote]:
         return self._source.notes(self._model.key, note_ids)
 
+    def _put_weights(self, catalog: CatalogReader) -> str:
+        weights = catalog.blob(WEIGHTS_BLOB)
+        return self._vaults.put_blob(weights) if weights else ""
+
     def _put_statistics(self) -> str:
         """Counts the words, and sends the counts. Returns their digest."""
         vault, model = self._published.vault, self._model
-        return self._vaults.put_blob(self._source.statistics(vault, model.key, model.dimension))
+        return self._vaults.put_statistics(vault, self._source.statistics(vault, model.key, model.dimension))
 
     def _are_outdated(self, state: VaultState) -> bool:
         """Whether the words must be counted again: a share of the chunks is new, or the last count is old.
@@ -366,9 +379,9 @@ class PublishedEpoch:
 class Publication:
     """The publication of one generation: the server's progress, and the next step towards the catalog.
 
-    After a failed step, the server is authoritative: the state is read again and the rows are counted. They
-    are also counted if the server's state differs from the last one of this process. Only one thread at a
-    time may use it.
+    After a failed step, the server is authoritative: the state is read again, and its rows are counted, or
+    compared if the catalog has changed since. They are also compared if the server's state differs from the
+    last one of this process. Only one thread at a time may use it.
     """
 
     def __init__(self, publisher: CatalogPublisher, mark: PublishedEpoch) -> None:
@@ -432,17 +445,21 @@ class Publication:
         # The state of a server that is ahead of the catalog cannot belong to it.
         if state is None or state.seq > catalog.seq:
             return self._published(catalog)
+        self._swept &= _same_rows(self._counted, state)
         try:
-            whole = (
-                self._publisher.has_newest(catalog, state)
-                if _same_rows(self._counted, state)
-                else self._publisher.is_whole(state)
-            )
+            whole = self._is_whole(catalog, state)
         except CollectionMissingError:
             return self._published(catalog)
         if whole and state.seq == catalog.seq:
             return self._publisher.show_presence(state)
         return self._followed(catalog, state, whole=whole)
+
+    def _is_whole(self, catalog: CatalogReader, state: VaultState) -> bool:
+        """Whether the server has the rows of a state. If another process wrote it, or a change after it was
+        begun, there may be rows that nothing names, which a comparison must find."""
+        if _same_rows(self._counted, state):
+            return self._publisher.has_newest(catalog, state)
+        return self._counted is None and state.seq == catalog.seq and self._publisher.is_whole(state)
 
     def _followed(self, catalog: CatalogReader, state: VaultState, *, whole: bool) -> Change:
         try:

@@ -41,7 +41,7 @@ class GatewayReader:
     def __init__(
         self, vaults: MilvusVaults, published: PublishedVaults, calls: MilvusCalls, search: GatewaySearch
     ) -> None:
-        self._vaults = vaults
+        self._connection = vaults.connection
         self._published = published
         self._calls = calls
         self._search = search
@@ -97,10 +97,10 @@ class GatewayReader:
     def _place(self, user: GatewayUser, path: str, vault: str) -> tuple[VaultState, int]:
         """The vault and the id of the note at a path. Raises UnknownNoteError and UsageError."""
         found: dict[str, int] = {}
-        states = self._published.of(user, vault)
+        states = self._published.reread(self._published.of(user, vault))
         for collection in sorted({state.collection for state in states.values()}):
             own = [state.vault for state in states.values() if state.collection == collection]
-            retriever = MilvusRetriever(self._vaults, collection)
+            retriever = MilvusRetriever(self._connection, collection, states.values())
             try:
                 ask = partial(retriever.notes_at, VaultScope.of(own), [path])
                 found |= {vault: note_id for (vault, _), note_id in self._calls.run("notes", ask).items()}
@@ -123,7 +123,7 @@ class GatewayReader:
             yield own.snapshot, own.have_text
 
     def _retriever(self, state: VaultState) -> tuple[MilvusRetriever, VaultScope]:
-        return MilvusRetriever(self._vaults, state.collection), VaultScope.of([state.vault])
+        return MilvusRetriever(self._connection, state.collection, [state]), VaultScope.of([state.vault])
 
 
 class _Passages:

@@ -175,7 +175,7 @@ class GatewaySearch:
         bodies: BodySource,
         settings: GatewaySettings,
     ) -> None:
-        self._vaults = vaults
+        self._connection = vaults.connection
         self._published = published
         self._calls = calls
         self._bodies = bodies
@@ -220,7 +220,7 @@ class GatewaySearch:
     def searched(self, user: GatewayUser, order: SearchOrder, deadline: QueryDeadline) -> Iterator[Searched]:
         """The candidate notes, as vaults that can be searched during the block. Raises as `search`."""
         question = parse_gateway_query(order.query)
-        states = self._published.of(user, order.vault)
+        states = self._published.reread(self._published.of(user, order.vault))
         groups = _groups(states.values())
         if len(groups) > MAX_MODELS:
             raise UsageError(
@@ -279,7 +279,7 @@ class GatewaySearch:
             tags=question.tags,
             kinds=(order.kind,) if order.kind else (),
         )
-        retriever = MilvusRetriever(self._vaults, group.collection)
+        retriever = MilvusRetriever(self._connection, group.collection, group.states)
         found = self.candidates.found(retriever, group.scope, prepared.vector, prepared.terms, selection)
         notes: dict[str, set[int]] = {}
         for one in found:

@@ -1,4 +1,4 @@
-"""A Milvus server in this process: it keeps rows and evaluates filters, and searches nothing.
+"""A Milvus server in this process: it keeps rows and evaluates filters; a search finds all that pass one.
 
 `tests/gateway/test_gateway_milvus_vaults.py` holds it to what a real server does.
 """
@@ -89,6 +89,10 @@ class MilvusInMemory:
             return [{"count(*)": len(found)}]
         return [{field: row[field] for field in output_fields} for row in islice(found, limit)]
 
+    def _search(self, name: str, filter: str, limit: int, output_fields: Sequence[str], **_: Any) -> Any:
+        found = self._query(name, filter, output_fields, limit)
+        return [[{"entity": row, "distance": 1.0} for row in found]]
+
     def _query_iterator(self, name: str, batch_size: int, **named: Any) -> _Batches:
         return _Batches(self._query(name, **named), batch_size)
 
@@ -127,4 +131,4 @@ class _Connection(MilvusConnection):
 
 def _meets(row: Row, expression: str) -> bool:
     """Milvus' expressions, as far as they are used here, mean the same in Python."""
-    return bool(eval(expression, {"__builtins__": {}}, dict(row)))
+    return bool(eval(expression, {"__builtins__": {}, "true": True}, dict(row)))

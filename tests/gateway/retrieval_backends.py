@@ -129,10 +129,12 @@ class MilvusBackend:
             catalog.close()
 
     def retriever(self) -> ChunkRetriever:
-        return MilvusRetriever(self.vaults, self.publisher().collection)
+        return MilvusRetriever(
+            self.vaults.connection, self.publisher().collection, self.vaults.all().values()
+        )
 
     def applied_seq(self) -> int:
-        state = self.publisher().state()
+        state = self.vaults.state(VAULT)
         return -1 if state is None else state.seq
 
     def lose(self) -> None:

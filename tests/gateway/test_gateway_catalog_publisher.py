@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from milvus_in_memory import MilvusInMemory
@@ -15,11 +18,24 @@ from notes_here import NotesHere
 from reliability_lab import in_one_process
 from vault_at_work import Place, place, silent
 
-from vault_gateway.milvus import CollectionMissingError, MilvusPublisher, MilvusVaults, VaultState
+from vault_gateway.access import PublishedVaults
+from vault_gateway.bodies import NoBodies
+from vault_gateway.calls import MilvusCalls
+from vault_gateway.metrics import GatewayMetrics
+from vault_gateway.milvus import (
+    CollectionMissingError,
+    MilvusPublisher,
+    MilvusVaults,
+    OutdatedStateError,
+    VaultState,
+)
 from vault_gateway.owner import NotOwnerError, PublishedVault
 from vault_gateway.publication import CatalogPublisher, Publication, PublishedEpoch
+from vault_gateway.reading import GatewayReader
+from vault_gateway.search import GatewaySearch, SearchOrder
+from vault_gateway.settings import GatewayMilvus, GatewaySettings, GatewayUser
 from vault_indexer.daemon.local_session import LocalSession
-from vault_indexer.errors import BackendError
+from vault_indexer.errors import BackendError, UnknownNoteError
 from vault_indexer.index.compatibility import WEIGHTS_BLOB
 from vault_indexer.model import chunk_key, note_id_of
 from vault_indexer.ports import EmbeddingModel
@@ -127,6 +143,10 @@ class Kitchen:
         (chunks,) = [rows for name, rows in self.server.collections.items() if "_chunks_" in name]
         del chunks[f"{self.state().edition}:{key}"]
 
+    def drop_part(self, state: VaultState, note_id: int, number: int) -> None:
+        (notes,) = [rows for name, rows in self.server.collections.items() if "_notes_" in name]
+        del notes[f"{state.edition}:{note_id}:{number:04d}"]
+
     def assert_same(self) -> None:
         """The server has the chunks and the notes of the catalog, and its state says so."""
         state = self.state()
@@ -180,7 +200,7 @@ def test_everything_is_published_with_a_state_that_describes_it(kitchen: Kitchen
     assert (state.vault, state.name, state.keeper) == (VAULT.vault, VAULT.name, VAULT.keeper)
     assert (state.place, state.owner) == (VAULT.place, VAULT.owner)
     assert (state.model, state.languages) == (kitchen.model.key, ("en",))
-    assert (state.epoch, state.generation, state.withdrawn_ms) == (1, 4, 0)
+    assert (state.generation, state.withdrawn_ms) == (4, 0)
     assert before_ms <= state.claimed_ms == state.published_ms == state.seen_ms < before_ms + 600_000
     statistics = NotesHere(kitchen.generation).statistics(VAULT.vault, state.model, kitchen.model.dimension)
     assert kitchen.vaults.blob(state.statistics) == statistics
@@ -202,9 +222,19 @@ def test_an_edition_replaces_the_one_before_whose_rows_are_swept(kitchen: Kitche
     with kitchen.catalog() as catalog:
         first = publisher.publish_all(catalog).state
         kitchen.vaults.overwrite(replace(first, claimed_ms=7))
-        kitchen.vaults.put_notes(replace(first, epoch=2), [(99, b"left by a publication that failed")])
+        left = replace(first, epoch=first.epoch + 1)
+        kitchen.vaults.put_notes(left, [(99, b"left by a publication that failed")])
+        kitchen.server.calls.clear()
+        kitchen.server.fault = lambda operation: (
+            "no room" if operation == "upsert" and "delete" in kitchen.server.calls else ""
+        )
+        with pytest.raises(BackendError, match="no room"):
+            publisher.publish_all(catalog)
+        assert kitchen.vaults.note_ids(left) == set(), "failed attempts do not add up"
+        kitchen.server.fault = lambda _operation: ""
         second = publisher.publish_all(catalog).state
-    assert (second.epoch, second.claimed_ms, second.published_ms) == (2, 7, second.seen_ms)
+    assert second.epoch > first.epoch
+    assert (second.claimed_ms, second.published_ms) == (7, second.seen_ms)
     assert kitchen.held(first) == kitchen.held(second) == kitchen.keys()
     publisher.sweep(second)
     assert kitchen.held(first) == []
@@ -233,7 +263,7 @@ def test_an_edit_is_followed_by_the_log_or_by_comparing_keys(kitchen: Kitchen, b
     assert change.present == tuple(sorted(after - before)[-50:])
     assert change.absent == tuple(sorted(before - after)[-50:])
     assert len(after - before) > 50 < len(before - after)
-    assert (change.state.epoch, change.state.claimed_ms) == (1, 7)
+    assert (change.state.epoch, change.state.claimed_ms) == (first.epoch, 7)
     assert change.state.published_ms >= first.published_ms
     assert change.state.seen_ms >= first.seen_ms
     assert publisher.shows(change)
@@ -287,7 +317,8 @@ def test_what_the_server_has_lost_is_found_by_comparing_and_written_again(kitche
     )
     kitchen.drop_row(lost)
     kitchen.vaults.delete_notes(state, [soup.note_id])
-    kitchen.vaults.put_notes(state, [(99, b"a ghost")])
+    kitchen.vaults.put_notes(state, [(99, b"a ghost"), (98, b"no chunk names it"), (97, b"n" * 100_000)])
+    kitchen.drop_part(state, 97, 0)
     with kitchen.catalog() as catalog:
         change = publisher.follow(catalog, state, whole=False)
         of_soup = {row.key for row in catalog.chunks_of(soup.note_id)}
@@ -295,6 +326,9 @@ def test_what_the_server_has_lost_is_found_by_comparing_and_written_again(kitche
     assert publisher.is_whole(change.state)
     assert change.present == tuple(sorted({lost, late} | of_soup))
     assert change.absent == ghosts
+    assert {row["part"].split(":")[-2] for row in kitchen.server.rows("_notes_")} == {
+        str(note.note_id) for note in (bread, oven, soup)
+    }
 
 
 def test_the_newest_five_rows_are_looked_up(kitchen: Kitchen) -> None:
@@ -306,6 +340,11 @@ def test_the_newest_five_rows_are_looked_up(kitchen: Kitchen) -> None:
         kitchen.drop_row(sixth)
         assert publisher.has_newest(catalog, state)
         kitchen.drop_row(fifth)
+        assert not publisher.has_newest(catalog, state)
+        state = publisher.follow(catalog, state, whole=False).state
+        assert publisher.has_newest(catalog, state)
+        newest = note_id_of(kitchen.keys()[-1])
+        kitchen.drop_part(state, newest, 0)
         assert not publisher.has_newest(catalog, state)
         kitchen.server.lose("_chunks_")
         with pytest.raises(CollectionMissingError):
@@ -327,11 +366,11 @@ def test_only_a_state_of_this_generation_as_it_was_published_counts(kitchen: Kit
     assert publisher.applied(1) is None
     with kitchen.catalog() as catalog:
         state = publisher.publish_all(catalog).state
-    assert publisher.applied(1) == state
-    assert publisher.applied(2) is None
-    assert kitchen.publisher(generation=2).applied(1) is None
+    assert publisher.applied(state.epoch) == state
+    assert publisher.applied(state.epoch + 1) is None
+    assert kitchen.publisher(generation=2).applied(state.epoch) is None
     kitchen.vaults.overwrite(replace(state, collection="of another model"))
-    assert publisher.applied(1) is None
+    assert publisher.applied(state.epoch) is None
 
 
 def test_an_index_that_is_not_the_owner_changes_nothing(kitchen: Kitchen) -> None:
@@ -406,6 +445,7 @@ def test_a_process_that_has_not_counted_the_words_of_an_edition_does(kitchen: Ki
             state = started_again.follow(catalog, state).state
         assert kitchen.source.asked == ["statistics"] * 2
         for other in (replace(state, epoch=2), replace(state, epoch=2, generation=3)):
+            kitchen.vaults.overwrite(other)
             started_again.follow(catalog, other)
     assert kitchen.source.asked == ["statistics"] * 4
 
@@ -452,27 +492,162 @@ def test_after_a_failed_step_the_rows_are_counted(kitchen: Kitchen) -> None:
 
 def test_a_server_that_is_ahead_of_the_catalog_gets_everything(kitchen: Kitchen) -> None:
     assert kitchen.step(kitchen.publication())
-    kitchen.vaults.overwrite(replace(kitchen.state(), seq=kitchen.state().seq + 1))
+    first = kitchen.state()
+    kitchen.vaults.overwrite(replace(first, seq=first.seq + 1))
     assert kitchen.step(kitchen.publication())
-    assert (kitchen.state().epoch, kitchen.mark.read()) == (2, 2)
+    assert kitchen.mark.read() == kitchen.state().epoch > first.epoch
     kitchen.assert_same()
 
 
 def test_a_daemon_that_starts_again_writes_only_what_is_new_and_sweeps(kitchen: Kitchen) -> None:
     publication = kitchen.publication()
     assert kitchen.step(publication)
-    old = replace(kitchen.state(), epoch=7)
+    first = kitchen.state()
+    old = replace(first, epoch=7)
     kitchen.vaults.put_notes(old, [(1, b"left by an edition that failed")])
     kitchen.edit({"Soup.md": words(1)})
     assert kitchen.step(publication)
     assert kitchen.vaults.note_ids(old) == {1}, "one sweep is enough while nothing was published beside"
+    words_left = kitchen.vaults.put_statistics(VAULT.vault, b"left by a count that failed")
     assert kitchen.step(kitchen.publication())
     assert kitchen.vaults.note_ids(old) == set()
-    assert kitchen.state().epoch == 1
+    assert kitchen.vaults.blob(words_left) is None
+    assert kitchen.state().epoch == first.epoch
     kitchen.assert_same()
     kitchen.server.lose("_chunks_")
     kitchen.edit({"Soup.md": words(2)})
     kitchen.vaults.put_notes(old, [(1, b"left again")])
     assert kitchen.step(publication)
-    assert kitchen.state().epoch == 2
+    assert kitchen.state().epoch > first.epoch
     assert kitchen.vaults.note_ids(old) == set()
+
+
+@pytest.mark.parametrize("writes", range(9))
+def test_a_publisher_that_was_killed_leaves_no_row_behind(kitchen: Kitchen, writes: int) -> None:
+    """It is killed after so many writes. The notes that it was writing have then been edited again, so no log
+    of changes names them; they had as many chunks as before, so no count shows them."""
+    assert kitchen.step(kitchen.publication())
+    kitchen.edit(
+        {"Soup.md": SOUP.replace("yellow", "golden"), "Oven.md": words(2).replace("lantern", "anchor")}
+    )
+    left = iter(range(writes))
+    kitchen.server.fault = lambda operation: (
+        "killed" if operation in ("upsert", "delete") and next(left, None) is None else ""
+    )
+    with suppress(BackendError):
+        kitchen.step(kitchen.publication())
+    kitchen.server.fault = lambda _operation: ""
+    kitchen.edit({"Soup.md": SOUP + words(4), "Oven.md": words(2)})
+    assert kitchen.step(kitchen.publication())
+    kitchen.assert_same()
+    editions = {row["edition"] for kind in ("_notes_", "_chunks_") for row in kitchen.server.rows(kind)}
+    assert editions == {kitchen.state().edition}
+    parts = {row["part"].split(":")[0]: row["data"] for row in kitchen.server.rows("_blobs_")}
+    assert [part for part, data in parts.items() if data] == [kitchen.state().statistics]
+
+
+def test_a_restored_server_is_not_told_that_it_has_what_it_lacks(kitchen: Kitchen) -> None:
+    """The keeper has not noticed the restore when it publishes an edit."""
+    publication = kitchen.publication()
+    assert kitchen.step(publication)
+    copies = [copy.deepcopy(kitchen.server.collections)]
+    kitchen.edit({"Soup.md": words(3)})
+    assert kitchen.step(publication)
+    copies.append(copy.deepcopy(kitchen.server.collections))
+    kitchen.mark.write(0)
+    publication = kitchen.publication()
+    assert kitchen.step(publication), "a new edition"
+    known = kitchen.state()
+    of_its_edition = copy.deepcopy(kitchen.server.collections)
+    kitchen.edit({"Soup.md": words(9)})
+    assert kitchen.step(publication)
+    copies.append({name: {} for name in copies[0]})
+    for number, restored in enumerate([of_its_edition, *copies]):
+        kitchen.server.collections = restored
+        kitchen.vaults.put_notes(replace(known, epoch=9), [(1, b"of an edition not yet swept")])
+        kitchen.edit({"Soup.md": words(4 + number)})
+        kitchen.server.calls.clear()
+        with pytest.raises(OutdatedStateError):
+            kitchen.step(publication)
+        assert not {"upsert", "delete"} & set(kitchen.server.calls)
+        assert kitchen.step(publication)
+        kitchen.assert_same()
+        assert {row["edition"] for row in kitchen.server.rows("_notes_")} == {kitchen.state().edition}
+        assert (kitchen.state().epoch == known.epoch) is (restored is of_its_edition)
+        known = kitchen.state()
+
+
+@pytest.mark.parametrize("kind", ["_chunks_", "_notes_", "_blobs_", "_vaults_"])
+@pytest.mark.parametrize("emptied", [True, False])
+def test_a_collection_that_was_dropped_or_emptied_is_written_again(
+    kitchen: Kitchen, kind: str, emptied: bool
+) -> None:
+    with closing(CatalogWriter(kitchen.generation.catalog)) as writer, writer.commit():
+        writer.put_blob(WEIGHTS_BLOB, b"weights of this vault")
+    publication = kitchen.publication()
+    assert kitchen.step(publication)
+    (name,) = [name for name in kitchen.server.collections if kind in name]
+    kitchen.server.lose(kind)
+    if emptied:
+        kitchen.server.collections[name] = {}
+    publication.look()
+    assert kitchen.step(publication)
+    kitchen.assert_same()
+    state = kitchen.state()
+    assert kitchen.vaults.blob(state.statistics)
+    assert kitchen.vaults.blob(state.weights) == b"weights of this vault"
+    assert all(kitchen.vaults.notes(state, kitchen.vaults.note_ids(state)).values())
+
+
+class RunningGateway:
+    """A gateway that reads its list of vaults only once."""
+
+    def __init__(self, vaults: MilvusVaults) -> None:
+        settings = GatewaySettings(milvus=GatewayMilvus(uri="http://127.0.0.1:1"), states_s=60)
+        calls = MilvusCalls(GatewayMetrics(frozenset()), lambda: True)
+        users = cast("Any", SimpleNamespace(withdrawn=frozenset(), rights=lambda: iter(())))
+        published = PublishedVaults(vaults, calls, users, settings)
+        self._search = GatewaySearch(vaults, published, calls, NoBodies(), settings)
+        self._reader = GatewayReader(vaults, published, calls, self._search)
+        self._user = GatewayUser(name="ana", vaults=("*",))
+
+    def notes(self) -> dict[str, str]:
+        """The words after "# " of each note that it gives by its path and finds by a search."""
+        found = self._search.search(self._user, SearchOrder("harbour", limit=20, by_note=True))
+        texts = {hit.path: hit.content.split()[1] for hit in found.results}
+        for path in NOTES:
+            try:
+                given = self._reader.note(self._user, path, "").text.split()[1]
+            except UnknownNoteError:
+                given = ""
+            assert given == texts.get(path, ""), "by its path and by a search"
+        return texts
+
+
+def test_a_running_gateway_answers_with_what_the_server_has_now(kitchen: Kitchen) -> None:
+    def write(word: str, names: Sequence[str]) -> dict[str, str]:
+        kitchen.edit({name: f"# {word}\n\nThe harbour of {name}.\n" for name in names})
+        return dict.fromkeys(names, word)
+
+    one = RunningGateway(kitchen.vaults)
+    first = write("first", [*NOTES])
+    assert kitchen.step(kitchen.publication())
+    assert one.notes() == first
+    backup = copy.deepcopy(kitchen.server.collections)
+
+    (kitchen.where.vault / "Oven.md").unlink()
+    for number in range(2):
+        shutil.rmtree(kitchen.where.index_dir)  # the ids of notes and all counts begin again
+        later = write(f"build{number}", ["Bread.md", "Soup.md"])
+        kitchen.source = CountingSource(kitchen.generation)
+        if number:
+            kitchen.server.collections.clear()
+        publication = kitchen.publication()
+        assert kitchen.step(publication)
+        assert one.notes() == later
+
+    kitchen.server.collections = backup
+    assert one.notes() == first
+    publication.look()
+    assert kitchen.step(publication)
+    assert one.notes() == later

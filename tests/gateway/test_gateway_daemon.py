@@ -53,7 +53,7 @@ class Published:
         state = self.state()
         if state is None:
             return []
-        retriever = MilvusRetriever(self.vaults, state.collection)
+        retriever = MilvusRetriever(self.vaults.connection, state.collection, [state])
         hits = retriever.best(VaultScope.of([self.vault]), analyze_query(word, ("en",)), Selection())
         return [hit.path for hit in hits]
 
@@ -187,7 +187,8 @@ def test_a_rebuild_is_published_beside_and_leaves_nothing_behind(published: Publ
         after = published.state()
         assert before is not None
         assert after is not None
-        assert (after.generation, after.epoch) == (before.generation + 1, before.epoch + 1)
+        assert after.generation == before.generation + 1
+        assert after.epoch > before.epoch
         assert published.found("dough") == ["Bread.md"]
         assert rows(published) == after.chunks
 
@@ -238,7 +239,7 @@ def test_a_vault_is_removed_from_the_server_by_command(published: Published) -> 
         state = published.state()
         assert state is not None
         neighbour = replace(state, vault="neighbour", place="of another folder")
-        other.put(neighbour)
+        other.put(neighbour, None)
         busy = unpublish(published.where)
         assert busy.returncode == 3
         assert "which would publish the vault again: stop it" in busy.stderr

@@ -86,14 +86,15 @@ def vaults(shared_server: MilvusServer) -> Iterator[MilvusVaults]:
     made = MilvusVaults(MilvusConnection(shared_server.uri), "access")
     for vault in ("mine", "theirs", *(name for name in INJECTIONS if name)):
         publisher = MilvusPublisher(made, vault, MODEL, store_bodies=True)
-        publisher.replace(state(vault, 1), [note(7, "note")])
+        publisher.replace(None, state(vault, 1), [note(7, "note")])
     yield made
     made.connection.close()
 
 
 @pytest.fixture(scope="module")
 def retriever(vaults: MilvusVaults) -> MilvusRetriever:
-    return MilvusRetriever(vaults, collection_name("access", MODEL.key))
+    collection = collection_name("access", MODEL.key)
+    return MilvusRetriever(vaults.connection, collection, vaults.all().values())
 
 
 def seen(retriever: MilvusRetriever, scope: VaultScope, selection: Selection) -> set[str]:

@@ -96,11 +96,11 @@ def test_rows_are_counted_once_and_then_a_few_are_looked_up(tmp_path: Path) -> N
     assert server.state.seen_ms == 6 * 60_000
 
 
-def test_rows_are_counted_when_the_server_has_another_state(tmp_path: Path) -> None:
+def test_rows_are_compared_when_the_server_has_another_state(tmp_path: Path) -> None:
     server = Server(tmp_path)
     server.minutes(2)
     server.state, server.rows = replace(server.state, seq=6, chunks=2), 2  # a backup was restored
-    assert server.minutes(1) == ["count", "follow"]
+    assert server.minutes(1) == ["mend"]
 
 
 def test_rows_that_are_gone_are_written_again(tmp_path: Path) -> None:
@@ -163,9 +163,13 @@ def test_after_an_error_the_state_is_read_and_the_rows_are_counted(tmp_path: Pat
     del server.applied
     assert server.step()
     assert server.asked == ["count"]
+    server.publication.check()
+    server.seq = 8
+    assert server.step()
+    assert server.asked == ["mend"], "what was begun is not known"
     server.publication.rest()
     server.publication.close()
-    assert server.asked == ["count", "rest", "close"]
+    assert server.asked == ["mend", "rest", "close"]
 
 
 @pytest.mark.parametrize("text", ["", "x", "1 2", "\xff"])
@@ -181,13 +185,13 @@ def test_a_damaged_epoch_is_none(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "asked"),
     [
-        ({"epoch": 2}, "count"),
-        ({"seq": 6}, "count"),
-        ({"chunks": 4}, "count"),
+        ({"epoch": 2}, "mend"),
+        ({"seq": 6}, "mend"),
+        ({"chunks": 4}, "mend"),
         ({"seen_ms": 9, "name": "other"}, "look"),
     ],
 )
-def test_rows_are_counted_where_the_state_stands_for_others(
+def test_rows_are_compared_where_the_state_stands_for_others(
     tmp_path: Path, changed: dict[str, Any], asked: str
 ) -> None:
     server = Server(tmp_path)

@@ -13,6 +13,7 @@ import pytest
 
 from vault_gateway.access import PublishedVaults, Users
 from vault_gateway.milvus import VaultState
+from vault_gateway.milvus.retrieval import VaultScope
 from vault_gateway.settings import GatewayUser
 from vault_indexer.errors import UnknownVaultError
 
@@ -25,7 +26,9 @@ class Server:
     """What of the parts of a gateway the list of vaults asks."""
 
     def __init__(self, *states: VaultState, good_s: float = 0.0) -> None:
-        self.states = {one.vault: one for one in states}
+        self.rows = {one.vault: one for one in states}
+        self.late: Mapping[str, VaultState] = {}
+        """What a reading shows that is not strongly consistent, if it is late."""
         self.withdrawn: frozenset[str] = frozenset()
         self.figures: tuple[int, ...] = ()
         self.now_s = 1_000.0
@@ -45,17 +48,20 @@ class Server:
     def _count(self, *figures: int) -> None:
         self.figures = figures
 
-    def all(self) -> Mapping[str, VaultState]:
+    def all(self, consistency: str = "") -> Mapping[str, VaultState]:
         self.reading.set()
         if self.hold is not None:
             self.hold.wait()
-        return dict(self.states)
+        return dict(self.late if self.late and not consistency else self.rows)
+
+    def states(self, scope: VaultScope, consistency: str = "") -> Mapping[str, VaultState]:
+        return {vault: one for vault, one in self.all(consistency).items() if vault in scope.vaults}
 
 
 def test_a_right_does_not_move_to_another_vault_of_the_name(caplog: pytest.LogCaptureFixture) -> None:
     server = Server(STATE)
     assert set(server.published.of(ANA)) == {HELP}
-    server.states = {OTHER: replace(STATE, vault=OTHER, keeper="beta")}
+    server.rows = {OTHER: replace(STATE, vault=OTHER, keeper="beta")}
     with caplog.at_level(logging.WARNING):
         assert server.published.of(ANA) == {}
         assert server.published.of(ANA) == {}
@@ -73,14 +79,30 @@ def test_a_withdrawn_vault_is_not_found_even_if_the_server_has_it() -> None:
     assert server.published.unmatched_rights() == 1
 
 
-@pytest.mark.parametrize("late", [{"epoch": 1, "seq": 9}, {"seq": 4}])
-def test_an_older_state_that_is_read_late_replaces_no_newer(late: dict[str, int]) -> None:
+@pytest.mark.parametrize("older", [{"epoch": 1, "seq": 9}, {"seq": 4}])
+def test_an_older_state_counts_if_the_server_was_restored_and_not_if_it_is_read_late(
+    older: dict[str, int],
+) -> None:
     server = Server(STATE)
     server.published.all()
-    server.states = {HELP: replace(STATE, **late)}  # type: ignore[arg-type]
+    server.late = {HELP: replace(STATE, **older)}  # type: ignore[arg-type]
     assert server.published.all()[HELP] == STATE
-    server.states = {HELP: replace(STATE, epoch=3, seq=0)}
+    assert server.published.reread({HELP: STATE}) == {HELP: STATE}
+    server.rows = server.late
+    assert server.published.reread({HELP: STATE}) == server.late
+    assert server.published.all() == server.late
+    server.rows, server.late = {HELP: replace(STATE, epoch=3, seq=0)}, {}
     assert server.published.all()[HELP].epoch == 3
+
+
+def test_a_request_sees_the_vaults_as_they_are_now_and_not_as_they_are_listed() -> None:
+    server = Server(STATE, replace(STATE, vault=OTHER), good_s=60.0)
+    listed = server.published.all()
+    server.rows = {HELP: replace(STATE, epoch=3, seq=0), OTHER: STATE}
+    assert server.published.all() == listed
+    assert server.published.reread({HELP: STATE}) == {HELP: replace(STATE, epoch=3, seq=0)}
+    server.rows = {}
+    assert server.published.reread(listed) == {}
 
 
 def test_a_keeper_that_was_not_seen_for_too_long_is_stale() -> None:

@@ -15,7 +15,13 @@ from vault_gateway.milvus.connection import (
 from vault_gateway.milvus.publisher import MilvusPublisher, RowChanges
 from vault_gateway.milvus.retriever import MilvusRetriever
 from vault_gateway.milvus.schema import CollectionLayout, collection_name
-from vault_gateway.milvus.vaults import MilvusVaults, OutdatedStateError, VaultState, place_digest
+from vault_gateway.milvus.vaults import (
+    MilvusVaults,
+    OutdatedStateError,
+    VaultState,
+    place_digest,
+    require_version,
+)
 
 __all__ = [
     "CollectionLayout",
@@ -31,4 +37,5 @@ __all__ = [
     "VaultState",
     "collection_name",
     "place_digest",
+    "require_version",
 ]

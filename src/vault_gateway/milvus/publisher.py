@@ -21,10 +21,10 @@ from vault_gateway.milvus.schema import (
     create_chunks,
     document_text,
 )
-from vault_gateway.milvus.vaults import MilvusVaults, VaultState
+from vault_gateway.milvus.vaults import MilvusVaults, VaultState, next_epoch
 from vault_gateway.published_note import PublishedNote, pack_note
 from vault_indexer.errors import BackendError
-from vault_indexer.model import kind_of
+from vault_indexer.model import kind_of, note_id_of
 from vault_indexer.ports import EmbeddingModel
 
 _LAYOUT = CollectionLayout()
@@ -67,13 +67,10 @@ class MilvusPublisher:
         self._store_bodies = store_bodies
         self._layout = layout
 
-    def state(self) -> VaultState | None:
-        """The published state; None if nothing is published, or only with another model."""
-        state = self._vaults.state(self.vault)
-        return state if state is not None and state.collection == self.collection else None
-
-    def apply(self, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]) -> None:
-        """Removes and writes rows of the edition that `state` names, and then records `state`."""
+    def apply(
+        self, before: VaultState, state: VaultState, changes: RowChanges, come: Iterable[PublishedNote]
+    ) -> None:
+        """Removes and writes rows of the edition that both states name, and then records `state`."""
         keys = sorted(changes.chunks)
         for start in range(0, len(keys), _DELETE_KEYS):
             batch = keys[start : start + _DELETE_KEYS]
@@ -81,28 +78,29 @@ class MilvusPublisher:
             self._connection.call("delete", self.collection, filter=text_in("pk", primary))
         self._write(state, come)
         self._vaults.delete_notes(state, sorted(changes.notes))
-        self._vaults.put(state)
+        self._vaults.put(state, before)
 
-    def replace(self, state: VaultState, notes: Iterable[PublishedNote]) -> VaultState:
-        """Writes all notes as a new edition, then switches to it. Returns the new active state; the old rows
-        remain until `sweep`."""
+    def replace(
+        self, before: VaultState | None, state: VaultState, notes: Iterable[PublishedNote]
+    ) -> VaultState:
+        """Writes all notes as a new edition, then switches to it. Returns the new active state; the rows of
+        `before`, the state until now, remain until `sweep`."""
         self._vaults.create()
         create_chunks(self._connection, self.collection, self._model.dimension, self._layout)
-        before = self._vaults.state(self.vault)
-        epoch = before.epoch + 1 if before else 1
+        epoch = next_epoch(before.epoch if before else 0)
         fresh = replace(state, collection=self.collection, epoch=epoch)
-        # Remains of a failed replacement would be counted twice.
-        self._delete_edition(fresh.edition)
+        # Each failed replacement leaves rows of an edition of its own.
+        self.sweep(before)
         self._write(fresh, notes)
         self._flush()
         # The state is written last: it makes the edition active, and all its rows exist by now.
-        self._vaults.put(fresh)
+        self._vaults.put(fresh, before)
         return fresh
 
-    def sweep(self, state: VaultState) -> None:
+    def sweep(self, state: VaultState | None) -> None:
         """Removes the rows of all other editions of the vault, also from the collections of other models."""
-        parts = [text_in("vault", [self.vault]), f"edition != {text_literal(state.edition)}"]
-        self._vaults.delete_rows(all_of(parts))
+        other = [f"edition != {text_literal(state.edition)}"] if state else []
+        self._vaults.delete_rows(all_of([text_in("vault", [self.vault]), *other]))
 
     def is_whole(self, state: VaultState) -> bool:
         """Whether the server returns as many chunks and notes of the edition as recorded in the state."""
@@ -120,14 +118,15 @@ class MilvusPublisher:
         return int(next(iter(rows))["count(*)"])
 
     def has(self, state: VaultState, keys: Collection[int]) -> bool:
-        """Whether the server returns all of these rows, looked up by their primary keys."""
+        """Whether the server returns these chunks, their notes and the data of the whole vault, looked up by
+        their primary keys."""
         if not keys:
             return True
         expression = text_in("pk", [f"{state.edition}:{key}" for key in keys])
         rows = self._connection.read(
             "query", self.collection, filter=expression, output_fields=["key"], limit=len(keys)
         )
-        return len(rows) == len(keys)
+        return len(rows) == len(keys) and self._vaults.has(state, set(map(note_id_of, keys)))
 
     def keys(self, state: VaultState) -> dict[int, bool]:
         """The keys of all rows of the edition, and whether each has a vector."""
@@ -150,10 +149,6 @@ class MilvusPublisher:
 
     def _active(self, state: VaultState) -> str:
         return all_of([text_in("vault", [self.vault]), text_in("edition", [state.edition])])
-
-    def _delete_edition(self, edition: str) -> None:
-        parts = [text_in("vault", [self.vault]), text_in("edition", [edition])]
-        self._vaults.delete_rows(all_of(parts))
 
     def _flush(self) -> None:
         """Makes the server index the written rows; until then Milvus Lite compares a query with every row. A

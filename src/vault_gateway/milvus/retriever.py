@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from vault_gateway.milvus.connection import MilvusConnection
 from vault_gateway.milvus.retrieval import (
     MAX_LIMIT,
     FoundChunk,
@@ -17,7 +18,7 @@ from vault_gateway.milvus.retrieval import (
     text_in,
 )
 from vault_gateway.milvus.schema import FOUND_FIELDS, query_text
-from vault_gateway.milvus.vaults import MilvusVaults
+from vault_gateway.milvus.vaults import VaultState
 from vault_indexer.text.terms import QueryTerm
 
 if TYPE_CHECKING:
@@ -32,17 +33,17 @@ _WITH_VECTOR = "has_vector == true"
 
 
 class MilvusRetriever:
-    """The ChunkRetriever for the vaults in one collection, whose vectors come from the same model.
+    """The ChunkRetriever for states of vaults in one collection, whose vectors come from the same model.
 
-    A query reads the states of its vaults first, and then only the rows of their active editions; vaults of
-    the scope that are published elsewhere, or not at all, are omitted. `_filter` builds the expression that
-    limits a query to its scope, and every query uses it. Any thread may use the retriever.
+    A query reads only the rows of the editions that these states name; vaults of the scope that are published
+    elsewhere, or not at all, are omitted. `_filter` builds the expression that limits a query to its scope,
+    and every query uses it. Any thread may use the retriever.
     """
 
-    def __init__(self, vaults: MilvusVaults, collection: str) -> None:
+    def __init__(self, connection: MilvusConnection, collection: str, states: Iterable[VaultState]) -> None:
         self.collection = collection
-        self._vaults = vaults
-        self._connection = vaults.connection
+        self._connection = connection
+        self._editions = {one.vault: one.edition for one in states if one.collection == collection}
 
     def nearest(self, scope: VaultScope, vector: Vector, selection: Selection) -> list[FoundChunk]:
         return self._nearest(self._filter(scope, selection), vector, selection.limit) if vector.any() else []
@@ -54,7 +55,7 @@ class MilvusRetriever:
     def both(
         self, scope: VaultScope, vector: Vector, terms: Sequence[QueryTerm], selection: Selection
     ) -> list[FoundChunk]:
-        """The chunks of `nearest` and then those of `best`, from one state of the vaults."""
+        """The chunks of `nearest` and then those of `best`."""
         expression = self._filter(scope, selection)
         near = self._nearest(expression, vector, selection.limit) if vector.any() else []
         return [*near, *self._best(expression, terms, selection.limit)]
@@ -73,14 +74,12 @@ class MilvusRetriever:
         return {(str(row["vault"]), str(row["path"])): int(row["note_id"]) for row in rows}
 
     def _filter(self, scope: VaultScope, selection: Selection) -> str:
-        """The expression for the active rows of the scope's vaults that match the selection; "" if there are
-        none. This is the only place that enforces access to vaults."""
-        states = self._vaults.states(scope)
-        here = {vault: state for vault, state in states.items() if state.collection == self.collection}
-        allowed = [vault for vault in scope.vaults if vault in here]
+        """The expression for the rows of the scope's vaults that match the selection; "" if there are none.
+        This is the only place that enforces access to vaults."""
+        allowed = [vault for vault in scope.vaults if vault in self._editions]
         if not allowed:
             return ""
-        active = text_in("edition", (here[vault].edition for vault in allowed))
+        active = text_in("edition", map(self._editions.__getitem__, allowed))
         return all_of([text_in("vault", allowed), active, *selection_parts(selection)])
 
     def _nearest(self, expression: str, vector: Vector, limit: int) -> list[FoundChunk]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
@@ -61,8 +62,18 @@ _DELETED_AT_ONCE = 50
 _MAX_ROWS = 16_384
 
 
+_RANDOM_BITS = 40
+"""The part of an epoch that is random; 23 bits remain for the count."""
+
+
+def next_epoch(before: int) -> int:
+    """An epoch that follows another one (0: none), and that no publication has had."""
+    return ((before >> _RANDOM_BITS) + 1) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+
+
 class OutdatedStateError(BackendError):
-    """A state is older than the one on the server: another process has published the vault meanwhile."""
+    """The server has another state than the one to be replaced: another process has published the vault
+    meanwhile, or the server was restored or emptied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +86,10 @@ class VaultState:
     weights ("" for none): a query's vector must be computed with both. `languages` are those of the notes,
     most frequent first: a query's words are analysed for them. `chunks` counts the rows, and `notes` their
     notes; `statistics` is the digest of the statistics of all of them.
+
+    `epoch` is the identity of an edition, which is never used twice: a count with random bits below it (see
+    `next_epoch`), because a server that was restored or emptied gets the same counts again. A smaller epoch,
+    without random bits, comes from an earlier version; it remains until the vault is published anew.
 
     `place` is the digest of the keeper's name and the vault's folder, `owner` the SHA-256 of the secret key
     of the vault's index: only that index may write the state. Times are milliseconds since 1970, by the
@@ -108,6 +123,11 @@ class VaultState:
         return f"{self.vault}@{self.epoch}"
 
     @property
+    def version(self) -> tuple[object, ...]:
+        """What changes with the rows or the ownership, in contrast to the report of a keeper."""
+        return self.epoch, self.seq, self.owner, self.withdrawn_ms
+
+    @property
     def published_at(self) -> str:
         """The time of the newest published state; ISO 8601, UTC."""
         return iso_time(self.published_ms * 1_000_000)
@@ -119,6 +139,15 @@ class VaultState:
 
 
 _PUBLISHED = "withdrawn_ms == 0"
+
+
+def require_version(now: VaultState | None, before: VaultState | None) -> None:
+    """Raises OutdatedStateError if the state on the server, `now`, is not the one to be replaced."""
+    named = now or before
+    if named and (now and now.version) != (before and before.version):
+        raise OutdatedStateError(
+            f"{named.keeper}/{named.name} was published by somebody else meanwhile, or Milvus was restored"
+        )
 
 
 def place_digest(folder: str, keeper: str) -> str:
@@ -152,29 +181,24 @@ class MilvusVaults:
         expression = f"vault == {text_literal(vault)} or place == {text_literal(place)}"
         return list(self._query(expression, "Strong").values())
 
-    def states(self, scope: VaultScope) -> dict[str, VaultState]:
+    def states(self, scope: VaultScope, consistency: str = "") -> dict[str, VaultState]:
         """The states of a scope's vaults, by id; unpublished vaults are omitted."""
         if not scope.vaults:
             return {}
-        return self._query(f"{text_in('vault', scope.vaults)} and {_PUBLISHED}")
+        return self._query(f"{text_in('vault', scope.vaults)} and {_PUBLISHED}", consistency)
 
-    def all(self) -> dict[str, VaultState]:
+    def all(self, consistency: str = "") -> dict[str, VaultState]:
         """The states of all vaults, by id. For administration; users get only those of their scope."""
-        return self._query(_PUBLISHED)
+        return self._query(_PUBLISHED, consistency)
 
-    def put(self, state: VaultState) -> None:
-        """Writes a vault's state and deletes statistics that only its previous state used. Raises
-        OutdatedStateError if the server has a state of a later epoch, or a later one of this epoch, or if the
-        vault was unpublished or has another owner meanwhile."""
+    def put(self, state: VaultState, before: VaultState | None) -> None:
+        """Replaces a vault's state `before` (None: it was never published), and deletes the statistics of all
+        earlier ones. Raises OutdatedStateError if the server has another state."""
         now = self._record(state.vault)
-        if now is not None and (
-            (now.epoch, now.seq) > (state.epoch, state.seq)
-            or (now.owner, now.withdrawn_ms) != (state.owner, state.withdrawn_ms)
-        ):
-            raise OutdatedStateError(f"{state.keeper}/{state.name} was published by somebody else meanwhile")
+        require_version(now, before)
         self.overwrite(state)
         if now is not None and now.statistics != state.statistics:
-            self._drop_blob(now.statistics)
+            self.drop_statistics(now, state.statistics)
 
     def overwrite(self, state: VaultState) -> None:
         row = asdict(state) | {"languages": " ".join(state.languages), "nothing": NOTHING}
@@ -191,7 +215,7 @@ class MilvusVaults:
             self.overwrite(replace(known, chunks=0, notes=0, withdrawn_ms=now_ms))
         self.delete_rows(text_in("vault", [vault]))
         if known is not None:
-            self._drop_blob(known.statistics)
+            self.drop_statistics(known)
         return known if was_published else None
 
     def delete_rows(self, expression: str) -> None:
@@ -226,15 +250,24 @@ class MilvusVaults:
         return found
 
     def note_ids(self, state: VaultState) -> set[int]:
-        """The ids of the existing notes, by their first parts."""
-        rows = self.connection.rows(self._notes, _first_parts(state), ["part"])
+        """The ids of the notes of which any part exists."""
+        rows = self.connection.rows(self._notes, text_in("edition", [state.edition]), ["part"])
         return {_note_of(str(row["part"])) for row in rows}
+
+    def has(self, state: VaultState, note_ids: Iterable[int]) -> bool:
+        """Whether the server returns these notes and the data of the whole vault, looked up by their first
+        parts."""
+        notes = [f"{state.edition}:{note_id}:{0:04d}" for note_id in note_ids]
+        blobs = [f"{digest}:{0:04d}" for digest in (state.statistics, state.weights) if digest]
+        return all(
+            len(self._rows(table, text_in("part", parts), ["part"])) == len(parts)
+            for table, parts in ((self._notes, notes), (self._blobs, blobs))
+        )
 
     def count_notes(self, state: VaultState) -> int:
         """The number of notes that the server returns, by their first parts."""
-        rows = self.connection.read(
-            "query", self._notes, filter=_first_parts(state), output_fields=["count(*)"]
-        )
+        first = all_of([text_in("edition", [state.edition]), "number == 0"])
+        rows = self.connection.read("query", self._notes, filter=first, output_fields=["count(*)"])
         return int(next(iter(rows))["count(*)"])
 
     def _whole_notes(self, state: VaultState, note_ids: Sequence[int]) -> dict[int, bytes]:
@@ -255,6 +288,22 @@ class MilvusVaults:
             note_id: whole for note_id in note_ids if (whole := _joined(f"{state.edition}:{note_id}", data))
         }
 
+    def put_statistics(self, vault: str, data: bytes) -> str:
+        """Stores the statistics of a vault. Returns their digest."""
+        # This row is the first, so that they are found even if no state ever names them.
+        part = f"{_statistics_of(vault)}:{hashlib.sha256(data).hexdigest()}"
+        self.connection.write(self._blobs, [{"part": part, "data": "", "nothing": NOTHING}])
+        return self.put_blob(data)
+
+    def drop_statistics(self, state: VaultState, kept: str = "") -> None:
+        """Deletes all statistics of the vault, those that the state names included, except `kept`."""
+        name = _statistics_of(state.vault)
+        rows = self._rows(self._blobs, _parts_of(name), ["part"])
+        stored = {str(row["part"]).partition(":")[2] for row in rows}
+        for digest in sorted({state.statistics, *stored} - {kept, ""}):
+            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
+            self.connection.call("delete", self._blobs, filter=text_in("part", [f"{name}:{digest}"]))
+
     def put_blob(self, data: bytes) -> str:
         """Stores token weights or statistics, unless they exist. Returns their digest."""
         digest = hashlib.sha256(data).hexdigest()
@@ -269,10 +318,6 @@ class MilvusVaults:
         rows = self._rows(self._blobs, _parts_of(digest), ["part", "data"]) if digest.isalnum() else []
         found = _joined(digest, {str(row["part"]): str(row["data"]) for row in rows})
         return found if found and hashlib.sha256(found).hexdigest() == digest else None
-
-    def _drop_blob(self, digest: str) -> None:
-        if digest.isalnum():
-            self.connection.call("delete", self._blobs, filter=_parts_of(digest))
 
     def _record(self, vault: str) -> VaultState | None:
         """The current state or tombstone of one vault. None if it was never published."""
@@ -297,6 +342,11 @@ class MilvusVaults:
         return list(found)
 
 
+def _statistics_of(vault: str) -> str:
+    """The name under which the digests of a vault's statistics are stored."""
+    return hashlib.sha256(f"statistics of {vault}".encode()).hexdigest()[:32]
+
+
 def _parts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
     """The rows for the bytes: their keys, and the text of each, which includes the number of rows."""
     pieces = [data[at : at + _PART_BYTES] for at in range(0, len(data), _PART_BYTES)] or [b""]
@@ -307,11 +357,6 @@ def _parts(name: str, data: bytes) -> Iterator[tuple[str, str]]:
 def _parts_of(name: str) -> str:
     """A condition for the rows of one name; ";" follows ":"."""
     return f"part > {text_literal(name + ':')} and part < {text_literal(name + ';')}"
-
-
-def _first_parts(state: VaultState) -> str:
-    """A condition for the first row of each note of the edition that the state names."""
-    return all_of([text_in("edition", [state.edition]), "number == 0"])
 
 
 def _count_of(text: str) -> int:
