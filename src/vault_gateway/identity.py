@@ -42,7 +42,7 @@ class TrustedProxy:
     def identity(self, client: Sequence[object] | None, headers: Headers) -> Identity | None:
         """The user that the proxy names. A repeated header names no user, because one of the two may come
         from the client."""
-        if not self._is_trusted(client):
+        if not self.is_trusted(client):
             return None
         names, groups = headers.get(self._user, ()), headers.get(self._groups, ())
         if len(names) != 1 or len(groups) > 1 or not is_name(names[0]):
@@ -50,7 +50,8 @@ class TrustedProxy:
         given = [one.strip() for one in groups[0].split(",")] if groups else []
         return Identity("proxy", names[0], tuple(one for one in given if is_name(one)))
 
-    def _is_trusted(self, client: Sequence[object] | None) -> bool:
+    def is_trusted(self, client: Sequence[object] | None) -> bool:
+        """Whether the connection of this client comes from the proxy."""
         if self._by_socket:
             return True
         try:
