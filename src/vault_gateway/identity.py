@@ -44,7 +44,7 @@ class TrustedProxy:
         from the client."""
         if not self.is_trusted(client):
             return None
-        names, groups = headers.get(self._user, ()), headers.get(self._groups, ())
+        names, groups = _in_utf8(headers.get(self._user, ())), _in_utf8(headers.get(self._groups, ()))
         if len(names) != 1 or len(groups) > 1 or not is_name(names[0]):
             return None
         given = [one.strip() for one in groups[0].split(",")] if groups else []
@@ -60,6 +60,17 @@ class TrustedProxy:
             return False
         mapped = getattr(address, "ipv4_mapped", None)
         return address is not None and any((mapped or address) in network for network in self._networks)
+
+
+def _in_utf8(values: Sequence[str]) -> list[str]:
+    """The values of a header, "" for one that is not UTF-8: names of two encodings could be confused."""
+    found = []
+    for value in values:
+        try:
+            found.append(value.encode("latin-1").decode("utf-8"))
+        except UnicodeDecodeError:
+            found.append("")
+    return found
 
 
 class Identified:

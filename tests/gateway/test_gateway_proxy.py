@@ -61,11 +61,22 @@ def test_only_listed_addresses_are_trusted(client: str, *, is_trusted: bool) -> 
         [(b"X-User", b"a\x7fb")],
         [(b"X-User", b"a" * 201)],
         [(b"X_User", b"ana")],
+        [(b"X-User", "Zoë".encode("latin-1"))],
+        [(b"X-User", "\u0085Zoë".encode())],
     ],
 )
 def test_headers_that_may_be_of_the_user_name_nobody(headers: list[tuple[bytes, bytes]]) -> None:
     proxy = TrustedProxy(GatewayProxy(user_header="X-User", groups_header="X-Groups"), by_socket=True)
     assert proxy.identity(None, headers_by_name(headers)) is None
+
+
+@pytest.mark.parametrize("name", ["Zoë", "Łukasz", "李雷", "أحمد"])
+def test_names_of_users_and_groups_are_utf_8(name: str) -> None:
+    proxy = TrustedProxy(GatewayProxy(user_header="X-User", groups_header="X-Groups"), by_socket=True)
+    headers = [(b"X-User", name.encode()), (b"X-Groups", f"a, {name}".encode())]
+    found = proxy.identity(None, headers_by_name(headers))
+    assert found is not None
+    assert (found.name, found.groups) == (name, ("a", name))
 
 
 def names(answer: Answer) -> list[str]:

@@ -197,9 +197,18 @@ def test_no_clock_of_a_lost_connection_runs(made: Made) -> None:
     assert loop.running() == []
 
 
-def test_what_is_not_http_is_answered_in_our_words(made: Made) -> None:
-    connection, _, transport = made
-    connection.data_received(b"\x16\x03\x01 no http\r\n\r\n")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01 no http\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\nCONTENT-LENGTH: 5\r\n\r\n0\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_is_answered_in_our_words(made: Made, sent: bytes) -> None:
+    connection, loop, transport = made
+    connection.data_received(sent)
+    assert loop.tasks == []
     head, _, body = transport.written.partition(b"\r\n\r\n")
     assert json.loads(body) == {"error": {"kind": "request", "message": "Invalid HTTP request received"}}
     status, *headers = head.lower().split(b"\r\n")

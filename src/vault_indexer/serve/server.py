@@ -196,7 +196,6 @@ def serve_app(  # noqa: PLR0913 - the hooks of a server
         http=Connection,
         ws="none",
         log_level="error",  # a line for each malformed request would let any client fill the log
-        h11_max_incomplete_event_size=64 << 10,
     )
 
     class Server(uvicorn.Server):

@@ -30,6 +30,8 @@ _LOG = logging.getLogger(__name__)
 REQUEST_S = 5.0
 """The time limit for a request head, and for the rest of a body after its answer."""
 
+_MAX_HEAD_BYTES = 64 << 10
+
 KEEP_ALIVE_S = 30
 """The time after which an unused connection is closed."""
 
@@ -93,6 +95,18 @@ def _open_files() -> int:
         return 32
 
 
+class _RequestParser(h11.Connection):
+    """Refuses a request with two lengths, which a proxy in front may divide into other requests than h11."""
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        return event
+
+
 class Connection(H11Protocol):
     """One connection. A client that does not finish its request, or does not read the answer, is
     disconnected.
@@ -113,6 +127,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the time limit for the first request."""
         super().connection_made(transport)
+        self.conn = _RequestParser(h11.SERVER, _MAX_HEAD_BYTES)
         self.source = source_of(self.client)
         self.idle_since = time.monotonic()
         self._arrival = self.loop.call_later(REQUEST_S, self._give_up)
