@@ -28,13 +28,16 @@ _GIVEN_ID = re.compile(r"[A-Za-z0-9._:=/+-]{1,128}")
 _HEADER = "x-request-id"
 _OTHER = "other"
 
+AGENTS = "mcp"
+"""The kind of the requests of agents."""
+
 
 @dataclass(slots=True)
 class RequestRecord:
     """One request. Handlers fill it in; `write_down` gets it at the end.
 
     `vaults` are the ids of the searched vaults, or "*". `status` is None if no answer was sent because the
-    client has disconnected. `reason` is the kind of an error.
+    client has disconnected. `reason` is the kind of an error. `tool` is the called one, if agents call one.
     """
 
     id: str
@@ -44,6 +47,7 @@ class RequestRecord:
     query: str = ""
     status: int | None = None
     reason: str = ""
+    tool: str = ""
     ms: float = 0.0
 
 
@@ -89,6 +93,8 @@ def _recording(send: Send, record: RequestRecord) -> Send:
             message = {**message, "headers": [*message.get("headers", ()), header]}
         elif record.status is not None and record.status >= 400 and not record.reason:
             record.reason = _reason(message.get("body", b""))
+        elif record.kind == AGENTS and not record.tool and _is_rpc_error(message.get("body", b"")):
+            record.reason = "request"
         await send(message)
 
     return send_recorded
@@ -100,6 +106,15 @@ def _reason(body: bytes) -> str:
         return str(json.loads(body)["error"]["kind"])
     except (ValueError, KeyError, TypeError):
         return _OTHER
+
+
+def _is_rpc_error(body: bytes) -> bool:
+    """Whether an answer is an error of JSON-RPC, whose status may be 200: an unknown tool or method."""
+    try:
+        answer = json.loads(body or b"null")
+    except ValueError:
+        return False
+    return isinstance(answer, dict) and "error" in answer
 
 
 log = logging.getLogger("vault_indexer.gateway")
@@ -138,7 +153,9 @@ class AuditLog:
             "reason": record.reason,
             "ms": round(record.ms, 1),
         }
-        if self._queries and record.kind == "search":
+        if record.kind == AGENTS:
+            line["tool"] = record.tool
+        if self._queries and (record.kind == "search" or record.query):
             line["query"] = record.query
         text = json.dumps(line)
         self._handler.handle(logging.LogRecord("audit", logging.INFO, "", 0, text, None, None))
