@@ -276,13 +276,9 @@ def _recorded_call(tool: str) -> Iterator[None]:
     try:
         yield
     except VaultIndexerError as error:
-        match error.__cause__:
-            case WrongRequestError():
-                record.reason = "request"
-            case TimeoutError():
-                record.reason = "timeout"
-            case _:
-                record.reason = error_report(error).kind
+        by_cause = {WrongRequestError: "request", TimeoutError: "timeout"}
+        kinds = (kind for cause, kind in by_cause.items() if isinstance(error.__cause__, cause))
+        record.reason = next(kinds, error_report(error).kind)
         raise
     except Exception:
         record.reason = "internal"

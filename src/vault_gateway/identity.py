@@ -63,14 +63,9 @@ class TrustedProxy:
 
 
 def _in_utf8(values: Sequence[str]) -> list[str]:
-    """The values of a header, "" for one that is not UTF-8: names of two encodings could be confused."""
-    found = []
-    for value in values:
-        try:
-            found.append(value.encode("latin-1").decode("utf-8"))
-        except UnicodeDecodeError:
-            found.append("")
-    return found
+    """The values of a header. Other bytes become surrogates, which no name has: in two encodings, names could
+    be confused."""
+    return [value.encode("latin-1").decode("utf-8", "surrogateescape") for value in values]
 
 
 class Identified:

@@ -81,37 +81,33 @@ async def fetch_keys(url: str, tls: ssl.SSLContext, limit_s: float = _FETCH_S) -
     is not complete after `limit_s`, one that is too large, and one without such keys."""
     import httpx
 
+    content = bytearray()
     try:
-        async with asyncio.timeout(limit_s):
-            return await asyncio.to_thread(_signing_keys, await _content(url, tls))
+        async with asyncio.timeout(limit_s), httpx.AsyncClient(verify=tls, timeout=None) as client:
+            async with client.stream("GET", url, headers={"accept-encoding": "identity"}) as answer:
+                if answer.status_code != httpx.codes.OK:
+                    raise KeyFetchError(f"status {answer.status_code}")
+                async for part in answer.aiter_raw():
+                    content += part
+                    if len(content) > _MAX_KEYS_BYTES:
+                        raise KeyFetchError(f"the answer has more than {_MAX_KEYS_BYTES} bytes")
+            return await asyncio.to_thread(_signing_keys, content)
     except TimeoutError as error:
         raise KeyFetchError(f"no complete answer within {limit_s:g} seconds") from error
     except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         raise KeyFetchError(printable(str(error) or type(error).__name__, _SHOWN_CHARS)) from error
 
 
-async def _content(url: str, tls: ssl.SSLContext) -> bytes:
-    import httpx
+def _signing_keys(content: bytes | bytearray) -> Keys:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from jwt import PyJWKSet, PyJWTError
 
-    content = bytearray()
-    client = httpx.AsyncClient(verify=tls, timeout=None)  # the caller limits the whole
-    async with client, client.stream("GET", url, headers={"accept-encoding": "identity"}) as answer:
-        if answer.status_code != httpx.codes.OK:
-            raise KeyFetchError(f"status {answer.status_code}")
-        async for part in answer.aiter_raw():
-            content += part
-            if len(content) > _MAX_KEYS_BYTES:
-                raise KeyFetchError(f"the answer has more than {_MAX_KEYS_BYTES} bytes")
-    return bytes(content)
-
-
-def _signing_keys(content: bytes) -> Keys:
-    from jwt import PyJWKSet
-
+    # PyJWT raises whatever error an unexpected value causes.
+    unexpected = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
     try:
         found = PyJWKSet.from_json(content.decode()).keys
         keys = {key.key_id: key for key in found if key.key_id and key.public_key_use in ("sig", None)}
-    except Exception as error:  # PyJWT raises whatever error an unexpected value causes
+    except (PyJWTError, UnsupportedAlgorithm, *unexpected) as error:
         reason = printable(f"{type(error).__name__}: {error}", _SHOWN_CHARS)
         raise KeyFetchError(f"the answer is not a set of keys: {reason}") from error
     if not keys:

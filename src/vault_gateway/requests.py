@@ -91,30 +91,21 @@ def _recording(send: Send, record: RequestRecord) -> Send:
             record.status = message["status"]
             header = (_HEADER.encode(), record.id.encode())
             message = {**message, "headers": [*message.get("headers", ()), header]}
-        elif record.status is not None and record.status >= 400 and not record.reason:
-            record.reason = _reason(message.get("body", b""))
-        elif record.kind == AGENTS and not record.tool and _is_rpc_error(message.get("body", b"")):
-            record.reason = "request"
+        elif record.status and not record.reason and (record.status >= 400 or record.kind == AGENTS):
+            record.reason = _reason(message.get("body", b""), record.status)
         await send(message)
 
     return send_recorded
 
 
-def _reason(body: bytes) -> str:
-    """The kind of the error in an answer, if it is a kind of this program."""
+def _reason(body: bytes, status: int) -> str:
+    """The kind of the error in an answer, if it is a kind of this program. Errors of JSON-RPC, such as an
+    unknown tool, may have status 200."""
     try:
-        return str(json.loads(body)["error"]["kind"])
+        error = json.loads(body)["error"]
     except (ValueError, KeyError, TypeError):
-        return _OTHER
-
-
-def _is_rpc_error(body: bytes) -> bool:
-    """Whether an answer is an error of JSON-RPC, whose status may be 200: an unknown tool or method."""
-    try:
-        answer = json.loads(body or b"null")
-    except ValueError:
-        return False
-    return isinstance(answer, dict) and "error" in answer
+        return _OTHER if status >= 400 else ""
+    return str(error.get("kind", "request")) if isinstance(error, dict) else _OTHER
 
 
 log = logging.getLogger("vault_indexer.gateway")

@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import suppress
+from functools import partial
 
 import pytest
 import uvicorn
@@ -82,8 +83,8 @@ class Server:
         before = len(self.state.connections)
         for _ in range(clients):
             await self.client(source, sent)
-        while len(self.state.connections) < before + clients:
-            await asyncio.sleep(0)
+        accepted = partial(len, self.state.connections)
+        await asyncio.to_thread(wait_until, lambda: accepted() == before + clients, "they are accepted")
 
     async def ask(self, client: Client) -> bytes:
         """The status line of an answer; b"" where the connection is closed."""

@@ -53,9 +53,6 @@ _IDLE_S = 1.0
 _UNUSED_S = 0.1
 """The same for a connection without a complete request so far."""
 
-_ADDRESS_SHARE = 2
-"""The client at one address has at most one connection in two."""
-
 _FULL_S = 0.1
 _FULL_AT_ONCE = 8
 """At most this many clients at a time get a "server full" response, each within `_FULL_S`; the rest wait in
@@ -209,12 +206,13 @@ class Acceptor:
         limit: int,
         has_share: Callable[[str], bool] = lambda _: False,
     ) -> None:
-        """`has_share` tells whether the connections from an address are limited to a share."""
+        """`has_share` tells whether a client with this address may have only half of the connections."""
         self._listener = listener
         self._connect = connect
         self._connections = connections
         self._limit = limit
         self._has_share = has_share
+        self._share = max(1, limit // 2)
         self._places = asyncio.Semaphore(_FULL_AT_ONCE)
         self._refusals: set[asyncio.Task[None]] = set()
         self._said: dict[str, float] = {}
@@ -228,17 +226,14 @@ class Acceptor:
                 source = source_of(address)
                 if source and self._has_share(address[0]) and self._count()[source] >= self._share:
                     is_open = self._close_idle(source)
-                    # The rest of its connections must not delay those of others in the accept queue.
-                    is_dropped = not is_open and self._places.locked()
                     reason = f"an address has all of its {self._share} connections: more get status 503"
                 else:
                     is_open = len(self._connections) < self._limit or self._close_idle()
-                    is_dropped = False
                     reason = f"all {self._limit} connections are in use: other clients get status 503"
                 if is_open:
                     await loop.connect_accepted_socket(self._connect, client)
-                elif is_dropped:
-                    client.close()
+                elif len(self._connections) < self._limit and self._places.locked():
+                    client.close()  # of a client beyond its share, which must not delay the next in the queue
                 else:
                     await self._refuse(client, reason)
             except OSError as error:
@@ -248,10 +243,6 @@ class Acceptor:
                 elif not isinstance(error, ConnectionError):  # otherwise the client has already disconnected
                     self._say(f"a connection cannot be accepted: {error}")
                     await asyncio.sleep(_RETRY_S)
-
-    @property
-    def _share(self) -> int:
-        return max(1, self._limit // _ADDRESS_SHARE)
 
     def _count(self) -> Counter[str]:
         """The number of connections of each client."""
