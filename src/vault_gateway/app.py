@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,7 @@ from vault_gateway.readiness import (
     when_rights_are_unknown,
 )
 from vault_gateway.reading import GatewayReader
-from vault_gateway.requests import REQUEST, AuditLog, Recorded, RequestRecord
+from vault_gateway.requests import AGENTS, REQUEST, AuditLog, Recorded, RequestRecord
 from vault_gateway.search import GatewaySearch, SearchOrder
 from vault_gateway.settings import EVERY_VAULT, GatewaySettings, GatewayUser
 from vault_gateway.shares import GivingBack, Shared, UserShares
@@ -44,8 +45,8 @@ from vault_gateway.wire import (
 from vault_indexer.contract.codec import encode, json_fields
 from vault_indexer.contract.json_value import Json
 from vault_indexer.contract.marks import check_query
-from vault_indexer.contract.parameters import Value, request_of
-from vault_indexer.errors import UsageError
+from vault_indexer.contract.parameters import Value, WrongRequestError, request_of
+from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.model import AskAnswer, RelatedAnswer
 from vault_indexer.serve.api.openapi import OPENAPI_PATH, ApiDocument, answers
 from vault_indexer.serve.app import get_route, methods_of, other_routes
@@ -61,7 +62,7 @@ from vault_indexer.serve.http.guard import (
     wrong_token,
 )
 from vault_indexer.serve.http.metrics import METRICS_PATH
-from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Route
+from vault_indexer.serve.http.routes import EndpointRoute, EndpointRoutes, Route, error_report
 from vault_indexer.serve.mcp.app import McpApp, RowTools, with_mcp
 from vault_indexer.serve.mcp.budget import keys
 from vault_indexer.serve.mcp.protocol import PATH as MCP_PATH
@@ -93,7 +94,7 @@ _FORBIDDEN = Refusal(
 _KINDS = {
     **{one.path: one.name for one in _ENDPOINTS},
     METRICS_PATH: "metrics",
-    MCP_PATH: "mcp",
+    MCP_PATH: AGENTS,
     OPENAPI_PATH: "openapi",
 }
 """The names of request kinds in the audit log; all others are "other"."""
@@ -147,7 +148,7 @@ def make_gateway_app(parts: GatewayParts, port: int, drain: Drain, stopping: Cal
         knows_token=lambda _: REQUEST.get().identity is not None,
         where_token=_WHERE_TOKEN,
     )
-    mcp = McpApp(RowTools(rows, _INSTRUCTIONS, server.timeout_s))
+    mcp = McpApp(RowTools(rows, _INSTRUCTIONS, server.timeout_s, _recorded_call))
     rest = with_mcp(mcp, other_routes(others, document))
     guarded = Guard(GivingBack(_WithUser(EndpointRoutes(routes, rest), parts.users)), rules)
     shared = Shared(guarded, UserShares(server), parts.metrics.count_share_refused)
@@ -263,7 +264,25 @@ def _ask(parts: GatewayParts, request: GatewayAskRequest) -> AskAnswer:
 def _record(parts: GatewayParts, vault: str, query: str = "") -> None:
     """Records the query and its vaults for the audit log. Raises UnknownVaultError."""
     record = REQUEST.get()
-    record.query, record.vaults = query, _asked(parts, vault)
+    record.query = query
+    record.vaults = _asked(parts, vault)
+
+
+@contextmanager
+def _recorded_call(tool: str) -> Iterator[None]:
+    """Records the call of a tool for agents, with the kind of its error: the status of its answer is 200."""
+    record = REQUEST.get()
+    record.tool = tool
+    try:
+        yield
+    except VaultIndexerError as error:
+        by_cause = {WrongRequestError: "request", TimeoutError: "timeout"}
+        kinds = (kind for cause, kind in by_cause.items() if isinstance(error.__cause__, cause))
+        record.reason = next(kinds, error_report(error).kind)
+        raise
+    except Exception:
+        record.reason = "internal"
+        raise
 
 
 def _asked(parts: GatewayParts, named: str) -> tuple[str, ...]:

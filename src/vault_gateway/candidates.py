@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
 
 from vault_gateway.calls import MilvusCalls, SingleFlight
-from vault_gateway.milvus import MilvusRetriever, MilvusVaults, VaultState
+from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_gateway.milvus.retrieval import FoundChunk, Selection, VaultScope
 from vault_gateway.published_note import ReceivedNote, unpack_note
 from vault_indexer.config.settings import EmbeddingSettings
@@ -121,12 +121,15 @@ class CandidateNotes:
         self, states: Mapping[str, VaultState], wanted: Mapping[str, Iterable[int]]
     ) -> Iterator[dict[str, FoundNotes]]:
         """For each vault, a snapshot of the notes with these ids, for the duration of the block. Missing and
-        unreadable notes are omitted, and so are vaults without statistics."""
+        unreadable notes are omitted, and so are vaults without statistics or without the table of notes."""
         with ExitStack() as cleanup:
             made: dict[str, FoundNotes] = {}
             for vault, ids in wanted.items():
                 state = states[vault]
-                own, statistics = self._notes_of(state, list(ids)), self.statistics(state)
+                try:
+                    own, statistics = self._notes_of(state, list(ids)), self.statistics(state)
+                except CollectionMissingError:
+                    continue
                 if statistics is not None:
                     snapshot = snapshot_of_notes(own, statistics, _dimension(state))
                     cleanup.callback(snapshot.catalog.close)

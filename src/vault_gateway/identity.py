@@ -42,15 +42,16 @@ class TrustedProxy:
     def identity(self, client: Sequence[object] | None, headers: Headers) -> Identity | None:
         """The user that the proxy names. A repeated header names no user, because one of the two may come
         from the client."""
-        if not self._is_trusted(client):
+        if not self.is_trusted(client):
             return None
-        names, groups = headers.get(self._user, ()), headers.get(self._groups, ())
+        names, groups = _in_utf8(headers.get(self._user, ())), _in_utf8(headers.get(self._groups, ()))
         if len(names) != 1 or len(groups) > 1 or not is_name(names[0]):
             return None
         given = [one.strip() for one in groups[0].split(",")] if groups else []
         return Identity("proxy", names[0], tuple(one for one in given if is_name(one)))
 
-    def _is_trusted(self, client: Sequence[object] | None) -> bool:
+    def is_trusted(self, client: Sequence[object] | None) -> bool:
+        """Whether the connection of this client comes from the proxy."""
         if self._by_socket:
             return True
         try:
@@ -59,6 +60,12 @@ class TrustedProxy:
             return False
         mapped = getattr(address, "ipv4_mapped", None)
         return address is not None and any((mapped or address) in network for network in self._networks)
+
+
+def _in_utf8(values: Sequence[str]) -> list[str]:
+    """The values of a header. Other bytes become surrogates, which no name has: in two encodings, names could
+    be confused."""
+    return [value.encode("latin-1").decode("utf-8", "surrogateescape") for value in values]
 
 
 class Identified:

@@ -1,6 +1,6 @@
 """Tokens of an OIDC provider: JSON Web Tokens that its public keys verify.
 
-PyJWT fetches the keys and verifies; this module decides when keys are fetched, and which claims are required.
+PyJWT reads the keys and verifies; this module fetches the keys, and decides which claims are required.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ import asyncio
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from vault_gateway.access import Identity
 from vault_gateway.settings import GatewayOidc
+from vault_indexer.config.values import printable
 from vault_indexer.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ _MOST_BYTES = 16 << 10
 """The maximum size of a token; a provider that lists hundreds of groups needs 10 KB."""
 
 _FETCH_S = 3.0
+"""The time limit of a whole fetch, from the look-up of the address to the last key."""
+
+_MAX_KEYS_BYTES = 1 << 20
+"""The maximum size of the provider's answer: large providers with certificates in their keys send 30 KB."""
+
+_SHOWN_CHARS = 200
 _PAUSE_S = 10.0
 """The minimum interval between attempts to fetch the keys, so that tokens cannot make this gateway fetch more
 often."""
@@ -60,41 +68,94 @@ class KeysUnavailableError(Exception):
     """The keys of the provider are not available."""
 
 
+class KeyFetchError(Exception):
+    """The keys could not be fetched; the message is one line."""
+
+
+Keys = Mapping[str, "PyJWK"]
+"""Public keys by their ids."""
+
+
+async def fetch_keys(url: str, tls: ssl.SSLContext, limit_s: float = _FETCH_S) -> Keys:
+    """The keys for signatures at a URL. Redirects are not followed. Raises KeyFetchError for an answer that
+    is not complete after `limit_s`, one that is too large, and one without such keys."""
+    import httpx
+
+    content = bytearray()
+    try:
+        async with asyncio.timeout(limit_s), httpx.AsyncClient(verify=tls, timeout=None) as client:
+            async with client.stream("GET", url, headers={"accept-encoding": "identity"}) as answer:
+                if answer.status_code != httpx.codes.OK:
+                    raise KeyFetchError(f"status {answer.status_code}")
+                async for part in answer.aiter_raw():
+                    content += part
+                    if len(content) > _MAX_KEYS_BYTES:
+                        raise KeyFetchError(f"the answer has more than {_MAX_KEYS_BYTES} bytes")
+            return await asyncio.to_thread(_signing_keys, content)
+    except TimeoutError as error:
+        raise KeyFetchError(f"no complete answer within {limit_s:g} seconds") from error
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+        raise KeyFetchError(printable(str(error) or type(error).__name__, _SHOWN_CHARS)) from error
+
+
+def _signing_keys(content: bytes | bytearray) -> Keys:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from jwt import PyJWKSet, PyJWTError
+
+    # PyJWT raises whatever error an unexpected value causes.
+    unexpected = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError)
+    try:
+        found = PyJWKSet.from_json(content.decode()).keys
+        keys = {key.key_id: key for key in found if key.key_id and key.public_key_use in ("sig", None)}
+    except (PyJWTError, UnsupportedAlgorithm, *unexpected) as error:
+        reason = printable(f"{type(error).__name__}: {error}", _SHOWN_CHARS)
+        raise KeyFetchError(f"the answer is not a set of keys: {reason}") from error
+    if not keys:
+        raise KeyFetchError("the answer has no key for signatures")
+    return keys
+
+
 class ProviderKeys:
     """The public keys of the provider, by their ids. The event loop owns it.
 
     They are fetched when a token first needs them, again once they are older than `good_s`, and when a token
-    names an unknown one; never twice within ten seconds, and by one request for all that wait. If that fails,
-    the previous keys stay valid for an hour, so a key that the provider withdraws ends by then at the latest.
+    names an unknown one; never twice within ten seconds, by one task for all requests. If that fails, the
+    previous keys stay valid for an hour, so a key that the provider withdraws ends by then at the latest.
+    While it fails, requests with a known key do not wait; others wait until the fetch ends.
     """
 
     def __init__(
         self,
-        fetch: Callable[[], Sequence[PyJWK]],
+        fetch: Callable[[], Awaitable[Keys]],
         good_s: float,
         failed: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`fetch` may block, and raises `jwt.PyJWTError`. `failed` counts failures."""
+        """`fetch` has its own time limit, and raises KeyFetchError. `failed` counts failures."""
         self._fetch = fetch
         self._good_s = good_s
+        self._former_s = max(_FORMER_S, 2 * good_s)
         self._failed = failed
         self._clock = clock
-        self._keys: Mapping[str, PyJWK] = {}
+        self._keys: Keys = {}
+        self._is_failing = False
         self._fetched_at = self._tried_at = float("-inf")
         self._fetching: asyncio.Task[None] | None = None
 
     async def find(self, key_id: str) -> PyJWK | None:
         """The key; None if the provider has none with this id. Raises KeysUnavailableError."""
-        age = self._clock() - self._fetched_at
-        is_known = key_id in self._keys
-        if not is_known or age >= self._good_s:
+        is_known = key_id in self._keys and self._age() <= self._former_s
+        if not is_known or self._age() >= self._good_s:
             self._begin_to_fetch()
-        if self._fetching is not None and (not is_known or age >= 2 * self._good_s):
+        may_be_withdrawn = self._age() >= 2 * self._good_s and not self._is_failing
+        if self._fetching is not None and (not is_known or may_be_withdrawn):
             await asyncio.shield(self._fetching)
-        if self._clock() - self._fetched_at > max(_FORMER_S, 2 * self._good_s):
+        if self._age() > self._former_s:
             raise KeysUnavailableError
         return self._keys.get(key_id)
+
+    def _age(self) -> float:
+        return self._clock() - self._fetched_at
 
     def _begin_to_fetch(self) -> None:
         now = self._clock()
@@ -104,16 +165,15 @@ class ProviderKeys:
             self._fetching = asyncio.create_task(self._fetch_now())
 
     async def _fetch_now(self) -> None:
-        from jwt import PyJWTError
-
         try:
-            found = await asyncio.to_thread(self._fetch)
-        except (PyJWTError, OSError, ValueError) as error:
+            self._keys = await self._fetch()
+        except KeyFetchError as error:
+            self._is_failing = True
             self._failed()
             log.error("the keys of the OIDC provider cannot be fetched: %s", error)
-            return
-        self._keys = {str(one.key_id): one for one in found}
-        self._fetched_at = self._clock()
+        else:
+            self._is_failing = False
+            self._fetched_at = self._clock()
 
 
 class OidcTokens:
@@ -123,19 +183,15 @@ class OidcTokens:
         """Raises ProviderError if PyJWT is not installed, and OSError for `ca_file`."""
         try:
             import cryptography  # noqa: F401
-            import jwt
+            import httpx  # noqa: F401 - now, since it takes too long for the event loop
+            import jwt  # noqa: F401
         except ImportError as error:
             raise ProviderError(
                 f'{error.name} is not installed, [oidc] needs it: pip install "vault-indexer[milvus]"'
             ) from error
         self._settings = settings
-        client = jwt.PyJWKClient(
-            settings.jwks_url,
-            cache_jwk_set=False,
-            timeout=_FETCH_S,
-            ssl_context=ssl.create_default_context(cafile=settings.ca_file or None),
-        )
-        self._keys = ProviderKeys(client.get_signing_keys, settings.keys_s, failed)
+        tls = ssl.create_default_context(cafile=settings.ca_file or None)
+        self._keys = ProviderKeys(partial(fetch_keys, settings.jwks_url, tls), settings.keys_s, failed)
 
     async def identity(self, token: str) -> Identity:
         """The identity in the token. Raises TokenRefusedError, and KeysUnavailableError."""

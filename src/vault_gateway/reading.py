@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -11,7 +11,7 @@ from vault_gateway.access import PublishedVaults, full_name
 from vault_gateway.calls import MilvusCalls
 from vault_gateway.milvus import CollectionMissingError, MilvusRetriever, MilvusVaults, VaultState
 from vault_gateway.milvus.retrieval import Selection, VaultScope
-from vault_gateway.search import GatewaySearch, SearchOrder
+from vault_gateway.search import NOTHING_PUBLISHED, GatewaySearch, SearchOrder
 from vault_gateway.settings import GatewayUser
 from vault_gateway.wire import GatewayNote
 from vault_indexer.answer import Answerer
@@ -97,6 +97,7 @@ class GatewayReader:
     def _place(self, user: GatewayUser, path: str, vault: str) -> tuple[VaultState, int]:
         """The vault and the id of the note at a path. Raises UnknownNoteError and UsageError."""
         found: dict[str, int] = {}
+        missing: list[str] = []
         states = self._published.reread(self._published.of(user, vault))
         for collection in sorted({state.collection for state in states.values()}):
             own = [state.vault for state in states.values() if state.collection == collection]
@@ -105,9 +106,9 @@ class GatewayReader:
                 ask = partial(retriever.notes_at, VaultScope.of(own), [path])
                 found |= {vault: note_id for (vault, _), note_id in self._calls.run("notes", ask).items()}
             except CollectionMissingError:
-                continue
+                missing += [full_name(states[one]) for one in own]
         if not found:
-            raise UnknownNoteError(_unknown(path))
+            raise UnknownNoteError(_unknown(path) + _reason(states, sorted(missing)))
         if len(found) > 1:
             names = ", ".join(sorted(full_name(states[one]) for one in found))
             raise UsageError(f"note = {path!r} is in {names}: name one by vault=")
@@ -149,6 +150,12 @@ class _Passages:
                 words = question_words(found.vaults, request.query)
             catalogs = {vault.name: vault.snapshot.catalog for vault in found.vaults}
             yield FoundPassages(result, words, catalogs, IndexState(0, 0, 0))
+
+
+def _reason(states: Mapping[str, VaultState], missing: Sequence[str]) -> str:
+    if not states:
+        return f": {NOTHING_PUBLISHED}"
+    return f"; not searched, since it is being published again: {', '.join(missing)}" if missing else ""
 
 
 def _unknown(path: str) -> str:

@@ -28,13 +28,16 @@ _GIVEN_ID = re.compile(r"[A-Za-z0-9._:=/+-]{1,128}")
 _HEADER = "x-request-id"
 _OTHER = "other"
 
+AGENTS = "mcp"
+"""The kind of the requests of agents."""
+
 
 @dataclass(slots=True)
 class RequestRecord:
     """One request. Handlers fill it in; `write_down` gets it at the end.
 
     `vaults` are the ids of the searched vaults, or "*". `status` is None if no answer was sent because the
-    client has disconnected. `reason` is the kind of an error.
+    client has disconnected. `reason` is the kind of an error. `tool` is the called one, if agents call one.
     """
 
     id: str
@@ -44,6 +47,7 @@ class RequestRecord:
     query: str = ""
     status: int | None = None
     reason: str = ""
+    tool: str = ""
     ms: float = 0.0
 
 
@@ -87,19 +91,21 @@ def _recording(send: Send, record: RequestRecord) -> Send:
             record.status = message["status"]
             header = (_HEADER.encode(), record.id.encode())
             message = {**message, "headers": [*message.get("headers", ()), header]}
-        elif record.status is not None and record.status >= 400 and not record.reason:
-            record.reason = _reason(message.get("body", b""))
+        elif record.status and not record.reason and (record.status >= 400 or record.kind == AGENTS):
+            record.reason = _reason(message.get("body", b""), record.status)
         await send(message)
 
     return send_recorded
 
 
-def _reason(body: bytes) -> str:
-    """The kind of the error in an answer, if it is a kind of this program."""
+def _reason(body: bytes, status: int) -> str:
+    """The kind of the error in an answer, if it is a kind of this program. Errors of JSON-RPC, such as an
+    unknown tool, may have status 200."""
     try:
-        return str(json.loads(body)["error"]["kind"])
+        error = json.loads(body)["error"]
     except (ValueError, KeyError, TypeError):
-        return _OTHER
+        return _OTHER if status >= 400 else ""
+    return str(error.get("kind", "request")) if isinstance(error, dict) else _OTHER
 
 
 log = logging.getLogger("vault_indexer.gateway")
@@ -138,7 +144,9 @@ class AuditLog:
             "reason": record.reason,
             "ms": round(record.ms, 1),
         }
-        if self._queries and record.kind == "search":
+        if record.kind == AGENTS:
+            line["tool"] = record.tool
+        if self._queries and (record.kind == "search" or record.query):
             line["query"] = record.query
         text = json.dumps(line)
         self._handler.handle(logging.LogRecord("audit", logging.INFO, "", 0, text, None, None))

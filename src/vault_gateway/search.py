@@ -119,6 +119,8 @@ def _all_tags(parts: list[Node] | tuple[Node, ...] | list[Within]) -> list[str] 
 _CHECKED = 250
 """The number of chunks per ranking whose notes are read if a condition must be checked locally."""
 
+NOTHING_PUBLISHED = "no vault that you may read is published"
+
 _COUNTED = 32
 """The number of vaults, largest first, that determine the rarity and spelling of words for all of them."""
 
@@ -228,7 +230,7 @@ class GatewaySearch:
             )
         self._check_cost(order, question, states.values())
         until = time.monotonic() + self._settings.server.timeout_s / 2
-        notices: list[str] = []
+        notices = [] if states else [NOTHING_PUBLISHED]
         wanted: dict[str, set[int]] = {}
         embedders: dict[str, Embedder] = {}
         for group in groups:

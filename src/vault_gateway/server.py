@@ -67,6 +67,7 @@ def run_gateway(
             server.max_concurrent,
             ready,
             drained=drain.finish,
+            has_share=lambda address: parts.proxy is None or not parts.proxy.is_trusted((address,)),
         )
 
 

@@ -49,12 +49,20 @@ _NETWORK = "an address, or a network such as 10.1.2.0/24; not every address"
 
 def _network(value: str) -> str:
     try:
-        is_every = ipaddress.ip_network(value).prefixlen == 0
+        ipaddress.ip_network(value)
     except ValueError as error:
         raise ValueError(_NETWORK) from error
-    if is_every:
-        raise ValueError(_NETWORK)
     return value
+
+
+def _networks(values: tuple[str, ...]) -> tuple[str, ...]:
+    """The networks, unless together they have every address of IPv4 or of IPv6."""
+    given = [ipaddress.ip_network(value) for value in values]
+    v4 = ipaddress.collapse_addresses(one for one in given if isinstance(one, ipaddress.IPv4Network))
+    v6 = ipaddress.collapse_addresses(one for one in given if isinstance(one, ipaddress.IPv6Network))
+    if any(one.prefixlen == 0 for one in v4) or any(one.prefixlen == 0 for one in v6):
+        raise ValueError(_NETWORK)
+    return values
 
 
 Network = Annotated[
@@ -100,7 +108,7 @@ class GatewayProxy(Table):
     groups_header: HeaderName | None = Field(
         default=None, description="header with the groups of the user, with commas between them"
     )
-    addresses: tuple[Network, ...] = Field(
+    addresses: Annotated[tuple[Network, ...], AfterValidator(_networks), Allowed(_NETWORK)] = Field(
         default=(),
         description="addresses whose headers count; none are needed if the gateway listens on server.socket",
     )

@@ -52,6 +52,32 @@ def test_a_server_that_hangs_holds_up_one_request_at_a_time(team: Team) -> None:
         wait_until(lambda: one.search(BEN, "dough").status == 200)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("_chunks_", "published again"),
+        ("_notes_", "published again"),
+        ("_blobs_", "published again"),
+        ("_vaults_", "no vault that you may read is published"),
+    ],
+)
+def test_an_answer_says_that_a_table_was_dropped(team: Team, tmp_path: Path, table: str, said: str) -> None:
+    own = Team(tmp_path, team.uri, f"dropped{table}")
+    publish(own, "kitchen")
+    connection = own.vaults.connection
+    names = [str(name) for name in connection.call("list_collections")]
+    for name in names:
+        if name.startswith(f"{own.prefix}{table}"):
+            connection.call("drop_collection", name)
+    with gateway(own, [BEN]) as one:
+        assert said in notices(one.search(BEN, "dough"))
+        assert said in notices(one.post("/v1/ask", BEN, {"q": "How long do lentils boil?"}))
+        for route in ("/v1/note", "/v1/related"):
+            found = one.get(route, BEN, path="Bread.md")
+            assert (found.status, said in found.body.decode()) == (404, True)
+
+
 def test_two_gateways_give_one_answer_and_end_at_once(team: Team, shared_gateway: Gateway) -> None:
     with gateway(team, [BEN]) as other:
         for query in ("rings of Saturn", "dough", "dome path:Long"):

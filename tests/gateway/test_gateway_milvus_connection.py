@@ -7,10 +7,29 @@ from typing import Any
 
 import pytest
 
-from vault_gateway.milvus import MilvusConnection
+from vault_gateway.milvus import CollectionMissingError, MilvusConnection
 from vault_indexer.errors import BackendError
 
 pytest.importorskip("pymilvus")
+from pymilvus.exceptions import MilvusException
+
+
+class Rows:
+    """The rows of a query on a server that fails after the first of them."""
+
+    def __init__(self, collection: str) -> None:
+        self._left: list[list[dict[str, int]]] = [[{"key": 1}]]
+        self._collection = collection
+
+    def next(self) -> list[dict[str, int]]:
+        if self._left:
+            return self._left.pop()
+        if self._collection == "dropped":
+            raise MilvusException(100, "collection not found")
+        raise ValueError("Cannot invoke RPC on closed channel!")
+
+    def close(self) -> None:
+        pass
 
 
 class Client:
@@ -29,6 +48,9 @@ class Client:
 
     def query(self, **_: object) -> str:
         raise ValueError("a fault")
+
+    def query_iterator(self, name: str, **_: object) -> Rows:
+        return Rows(name)
 
     def list_collections(self, **_: object) -> list[str]:
         return []
@@ -70,3 +92,15 @@ def test_a_call_that_fails_does_not_close_the_client_of_another() -> None:
     assert found == ["found"]
     connection.close()
     assert [one.is_closed for one in connection.made] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("collection", "error"), [("dropped", CollectionMissingError), ("any", BackendError)]
+)
+def test_a_server_that_fails_between_two_batches_of_rows_is_an_error_of_ours(
+    collection: str, error: type[BackendError]
+) -> None:
+    rows = Connection().rows(collection, "key > 0", ["key"])
+    assert next(rows) == {"key": 1}
+    with pytest.raises(error, match=r"^Milvus at http://127\.0\.0\.1:1: "):
+        next(rows)

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hmac
 import json
+import ssl
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -16,8 +17,16 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from gateway_lab import ANA, OPS, Gateway, Team, User, gateway, id_of
 from identity_provider import AUDIENCE, ISSUER, IdentityProvider, identity_provider, rsa_key
 from test_gateway_figures import samples
+from waiting import DEADLINE_S
 
-from vault_gateway.oidc import KeysUnavailableError, OidcTokens, ProviderKeys, TokenRefusedError
+from vault_gateway.oidc import (
+    KeyFetchError,
+    KeysUnavailableError,
+    OidcTokens,
+    ProviderKeys,
+    TokenRefusedError,
+    fetch_keys,
+)
 from vault_gateway.settings import GatewayOidc
 
 FIRST, SECOND = rsa_key(), rsa_key()
@@ -134,26 +143,61 @@ def test_a_token_of_another_issuer_fetches_nothing(provider: IdentityProvider) -
     assert provider.fetches == 0
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"[" * 100_000 + b"]" * 100_000, "RecursionError"),
+        (b'{"keys": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "RecursionError"),
+        (b" " * (5 << 20), "more than 1048576 bytes"),
+        (b"<html>\nlogin", "JSONDecodeError"),
+        (b"\xff\xfe", "UnicodeDecodeError"),
+        (b"[1]", "not a set of keys"),
+        (b'{"keys": null}', "not a set of keys"),
+        (b'{"keys": [1, {"kty": ["RSA"], "kid": {}}]}', "not a set of keys"),
+        (b'{"keys": [{"kty": "RSA", "kid": "first", "n": 5, "e": 7}]}', "not a set of keys"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_a_broken_answer_is_a_fetch_that_failed_in_one_line(
+    provider: IdentityProvider, content: bytes, said: str
+) -> None:
+    provider.content = content
+    with pytest.raises(KeyFetchError, match=said) as caught:
+        asyncio.run(fetch_keys(provider.url, ssl.create_default_context()))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+def test_the_whole_fetch_has_a_time_limit(provider: IdentityProvider) -> None:
+    provider.trickles = True
+    with pytest.raises(KeyFetchError, match=r"no complete answer within 0\.3 seconds"):
+        asyncio.run(fetch_keys(provider.url, ssl.create_default_context(), limit_s=0.3))
+
+
 class Keys:
-    """Keys that are fetched by a clock of the test."""
+    """Keys that are fetched by a clock of the test. A fetch ends as soon as `answered` is set."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
         self.now = 0.0
         self.fetches = self.failures = 0
+        self.answered = asyncio.Event()
+        self.answered.set()
         self.keys = ProviderKeys(self._fetch, 300.0, self._failed, lambda: self.now)
 
-    def _fetch(self) -> list[Any]:
+    async def _fetch(self) -> dict[str, Any]:
         self.fetches += 1
+        await self.answered.wait()
         if not self.names:
-            raise jwt.PyJWKClientError("away")
-        return [type("Key", (), {"key_id": name})() for name in self.names]
+            raise KeyFetchError("away")
+        return {name: object() for name in self.names}
 
     def _failed(self) -> None:
         self.failures += 1
 
     async def knows(self, *names: str) -> list[bool]:
-        return [one is not None for one in await asyncio.gather(*map(self.keys.find, names))]
+        async with asyncio.timeout(DEADLINE_S):
+            return [one is not None for one in await asyncio.gather(*map(self.keys.find, names))]
 
 
 def test_many_unknown_keys_are_one_fetch_in_ten_seconds() -> None:
@@ -183,6 +227,25 @@ def test_keys_that_were_fetched_count_for_an_hour_while_the_provider_is_away() -
             await provider.knows("first")
         provider.now, provider.names = 3_700.0, ("first",)
         assert await provider.knows("first") == [True]
+
+    asyncio.run(scenario())
+
+
+def test_a_known_key_waits_for_no_fetch_while_the_provider_fails() -> None:
+    async def scenario() -> None:
+        provider = Keys("first")
+        assert await provider.knows("first") == [True]
+        provider.names, provider.now = (), 700.0
+        assert await provider.knows("first") == [True]
+        provider.answered.clear()
+        provider.now = 720.0
+        assert await provider.knows("first") == [True]
+        unknown = asyncio.create_task(provider.knows("second"))
+        assert await provider.knows("first") == [True]
+        assert (provider.fetches, provider.failures, unknown.done()) == (3, 1, False)
+        provider.names = ("second",)
+        provider.answered.set()
+        assert await unknown == [True]
 
     asyncio.run(scenario())
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 import stat
 import subprocess
 import sys
+from contextlib import ExitStack
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gateway_lab import ANA, Team, gateway, id_of
+from identity_provider import identity_provider, rsa_key
 from serve_api import Answer, answer_of
 from waiting import DEADLINE_S
 
@@ -58,11 +61,22 @@ def test_only_listed_addresses_are_trusted(client: str, *, is_trusted: bool) -> 
         [(b"X-User", b"a\x7fb")],
         [(b"X-User", b"a" * 201)],
         [(b"X_User", b"ana")],
+        [(b"X-User", "Zoë".encode("latin-1"))],
+        [(b"X-User", "\u0085Zoë".encode())],
     ],
 )
 def test_headers_that_may_be_of_the_user_name_nobody(headers: list[tuple[bytes, bytes]]) -> None:
     proxy = TrustedProxy(GatewayProxy(user_header="X-User", groups_header="X-Groups"), by_socket=True)
     assert proxy.identity(None, headers_by_name(headers)) is None
+
+
+@pytest.mark.parametrize("name", ["Zoë", "Łukasz", "李雷", "أحمد"])
+def test_names_of_users_and_groups_are_utf_8(name: str) -> None:
+    proxy = TrustedProxy(GatewayProxy(user_header="X-User", groups_header="X-Groups"), by_socket=True)
+    headers = [(b"X-User", name.encode()), (b"X-Groups", f"a, {name}".encode())]
+    found = proxy.identity(None, headers_by_name(headers))
+    assert found is not None
+    assert (found.name, found.groups) == (name, ("a", name))
 
 
 def names(answer: Answer) -> list[str]:
@@ -84,6 +98,30 @@ def test_a_proxy_names_users_and_groups(team: Team) -> None:
         assert one.get("/v1/vaults", headers={"X-Forwarded-User": "ana"}).json == {"vaults": []}
         assert one.get("/v1/vaults").status == 401
         assert one.search(ANA, "dough").status == 200
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("addresses", "said"),
+    [('["10.1.2.3"]', "an address has all of its"), ('["127.0.0.1"]', "connections are in use")],
+    ids=["a client", "the proxy"],
+)
+def test_a_client_has_a_share_of_the_connections_and_the_proxy_may_have_all(
+    team: Team, addresses: str, said: str
+) -> None:
+    with identity_provider({"first": rsa_key()}) as provider, ExitStack() as held:
+        provider.trickles = True
+        with gateway(team, [ANA], tables=provider.toml + TABLES.format(addresses)) as one:
+            # They wait for the keys of the provider.
+            head = f"GET /v1/vaults HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {provider.token()}\r\n\r\n"
+            for _ in range(300):
+                client = held.enter_context(socket.socket())
+                client.setblocking(False)
+                client.connect_ex(("127.0.0.1", one.port))
+                select.select([], [client], [], DEADLINE_S)
+                client.sendall(head.encode())
+            select.select([client], [], [], DEADLINE_S)
+    assert said in one.said
 
 
 class UnixConnection(HTTPConnection):

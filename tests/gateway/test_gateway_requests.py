@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from gateway_lab import ANA, BEN, OPS, Gateway, Team, gateway, id_of
+from test_gateway_mcp import HEADERS as AGENT
 from waiting import wait_until
 
 from vault_gateway.requests import AuditLog, RequestRecord
@@ -77,6 +78,33 @@ def test_the_audit_log_has_a_line_for_each_request(team: Team, tmp_path: Path, *
     assert all(secret not in text for secret in (ANA.token, BEN.token, "wrong-token"))
     assert [line["user"] for line in lines(file)] == ["ben"]
     assert "secretword" not in one.said
+
+
+def test_a_line_of_an_agent_has_its_tool_its_query_and_why_it_was_refused(team: Team, tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    calls: list[tuple[str, dict[str, object], tuple[object, ...]]] = [
+        ("search", {"q": "dough"}, ("search", ["*"], "", "dough")),
+        ("search", {"q": "a links-to:b"}, ("search", ["*"], "query", "a links-to:b")),
+        ("search", {"q": "dough", "vault": "none"}, ("search", [], "unknown_vault", "dough")),
+        ("search", {}, ("search", [], "request", None)),
+        ("ask", {"q": "How long do lentils boil?"}, ("ask", ["*"], "", "How long do lentils boil?")),
+        ("note", {"path": "none.md"}, ("note", ["*"], "unknown_note", None)),
+        ("vaults", {}, ("vaults", [], "", None)),
+        ("remove", {}, ("", [], "request", None)),
+    ]
+    with gateway(team, [BEN], tables=f'[audit]\nfile = "{file}"\nqueries = true\n') as one:
+        for name, arguments, _ in calls:
+            parameters = {"name": name, "arguments": arguments}
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": parameters}
+            assert one.post("/mcp", BEN, message, AGENT).status == 200
+        one.post("/v1/ask", BEN, {"q": "lentils"})
+        wait_until(lambda: len(lines(file)) == len(calls) + 1, "the last line is written after its answer")
+    *of_agents, asked = lines(file)
+    assert [(line["tool"], line["vaults"], line["reason"], line.get("query")) for line in of_agents] == [
+        expected for *_, expected in calls
+    ]
+    assert {(line["kind"], line["status"]) for line in of_agents} == {("mcp", 200)}
+    assert (asked["kind"], asked["query"], "tool" in asked) == ("ask", "lentils", False)
 
 
 def test_there_is_no_log_of_requests_unless_one_is_configured(team: Team) -> None:

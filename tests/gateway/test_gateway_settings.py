@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from pathlib import Path
 
@@ -250,25 +251,31 @@ def test_the_digests_of_a_user_have_their_last_days(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "is_one"),
+    ("networks", "wrong"),
     [
-        ("10.1.2.0/24", True),
-        ("10.1.2.3", True),
-        ("::1", True),
-        ("0.0.0.0/0", False),
-        ("::/0", False),
-        ("x", False),
+        (["10.1.2.0/24"], None),
+        (["10.1.2.3", "::1"], None),
+        (["0.0.0.0/1", "::/1"], None),
+        (["0.0.0.0/0"], "proxy.addresses"),
+        (["10.1.2.3", "::/0"], "proxy.addresses"),
+        (["0.0.0.0/1", "128.0.0.0/1"], "proxy.addresses"),
+        (["128.0.0.0/2", "::1", "0.0.0.0/1", "192.0.0.0/2"], "proxy.addresses"),
+        (["8000::/1", "10.1.2.3", "::/1"], "proxy.addresses"),
+        (["::1", "x"], "proxy.addresses[1]"),
     ],
 )
-def test_the_addresses_of_a_proxy_are_not_all_there_are(tmp_path: Path, network: str, is_one: bool) -> None:
-    toml = f'proxy = {{ user_header = "X-User", addresses = ["{network}"] }}\n{SHORT}'
-    if is_one:
+def test_the_addresses_of_a_proxy_are_not_all_there_are(
+    tmp_path: Path, networks: list[str], wrong: str | None
+) -> None:
+    toml = f'proxy = {{ user_header = "X-User", addresses = {json.dumps(networks)} }}\n{SHORT}'
+    if wrong is None:
         proxy = loaded(tmp_path, toml).proxy
         assert proxy is not None
-        assert proxy.addresses == (network,)
+        assert proxy.addresses == tuple(networks)
     else:
-        said = "an address, or a network such as 10.1.2.0/24; not every address"
-        assert problems(tmp_path, toml) == [f'proxy.addresses[0] "{network}" {said}']
+        (problem,) = problems(tmp_path, toml)
+        assert problem.startswith(f"{wrong} ")
+        assert problem.endswith(" an address, or a network such as 10.1.2.0/24; not every address")
 
 
 @pytest.mark.parametrize(

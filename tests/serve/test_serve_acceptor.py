@@ -6,15 +6,17 @@ import asyncio
 import errno
 import logging
 import socket
+import sys
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import suppress
+from functools import partial
 
 import pytest
 import uvicorn
 from uvicorn.server import ServerState
 from waiting import DEADLINE_S, wait_until
 
-from vault_indexer.serve.http.connections import Acceptor, Connection
+from vault_indexer.serve.http.connections import Acceptor, Connection, source_of
 from vault_indexer.serve.http.guard import Message, Receive, Send
 from vault_indexer.serve.server import bind
 
@@ -31,12 +33,18 @@ class Server:
     """An acceptor on loopback. `connect` makes the connections instead if it is given; `held` are
     connections beside them."""
 
-    def __init__(self, limit: int, connect: Callable[[], Connection] | None = None) -> None:
+    def __init__(
+        self,
+        limit: int,
+        connect: Callable[[], Connection] | None = None,
+        has_share: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self.state = ServerState()
         self._config = uvicorn.Config(answer, lifespan="off", log_config=None, http=Connection, ws="none")
         self._config.load()
         self._listener = bind(0)
         self._limit = limit
+        self._has_share = has_share
         self._connect = connect or self.connection
         self._clients: list[Client] = []
 
@@ -48,7 +56,7 @@ class Server:
 
         async def accept() -> None:
             connections = self.state.connections if held is None else held
-            acceptor = Acceptor(self._listener, self._connect, connections, self._limit)
+            acceptor = Acceptor(self._listener, self._connect, connections, self._limit, self._has_share)
             accepting = asyncio.create_task(acceptor.run())
             try:
                 async with asyncio.timeout(DEADLINE_S):
@@ -63,9 +71,20 @@ class Server:
         with self._listener:
             asyncio.run(accept())
 
-    async def client(self) -> Client:
-        self._clients.append(await asyncio.open_connection(*self._listener.getsockname()[:2]))
+    async def client(self, source: str = "127.0.0.1", sent: bytes = b"") -> Client:
+        """A connection from an address of this machine that has sent something."""
+        place = self._listener.getsockname()[:2]
+        self._clients.append(await asyncio.open_connection(*place, local_addr=(source, 0)))
+        self._clients[-1][1].write(sent)
         return self._clients[-1]
+
+    async def hold(self, clients: int, source: str, sent: bytes) -> None:
+        """Connections from an address that were accepted."""
+        before = len(self.state.connections)
+        for _ in range(clients):
+            await self.client(source, sent)
+        accepted = partial(len, self.state.connections)
+        await asyncio.to_thread(wait_until, lambda: accepted() == before + clients, "they are accepted")
 
     async def ask(self, client: Client) -> bytes:
         """The status line of an answer; b"" where the connection is closed."""
@@ -118,6 +137,80 @@ def test_the_connection_that_was_idle_longest_makes_room() -> None:
         ]
 
     Server(3).run(talk)
+
+
+HALF = b"GET / HTTP/1.1\r\nHost: x\r\n"
+OTHER = "127.0.0.2"
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="other systems have one loopback address")
+
+
+def age(server: Server, seconds: float) -> None:
+    for one in server.connections():
+        assert one.idle_since is not None
+        one.idle_since -= seconds
+
+
+def test_half_a_head_makes_room() -> None:
+    async def talk(server: Server) -> None:
+        await server.hold(4, "127.0.0.1", HALF)
+        assert await server.ask(await server.client()) == b"HTTP/1.1 503 Service Unavailable"
+        age(server, 0.2)
+        for _ in range(3):
+            assert await server.ask(await server.client()) == b"HTTP/1.1 204 No Content"
+
+    Server(4).run(talk)
+
+
+@on_linux
+def test_the_client_with_the_most_connections_makes_room_first() -> None:
+    async def talk(server: Server) -> None:
+        few = await server.client(OTHER)
+        assert await server.ask(few) == b"HTTP/1.1 204 No Content"
+        await server.hold(3, "127.0.0.1", HALF)
+        age(server, 2)
+        assert await server.ask(await server.client("127.0.0.3")) == b"HTTP/1.1 204 No Content"
+        assert await server.ask(few) == b"HTTP/1.1 204 No Content"
+        assert len([one for one in server.connections() if one.source == "127.0.0.1"]) == 2
+
+    Server(4).run(talk)
+
+
+@on_linux
+@pytest.mark.parametrize(
+    ("has_share", "of_one", "of_another"),
+    [
+        (lambda _: True, b"HTTP/1.1 503 Service Unavailable", b"HTTP/1.1 204 No Content"),
+        (lambda one: one == OTHER, b"HTTP/1.1 204 No Content", b"HTTP/1.1 503 Service Unavailable"),
+    ],
+    ids=["every client has a share", "a proxy has none"],
+)
+def test_one_address_has_a_share_of_the_connections(
+    has_share: Callable[[str], bool], of_one: bytes, of_another: bytes
+) -> None:
+    async def talk(server: Server) -> None:
+        await server.hold(2, "127.0.0.1", HALF)
+        one = await server.client()
+        assert await server.ask(one) == of_one
+        if of_one.startswith(b"HTTP/1.1 204"):
+            await server.hold(1, "127.0.0.1", HALF)
+        assert await server.ask(await server.client(OTHER)) == of_another
+
+    Server(4, has_share=has_share).run(talk)
+
+
+@pytest.mark.parametrize(
+    ("address", "source"),
+    [
+        (("192.0.2.7", 80), "192.0.2.7"),
+        (("::ffff:192.0.2.7", 80, 0, 0), "192.0.2.7"),
+        (("2001:db8:1:2:3::4", 80, 0, 0), "2001:db8:1:2::/64"),
+        (("fe80::1%eth0", 80, 0, 2), "fe80::/64"),
+        ("", ""),
+        (None, ""),
+    ],
+)
+def test_a_client_is_an_address_or_a_network_of_ipv6(address: object, source: str) -> None:
+    assert source_of(address) == source
 
 
 def test_a_connection_that_was_just_used_is_kept() -> None:

@@ -105,11 +105,11 @@ def made() -> Iterator[Made]:
         task.close()
 
 
-def test_a_client_has_ten_seconds_for_its_first_request_and_five_to_read_what_is_left(made: Made) -> None:
+def test_a_client_has_five_seconds_for_its_first_request_and_as_long_to_read_what_is_left(made: Made) -> None:
     connection, loop, transport = made
     assert connection.idle_since is not None
     (arrival,) = loop.timers
-    assert loop.running() == [10.0]
+    assert loop.running() == [5.0]
     arrival.ring()
     assert transport.said == ["close"]
     (flush,) = loop.timers
@@ -118,16 +118,16 @@ def test_a_client_has_ten_seconds_for_its_first_request_and_five_to_read_what_is
     assert transport.said == ["close", "abort"]
 
 
-def test_a_request_arrives_within_ten_seconds_of_its_first_byte(made: Made) -> None:
+def test_a_request_arrives_within_five_seconds_of_its_first_byte(made: Made) -> None:
     connection, loop, transport = made
     (first,) = loop.timers
     connection.data_received(REQUEST)
     assert (connection.idle_since, first.cancelled) == (None, False)
-    assert loop.running() == [10.0], "the clock of the head runs on for the body"
+    assert loop.running() == [5.0], "the clock of the head runs on for the body"
     first.ring()
     assert transport.said == [], "the answer is under way"
     connection.data_received(b"a")
-    assert loop.running() == [10.0]
+    assert loop.running() == [5.0]
     connection.data_received(b"b")
     assert loop.running() == []
     loop.run_task()
@@ -141,9 +141,20 @@ def test_the_clock_of_a_body_that_is_whole_is_stopped(made: Made) -> None:
     connection.data_received(REQUEST + b"ab")
     assert loop.running() == []
     loop.run_task()
+    idle_since = connection.idle_since
     connection.data_received(b"POST")
-    assert loop.running() == [10.0]
+    assert loop.running() == [5.0]
+    assert connection.idle_since == idle_since is not None, "a part of a head is no request"
+
+
+def test_a_connection_whose_next_request_has_arrived_is_not_idle(made: Made) -> None:
+    connection, loop, _ = made
+    connection.data_received(2 * (REQUEST + b"ab"))
     assert connection.idle_since is None
+    loop.run_task()
+    assert connection.idle_since is None
+    loop.run_task()
+    assert connection.idle_since is not None
 
 
 def test_a_client_that_owes_the_rest_of_an_answered_request_is_cut_off(made: Made) -> None:
@@ -151,7 +162,7 @@ def test_a_client_that_owes_the_rest_of_an_answered_request_is_cut_off(made: Mad
     connection.data_received(REQUEST + b"a")
     loop.run_task()
     arrival, *_ = (one for one in loop.timers if not one.cancelled)
-    assert (arrival.seconds, "close" in transport.said) == (10.0, False)
+    assert (arrival.seconds, "close" in transport.said) == (5.0, False)
     arrival.ring()
     assert "close" in transport.said
 
@@ -186,9 +197,18 @@ def test_no_clock_of_a_lost_connection_runs(made: Made) -> None:
     assert loop.running() == []
 
 
-def test_what_is_not_http_is_answered_in_our_words(made: Made) -> None:
-    connection, _, transport = made
-    connection.data_received(b"\x16\x03\x01 no http\r\n\r\n")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"\x16\x03\x01 no http\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\ntransfer-encoding: chunked\r\nCONTENT-LENGTH: 5\r\n\r\n0\r\n\r\n",
+    ],
+)
+def test_what_is_not_http_is_answered_in_our_words(made: Made, sent: bytes) -> None:
+    connection, loop, transport = made
+    connection.data_received(sent)
+    assert loop.tasks == []
     head, _, body = transport.written.partition(b"\r\n\r\n")
     assert json.loads(body) == {"error": {"kind": "request", "message": "Invalid HTTP request received"}}
     status, *headers = head.lower().split(b"\r\n")

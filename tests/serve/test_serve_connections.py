@@ -69,10 +69,16 @@ def test_a_flood_of_connections_neither_stops_the_daemon_nor_fills_its_log(tmp_p
 
 def check_that_busy_connections_are_kept_and_idle_ones_make_room(api: Api) -> None:
     with ExitStack() as held:
-        # Requests that do not end hold their connections.
+        # Requests that are answered hold their connections, and half a head does not.
+        head = f"Host: 127.0.0.1:{api.port}\r\nAuthorization: Bearer {api.token}\r\n"
+        body = "Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
         for _ in range(30):
             client = held.enter_context(connected(api))
             client.sendall(b"GET /v1/status HTTP/1.1\r\n")
+        until(lambda found: found.status == 200, api, "/v1/status")
+        for _ in range(30):
+            client = held.enter_context(connected(api))
+            client.sendall(f"POST /v1/pause HTTP/1.1\r\n{head}{body}".encode())
         busy = until(lambda found: found.status == 503, api, "/v1/status")
         assert (busy.kind, busy.headers["retry-after"]) == ("busy", "1")
     with ExitStack() as held:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Event
 from typing import Any
 
 import jwt
@@ -25,13 +26,16 @@ def rsa_key(bits: int = 2048) -> rsa.RSAPrivateKey:
 
 @dataclass
 class IdentityProvider:
-    """`keys` are those that it shows, by id. `status` is what it answers with; `location` redirects."""
+    """`keys` are those that it shows, by id. `status` is what it answers with; `location` redirects.
+    `content` is sent instead of its keys; an answer that trickles has 20 bytes a second, without end."""
 
     keys: dict[str, rsa.RSAPrivateKey]
     server: ThreadingHTTPServer = field(init=False)
     fetches: int = 0
     status: int = 200
     location: str = ""
+    content: bytes = b""
+    trickles: bool = False
 
     @property
     def url(self) -> str:
@@ -65,13 +69,20 @@ def identity_provider(keys: dict[str, rsa.RSAPrivateKey]) -> Iterator[IdentityPr
 
     def respond(request: BaseHTTPRequestHandler) -> None:
         provider.fetches += 1
-        body = provider.document()
+        body = provider.content or provider.document()
         request.send_response(provider.status)
         if provider.location:
             request.send_header("Location", provider.location)
-        request.send_header("Content-Length", str(len(body)))
+        request.send_header("Content-Length", str(1 << 20 if provider.trickles else len(body)))
         request.end_headers()
-        request.wfile.write(body)
+        with suppress(ConnectionError):  # the client has had enough
+            while provider.trickles and not ended.wait(0.05):
+                request.wfile.write(b" ")
+            request.wfile.write(body)
 
+    ended = Event()
     with serving(respond) as provider.server:
-        yield provider
+        try:
+            yield provider
+        finally:
+            ended.set()

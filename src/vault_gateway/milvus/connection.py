@@ -189,13 +189,12 @@ class MilvusConnection:
             try:
                 return getattr(held.client, operation)(*values, timeout=self._timeout_s, **named)
             except _failures() as error:
-                code = getattr(error, "code", None)
-                if code == _NOT_LOADED and operation != "load_collection":
+                if getattr(error, "code", None) == _NOT_LOADED and operation != "load_collection":
                     raise _NotLoadedError(self._message(error)) from error
-                if code == _NO_COLLECTION:
-                    raise CollectionMissingError(self._message(error)) from error
-                self._forget(held)
-                raise BackendError(self._message(error)) from error
+                failure = self._failure(error)
+                if not isinstance(failure, CollectionMissingError):
+                    self._forget(held)
+                raise failure from error
 
     def load(self, collection: str) -> None:
         """Loads a collection into the server's memory, with the configured number of replicas."""
@@ -224,10 +223,17 @@ class MilvusConnection:
             output_fields=list(fields),
         )
         try:
-            while rows := iterator.next():
+            while rows := self._next(iterator):
                 yield from rows
         finally:
             iterator.close()
+
+    def _next(self, iterator: Any) -> Iterable[Row]:
+        try:
+            rows: Iterable[Row] = iterator.next()
+        except _failures() as error:
+            raise self._failure(error) from error
+        return rows
 
     def write(self, collection: str, rows: Iterable[Row]) -> None:
         """Writes rows, replacing those with the same keys, in as many calls as their size requires."""
@@ -310,6 +316,10 @@ class MilvusConnection:
         with self._lock:
             if self._client is held:
                 self._client = None
+
+    def _failure(self, error: Exception) -> BackendError:
+        is_missing = getattr(error, "code", None) == _NO_COLLECTION
+        return (CollectionMissingError if is_missing else BackendError)(self._message(error))
 
     def _message(self, error: Exception) -> str:
         details = getattr(error, "details", None)  # for a call that gRPC has ended

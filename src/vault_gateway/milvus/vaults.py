@@ -242,7 +242,7 @@ class MilvusVaults:
             self.connection.call("delete", self._notes, filter=expression)
 
     def notes(self, state: VaultState, note_ids: Iterable[int]) -> dict[int, bytes]:
-        """The notes with these ids, as written; incomplete ones are omitted."""
+        """The notes with these ids, as written, without incomplete ones. Raises CollectionMissingError."""
         wanted = sorted(set(note_ids))
         found: dict[int, bytes] = {}
         for start in range(0, len(wanted), _NOTES_AT_ONCE):
@@ -272,7 +272,13 @@ class MilvusVaults:
 
     def _whole_notes(self, state: VaultState, note_ids: Sequence[int]) -> dict[int, bytes]:
         first = [f"{state.edition}:{note_id}:{0:04d}" for note_id in note_ids]
-        rows = self._rows(self._notes, text_in("part", first), ["part", "data"])
+        rows = self.connection.read(
+            "query",
+            self._notes,
+            filter=text_in("part", first),
+            output_fields=["part", "data"],
+            limit=_MAX_ROWS,
+        )
         data = {str(row["part"]): str(row["data"]) for row in rows}
         more = [
             f"{state.edition}:{_note_of(part)}:{number:04d}"

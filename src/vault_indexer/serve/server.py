@@ -164,19 +164,21 @@ async def _at_once() -> None:
     """Returns immediately."""
 
 
-def serve_app(
+def serve_app(  # noqa: PLR0913 - the hooks of a server
     make: Callable[[Callable[[], bool]], App],
     listener: socket.socket,
     max_concurrent: int,
     ready: Callable[[], None],
     must_end: Callable[[], bool] = lambda: False,
     drained: Callable[[], Awaitable[None]] = _at_once,
+    has_share: Callable[[str], bool] = lambda _: False,
 ) -> None:
     """Answers with an application until SIGTERM or SIGINT, or until `must_end`, which is called once a
     second, is true.
 
     `make` gets a function that tells whether the server is stopping, so that long answers can end. `drained`
     is called then; until it returns, requests are accepted and answered. A second Ctrl-C ends that.
+    `has_share` tells whether the connections from an address are limited to a share of them all.
     """
     import uvicorn
 
@@ -194,7 +196,6 @@ def serve_app(
         http=Connection,
         ws="none",
         log_level="error",  # a line for each malformed request would let any client fill the log
-        h11_max_incomplete_event_size=64 << 10,
     )
 
     class Server(uvicorn.Server):
@@ -206,7 +207,7 @@ def serve_app(
             if self.started:
                 connections = self.server_state.connections
                 limit = connection_limit(max_concurrent)
-                acceptor = Acceptor(listener, self._connect, connections, limit)
+                acceptor = Acceptor(listener, self._connect, connections, limit, has_share)
                 self._accepting = asyncio.create_task(acceptor.run())
                 ready()
 

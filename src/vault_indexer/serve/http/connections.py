@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 import json
 import logging
 import math
@@ -16,6 +17,7 @@ import os
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Collection
 
 import h11
@@ -25,8 +27,10 @@ from vault_indexer.serve.http.guard import NOT_STORED, json_headers
 
 _LOG = logging.getLogger(__name__)
 
-REQUEST_S = 10.0
+REQUEST_S = 5.0
 """The time limit for a request head, and for the rest of a body after its answer."""
+
+_MAX_HEAD_BYTES = 64 << 10
 
 KEEP_ALIVE_S = 30
 """The time after which an unused connection is closed."""
@@ -45,6 +49,9 @@ rest is for the watcher, workers and a rebuild."""
 
 _IDLE_S = 1.0
 """A connection that has been idle for this time may be closed to make room for another one."""
+
+_UNUSED_S = 0.1
+"""The same for a connection without a complete request so far."""
 
 _FULL_S = 0.1
 _FULL_AT_ONCE = 8
@@ -85,6 +92,18 @@ def _open_files() -> int:
         return 32
 
 
+class _RequestParser(h11.Connection):
+    """Refuses a request with two lengths, which a proxy in front may divide into other requests than h11."""
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            names = {name for name, _ in event.headers}
+            if {b"content-length", b"transfer-encoding"} <= names:
+                raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        return event
+
+
 class Connection(H11Protocol):
     """One connection. A client that does not finish its request, or does not read the answer, is
     disconnected.
@@ -96,23 +115,27 @@ class Connection(H11Protocol):
     _arrival: asyncio.TimerHandle | None = None
     _departure: asyncio.TimerHandle | None = None
     idle_since: float | None = None
-    """The monotonic time since which no byte of a request has arrived after the last answer; None while
-    busy."""
+    """The monotonic time since which the client has not sent a complete request head; None while a request is
+    answered."""
+
+    source = ""
+    """The client, as `source_of` its address."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Starts the time limit for the first request."""
         super().connection_made(transport)
+        self.conn = _RequestParser(h11.SERVER, _MAX_HEAD_BYTES)
+        self.source = source_of(self.client)
         self.idle_since = time.monotonic()
         self._arrival = self.loop.call_later(REQUEST_S, self._give_up)
 
     def data_received(self, data: bytes) -> None:
         """Starts the time limit at the first byte of a request and stops it at the last."""
-        self.idle_since = None
         super().data_received(data)
         self._watch_arrival()
 
     def on_response_complete(self) -> None:
-        """Marks the connection as idle, unless the client has not sent the rest of its request."""
+        """Marks the connection as idle, unless the next request has already arrived."""
         self.idle_since = time.monotonic()
         super().on_response_complete()
         self._watch_arrival()
@@ -145,7 +168,13 @@ class Connection(H11Protocol):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
+    @property
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
     def _watch_arrival(self) -> None:
+        if self._is_answering:
+            self.idle_since = None
         state = self.conn.their_state
         if state is h11.SEND_BODY or (state is h11.IDLE and self.conn.trailing_data[0]):
             self._arrival = self._arrival or self.loop.call_later(REQUEST_S, self._give_up)
@@ -155,7 +184,7 @@ class Connection(H11Protocol):
 
     def _give_up(self) -> None:
         self._arrival = None
-        if self.cycle is None or self.cycle.response_complete:
+        if not self._is_answering:
             self.transport.close()
             self.loop.call_later(_FLUSH_S, self.transport.abort)
 
@@ -163,8 +192,10 @@ class Connection(H11Protocol):
 class Acceptor:
     """Accepts connections until cancelled; owned by the server's event loop.
 
-    At the limit, the connection that has been idle longest is closed for a new one. If none is idle, the
-    client gets status 503. A shortage of file descriptors is logged once a minute until it ends.
+    At the limit, an idle connection is closed for a new one: of the client with the most connections, the one
+    that has been idle longest. If none is idle, the client gets status 503. A client that `has_share` makes
+    room for its own connections once it has its share of them. A shortage of file descriptors is logged once
+    a minute until it ends.
     """
 
     def __init__(
@@ -173,11 +204,15 @@ class Acceptor:
         connect: Callable[[], Connection],
         connections: Collection[object],
         limit: int,
+        has_share: Callable[[str], bool] = lambda _: False,
     ) -> None:
+        """`has_share` tells whether a client with this address may have only half of the connections."""
         self._listener = listener
         self._connect = connect
         self._connections = connections
         self._limit = limit
+        self._has_share = has_share
+        self._share = max(1, limit // 2)
         self._places = asyncio.Semaphore(_FULL_AT_ONCE)
         self._refusals: set[asyncio.Task[None]] = set()
         self._said: dict[str, float] = {}
@@ -187,11 +222,20 @@ class Acceptor:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                client, _ = await loop.sock_accept(self._listener)
-                if len(self._connections) < self._limit or self._close_idle():
-                    await loop.connect_accepted_socket(self._connect, client)
+                client, address = await loop.sock_accept(self._listener)
+                source = source_of(address)
+                if source and self._has_share(address[0]) and self._count()[source] >= self._share:
+                    is_open = self._close_idle(source)
+                    reason = f"an address has all of its {self._share} connections: more get status 503"
                 else:
-                    await self._refuse(client)
+                    is_open = len(self._connections) < self._limit or self._close_idle()
+                    reason = f"all {self._limit} connections are in use: other clients get status 503"
+                if is_open:
+                    await loop.connect_accepted_socket(self._connect, client)
+                elif len(self._connections) < self._limit and self._places.locked():
+                    client.close()  # of a client beyond its share, which must not delay the next in the queue
+                else:
+                    await self._refuse(client, reason)
             except OSError as error:
                 if error.errno in _SHORTAGES:
                     self._say("no file descriptor is left for another connection (see ulimit -n)")
@@ -200,25 +244,31 @@ class Acceptor:
                     self._say(f"a connection cannot be accepted: {error}")
                     await asyncio.sleep(_RETRY_S)
 
-    def _close_idle(self) -> bool:
-        before = time.monotonic() - _IDLE_S
-        idle = {
-            connection: connection.idle_since
-            for connection in self._connections
-            if isinstance(connection, Connection)
-            and connection.idle_since is not None
-            and connection.idle_since <= before
-        }
+    def _count(self) -> Counter[str]:
+        """The number of connections of each client."""
+        return Counter(one.source for one in self._connections if isinstance(one, Connection))
+
+    def _close_idle(self, source: str = "") -> bool:
+        """Closes an idle connection, of this client if one is given. Returns whether there was one."""
+        now, count = time.monotonic(), self._count()
+        idle = [
+            (-count[one.source], one.idle_since, id(one), one)
+            for one in self._connections
+            if isinstance(one, Connection)
+            and one.idle_since is not None
+            and one.idle_since <= now - (_IDLE_S if one.cycle else _UNUSED_S)
+            and source in ("", one.source)
+        ]
         if not idle:
             return False
-        oldest = min(idle, key=idle.__getitem__)
+        *_, oldest = min(idle)
         # Not idle any more, so that the next new connection does not select it again while it closes.
         oldest.idle_since = None
         oldest.timeout_keep_alive_handler()
         return True
 
-    async def _refuse(self, client: socket.socket) -> None:
-        self._say(f"all {self._limit} connections are in use: other clients get status 503")
+    async def _refuse(self, client: socket.socket, reason: str) -> None:
+        self._say(reason)
         await self._places.acquire()
         task = asyncio.create_task(_say_full(client))
         self._refusals.add(task)
@@ -233,6 +283,16 @@ class Acceptor:
         if now - self._said.get(message, -math.inf) >= _SAY_EVERY_S:
             self._said[message] = now
             _LOG.warning(message)
+
+
+def source_of(address: object) -> str:
+    """The client that has the address of a socket: a client may use all IPv6 addresses of its network of 64
+    bits. "" for a Unix socket."""
+    host = str(address[0]) if isinstance(address, tuple) else ""
+    if ":" not in host:
+        return host
+    found = ipaddress.IPv6Address(host.partition("%")[0])
+    return str(found.ipv4_mapped or ipaddress.IPv6Network((int(found) >> 64 << 64, 64)))
 
 
 async def _say_full(client: socket.socket) -> None:

@@ -6,13 +6,14 @@ import asyncio
 import importlib
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from vault_indexer.serve.api.endpoints import Endpoint
 from vault_indexer.serve.api.respond import AnswerContext
 from vault_indexer.serve.http.guard import App, Message, Receive, Refusal, Send, refuse
 from vault_indexer.serve.mcp.protocol import PATH
-from vault_indexer.serve.mcp.tools import ToolRow
+from vault_indexer.serve.mcp.tools import CallWatch, ToolRow
 from vault_indexer.serve.mcp.views import ToolView, extension_tools, tool_views
 
 if TYPE_CHECKING:
@@ -110,17 +111,20 @@ class VaultTools:
 
 
 class RowTools:
-    """The ToolSet for endpoints that `answer` answers, with one tool for each."""
+    """The ToolSet for endpoints that `answer` answers, with one tool for each. `watch` follows its calls."""
 
-    def __init__(self, rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> None:
+    def __init__(
+        self, rows: Sequence[ToolRow], instructions: str, timeout_s: float, watch: CallWatch = nullcontext
+    ) -> None:
         self._rows = rows
         self._instructions = instructions
         self._timeout_s = timeout_s
+        self._watch = watch
 
     def make_manager(self) -> StreamableHTTPSessionManager:
         server = importlib.import_module("vault_indexer.serve.mcp.server")
         made: StreamableHTTPSessionManager = server.make_manager(
-            server.server_of_rows(self._rows, self._instructions, self._timeout_s)
+            server.server_of_rows(self._rows, self._instructions, self._timeout_s, self._watch)
         )
         return made
 

@@ -59,6 +59,7 @@ from vault_indexer.serve.mcp.budget import as_text, project
 from vault_indexer.serve.mcp.protocol import INSTRUCTIONS, MODERN_VERSIONS, NAME, TITLE
 from vault_indexer.serve.mcp.reading import page_length
 from vault_indexer.serve.mcp.tools import (
+    CallWatch,
     Object,
     ToolRow,
     answer_of,
@@ -175,8 +176,10 @@ def server_with(tools: Sequence[VaultTool], context: AnswerContext, timeout_s: f
     return server
 
 
-def server_of_rows(rows: Sequence[ToolRow], instructions: str, timeout_s: float) -> MCPServer[Any]:
-    return _bare_server([VaultTool.of(RowCalls.of(row, timeout_s)) for row in rows], instructions)
+def server_of_rows(
+    rows: Sequence[ToolRow], instructions: str, timeout_s: float, watch: CallWatch
+) -> MCPServer[Any]:
+    return _bare_server([VaultTool.of(RowCalls.of(row, timeout_s, watch)) for row in rows], instructions)
 
 
 def _bare_server(tools: Sequence[VaultTool], instructions: str) -> MCPServer[Any]:
@@ -307,11 +310,12 @@ class RowCalls:
     view: ToolView
     row: ToolRow
     timeout_s: float
+    watch: CallWatch
     log: ClassVar = "the log"
 
     @classmethod
-    def of(cls, row: ToolRow, timeout_s: float) -> RowCalls:
-        return cls(ToolView(endpoint=row.endpoint, row=row.endpoint), row, timeout_s)
+    def of(cls, row: ToolRow, timeout_s: float, watch: CallWatch) -> RowCalls:
+        return cls(ToolView(endpoint=row.endpoint, row=row.endpoint), row, timeout_s, watch)
 
     @property
     def metadata(self) -> FuncMetadata:
@@ -319,8 +323,9 @@ class RowCalls:
 
     async def result(self, arguments: Mapping[str, Any], _: Context[Any, Any]) -> Result:
         """The result of a call. Raises VaultIndexerError."""
-        call = partial(self.row.answer, checked_arguments(self.view, arguments))
-        return _result(cast("Object", project(await _in_time(call, self.timeout_s), self.row.keep)))
+        with self.watch(self.view.name):
+            call = partial(self.row.answer, checked_arguments(self.view, arguments))
+            return _result(cast("Object", project(await _in_time(call, self.timeout_s), self.row.keep)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
@@ -67,6 +68,8 @@ _NOTE_TOKENS = 50
 
 _NAME_CHARS = 60
 Object = dict[str, JsonValue]
+CallWatch = Callable[[str], AbstractContextManager[object]]
+"""A context manager around a call of the tool with a name; it gets the error of the call."""
 
 
 @dataclass(frozen=True, slots=True)
