@@ -27,8 +27,8 @@ from typing import NamedTuple
 
 from vault_indexer.api import Vault, open_vault
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.model import JsonValue, SearchRequest
-from vault_indexer.parse import parse_note
+from vault_indexer.model import JsonValue, LinkStyle, SearchRequest
+from vault_indexer.parse import detect_style, parse_note
 from vault_indexer.parse.reading_view import reading_view
 from vault_indexer.text.scripts import SPACELESS
 
@@ -67,9 +67,9 @@ class Measure(NamedTuple):
     seconds: float
 
 
-def blocks_of(note: bytes) -> Iterator[Block]:
+def blocks_of(note: bytes, style: LinkStyle) -> Iterator[Block]:
     """The blocks of a note that have text of their own."""
-    parsed = parse_note("", note)
+    parsed = parse_note("", note, style)
     view = reading_view(parsed.text, parsed.body_start, lambda _: None)
     for node in view.blocks:
         yield from _blocks(node, 0)
@@ -134,12 +134,13 @@ def measure(
     for offset in range(0, total, _PAGE):
         files += (one.path for one in vault.notes(limit=_PAGE, offset=offset).notes)
     files = sorted(path for path in files if path.endswith(".md"))
+    style = detect_style(lambda name: (folder / name).exists())
     asked = found = placed = 0
     seconds = 0.0
     for path in chance.sample(files, len(files)):
         if asked >= number:
             break
-        blocks = list(blocks_of((folder / path).read_bytes()))
+        blocks = list(blocks_of((folder / path).read_bytes(), style))
         for phrase in phrases_of(blocks, 3, chance):
             query = '"{}"'.format(phrase.replace("\\", "\\\\").replace('"', '\\"'))
             start = time.perf_counter()

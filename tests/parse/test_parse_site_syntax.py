@@ -23,6 +23,8 @@ PIECES = (
         "{%",
         "%}",
         "{% raw %}",
+        "{{< highlight a >}}\n",
+        "{{< /highlight >}}",
         "{: .a }",
     ),
     *(
@@ -76,6 +78,13 @@ def shown(source: str, style: LinkStyle) -> list[str]:
             ["Write {{< note >}} or", "{{< note >}}"],
         ),
         ("hugo", "{{</* note */>}} is an example.\n", ["{{</* note */>}} is an example."]),
+        (
+            "hugo",
+            "{{< highlight sh >}}\n# [[No]] heading\n{{< /highlight >}}\nText.\n",
+            ["# [[No]] heading", "Text."],
+        ),
+        ("hugo", "{{< highlight sh >}}\n[[Not closed]]\n", ["Not closed"]),
+        ("jekyll", "{% highlight ruby %}\n# *No* heading\n{% endhighlight %}\n", ["# *No* heading"]),
         ("jekyll", "{% include toc.html %}\n{: .wide }\nText {{ page.title }}.\n", ["Text ."]),
         ("jekyll", "{% if a %}\nYes.\n{%- endif -%}\n", ["Yes."]),
         ("jekyll", "{% raw %}{{ a }}{% endraw %}\n", []),
@@ -114,6 +123,8 @@ def test_a_text_that_only_resembles_a_tag_takes_linear_time() -> None:
         "[[a|",
         "\n<A '",
         "\n{/* ",
+        "{% highlight a %}\n",
+        "\n{{< highlight a >}}\n{{< /code-toggle >}}\n",
     ):
         for style in STYLES:
             text = piece * 4000

@@ -100,7 +100,7 @@ def _web_addresses(path: str, page: NoteRow | None) -> Iterator[str]:
 def _web_forms(target: str, source: str) -> Iterator[str]:
     """The addresses that a target may mean. Their last parts are equal, except for the root of the site, so
     that they have one link key."""
-    written, source = normal(target).partition("?")[0].rstrip("/"), normal(source)
+    written, source = normal(target).removeprefix("@site").partition("?")[0].rstrip("/"), normal(source)
     folder = source.rpartition("/")[0]
     roots = _roots(folder)
     if written[:1] in ("", "/") and not _address(written):

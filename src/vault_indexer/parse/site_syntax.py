@@ -23,6 +23,15 @@ _MDX_EXPORT = r"export\s+(?:default|const|let|var|function|class|async)\b[^\n]*(
 _MDX_COMMENT = r"[ \t]*\{/\*(?:(?!\{/\*).){0,2000}?\*/\}"
 _VALUE = r"\"[^\"]{0,500}\"|'[^']{0,500}'|\{(?:[^{}]|\{[^{}]{0,500}\}){0,1000}\}"
 _MDX_COMPONENT = rf"[ \t]*</?[A-Z][\w.]*(?:[^<>{{}}\n\"']|{_VALUE}|\n(?![ \t]*\n)){{0,2000}}>[ \t]*(?=\r?$)"
+_CODE_NAMES = "highlight|code-toggle"
+_CODE_START, _CODE_END = r"\{(?:\{[<%]|%)-?[ \t]*", r"(?![\w-])[^{}\n]*\}"
+_CODE = (
+    rf"(?P<opening>^[ \t]*{_CODE_START}(?P<name>{_CODE_NAMES}){_CODE_END}\}}?[ \t]*)"
+    rf"(?P<code>\r?\n(?:(?!{_CODE_START}(?P=name){_CODE_END}).)*?^[ \t]*)"
+    rf"(?P<closing>{_CODE_START}(?:/[ ]*|end)(?P=name){_CODE_END}\}}?)"
+)
+"""A block of code between two tags."""
+
 _SHOWN = re.compile(r"\b(?:alt|caption|label|title)\s*=\s*\"([^\"\n]*)\"")
 """A parameter whose value a reader sees."""
 
@@ -44,6 +53,7 @@ def _with_tags(tag: str) -> re.Pattern[str]:
     return re.compile(
         rf"{CODE_SPAN}"
         rf"|(?P<lead>\]\([ \t]*|^[ ]{{0,3}}\[[^\]\n]+\]:[ \t]*)(?P<target>{plain}(?:(?:{tag}){plain})+)"
+        rf"|{_CODE}"
         rf"|(?P<line>^[ \t]*(?:(?:{tag})[ \t]*)+(?=\r?$))"
         rf"|(?P<tag>{tag})",
         re.DOTALL | re.MULTILINE,
@@ -91,6 +101,13 @@ def _rewrite(match: re.Match[str]) -> str:
         return f"[[{found['note']}{found['bar']}{found['text']}]]"
     if "page" in found:
         return f"{found['lead']} <{found['page']}> "
+    if found.get("closing"):
+        indent = len(found["opening"]) - len(found["opening"].lstrip())
+        fences = (
+            f"{found['opening'][:indent]}```".ljust(len(found["opening"])),
+            "```".ljust(len(found["closing"])),
+        )
+        return found["code"].join(fences)
     if found.get("target"):
         return found["lead"] + _destination(found["target"])
     before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
