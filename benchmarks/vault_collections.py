@@ -37,6 +37,7 @@ _BREAK = "\0"
 
 _SOFT = "\v"
 _PAGE = 200
+_SUFFIXES = (".md", ".markdown")
 _RUN = re.compile(rf"[{SPACELESS}]{{6,}}")
 _IMAGE = re.compile(
     r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|pdf|mp4|canvas|excalidraw)(?:$|[|#])", re.IGNORECASE
@@ -133,7 +134,7 @@ def measure(
     total = vault.notes(limit=1).count
     for offset in range(0, total, _PAGE):
         files += (one.path for one in vault.notes(limit=_PAGE, offset=offset).notes)
-    files = sorted(path for path in files if path.endswith(".md"))
+    files = sorted(path for path in files if path.endswith(_SUFFIXES))
     style = detect_style(lambda name: (folder / name).exists())
     asked = found = placed = 0
     seconds = 0.0
@@ -158,7 +159,11 @@ def measure(
         for link, path in chance.sample(lost, min(sample, len(lost))):
             print(f"{path}:{link.line}: {link.target}", file=sys.stderr)
     links, broken = sum(one.outgoing_count for one in own), sum(one.unresolved_count for one in own)
-    on_disk = sum(1 for path in folder.rglob("*.md") if "/." not in f"/{path.relative_to(folder)}")
+    on_disk = sum(
+        1
+        for path in folder.rglob("*.m*")
+        if path.name.endswith(_SUFFIXES) and "/." not in f"/{path.relative_to(folder)}"
+    )
     return Measure(total, on_disk - len(files), links, broken, asked, found, placed, seconds)
 
 

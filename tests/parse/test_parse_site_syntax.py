@@ -87,7 +87,9 @@ def shown(source: str, style: LinkStyle) -> list[str]:
         ("jekyll", "{% highlight ruby %}\n# *No* heading\n{% endhighlight %}\n", ["# *No* heading"]),
         ("jekyll", "{% include toc.html %}\n{: .wide }\nText {{ page.title }}.\n", ["Text ."]),
         ("jekyll", "{% if a %}\nYes.\n{%- endif -%}\n", ["Yes."]),
-        ("jekyll", "{% raw %}{{ a }}{% endraw %}\n", []),
+        ("jekyll", "Write {% raw %}{{ a }}{% endraw %}.\n", ["Write {{ a }} ."]),
+        ("jekyll", "{% raw %}`{{ a }}`{% endraw %} is *a*.\n", ["{{ a }} is a."]),
+        ("jekyll", "{% raw %}\n{% include a %}\n{% endraw %}\n{{ b }}\n", ["{% include a %}"]),
         ("mkdocs", "{% include 'a.md' %}\nText {{ shown }}.\n", ["Text {{ shown }}."]),
         ("docusaurus", "import Tabs from '@theme/Tabs';\nimport {\n  A,\n} from 'b';\n\nText.\n", ["Text."]),
         ("docusaurus", "export const a = {\n  b: 1,\n};\n\nText.\n", ["Text."]),
@@ -124,6 +126,7 @@ def test_a_text_that_only_resembles_a_tag_takes_linear_time() -> None:
         "\n<A '",
         "\n{/* ",
         "{% highlight a %}\n",
+        "{% raw %}",
         "\n{{< highlight a >}}\n{{< /code-toggle >}}\n",
     ):
         for style in STYLES:

@@ -26,12 +26,14 @@ _MDX_COMPONENT = rf"[ \t]*</?[A-Z][\w.]*(?:[^<>{{}}\n\"']|{_VALUE}|\n(?![ \t]*\n
 _CODE_NAMES = "highlight|code-toggle"
 _CODE_START, _CODE_END = r"\{(?:\{[<%]|%)-?[ \t]*", r"(?![\w-])[^{}\n]*\}"
 _CODE = (
-    rf"(?P<opening>^[ \t]*{_CODE_START}(?P<name>{_CODE_NAMES}){_CODE_END}\}}?[ \t]*)"
+    rf"(?P<indent>^[ \t]*)(?P<opening>{_CODE_START}(?P<name>{_CODE_NAMES}){_CODE_END}\}}?[ \t]*)"
     rf"(?P<code>\r?\n(?:(?!{_CODE_START}(?P=name){_CODE_END}).)*?^[ \t]*)"
     rf"(?P<closing>{_CODE_START}(?:/[ ]*|end)(?P=name){_CODE_END}\}}?)"
 )
 """A block of code between two tags."""
 
+_RAW_START, _RAW_END = r"\{%-?[ \t]*raw[ \t]*-?%\}", r"\{%-?[ \t]*endraw[ \t]*-?%\}"
+_RAW = rf"(?P<raw>{_RAW_START})(?P<shown>(?:(?!{_RAW_START}).)*?)(?P<endraw>{_RAW_END})"
 _SHOWN = re.compile(r"\b(?:alt|caption|label|title)\s*=\s*\"([^\"\n]*)\"")
 """A parameter whose value a reader sees."""
 
@@ -48,51 +50,40 @@ _OUTSIDE = "//"
 """Replaces an address that only the program can compute: a place outside the vault."""
 
 
+def _outside_code(*syntax: str) -> re.Pattern[str]:
+    return re.compile("|".join((CODE_SPAN, *syntax)), re.DOTALL | re.MULTILINE)
+
+
 def _with_tags(tag: str) -> re.Pattern[str]:
     plain = r"[^\s()<>{}]*"
-    return re.compile(
-        rf"{CODE_SPAN}"
-        rf"|(?P<lead>\]\([ \t]*|^[ ]{{0,3}}\[[^\]\n]+\]:[ \t]*)(?P<target>{plain}(?:(?:{tag}){plain})+)"
-        rf"|{_CODE}"
-        rf"|(?P<line>^[ \t]*(?:(?:{tag})[ \t]*)+(?=\r?$))"
-        rf"|(?P<tag>{tag})",
-        re.DOTALL | re.MULTILINE,
+    return _outside_code(
+        rf"(?P<lead>\]\([ \t]*|^[ ]{{0,3}}\[[^\]\n]+\]:[ \t]*)(?P<target>{plain}(?:(?:{tag}){plain})+)",
+        _CODE,
+        _RAW,
+        rf"(?P<line>^[ \t]*(?:(?:{tag})[ \t]*)+(?=\r?$))",
+        rf"(?P<tag>{tag})",
     )
 
 
-_PATTERNS: Mapping[LinkStyle, tuple[str, re.Pattern[str]]] = MappingProxyType(
+_PATTERNS: Mapping[LinkStyle, re.Pattern[str]] = MappingProxyType(
     {
-        "dendron": (
-            "|",
-            re.compile(
-                rf"{CODE_SPAN}"
-                rf"|\[\[(?P<text>[^\[\]|\n]*?)(?P<bar>\\?\|)(?P<note>(?!{_SIZE}\])[^\[\]|\n]+)\]\]",
-                re.DOTALL,
-            ),
+        "dendron": _outside_code(
+            rf"\[\[(?P<text>[^\[\]|\n]*?)(?P<bar>\\?\|)(?P<note>(?!{_SIZE}\])[^\[\]|\n]+)\]\]"
         ),
-        "docusaurus": (
-            "",
-            re.compile(
-                rf"{CODE_SPAN}|(?P<line>^(?:{_MDX_IMPORT}|{_MDX_EXPORT}|{_MDX_COMPONENT}|{_MDX_COMMENT}))",
-                re.DOTALL | re.MULTILINE,
-            ),
+        "docusaurus": _outside_code(
+            rf"(?P<line>^(?:{_MDX_IMPORT}|{_MDX_EXPORT}|{_MDX_COMPONENT}|{_MDX_COMMENT}))"
         ),
-        "hugo": ("{{", _with_tags(_SHORTCODE)),
-        "jekyll": ("{", _with_tags(_LIQUID)),
-        "logseq": (
-            "]([[",
-            re.compile(rf"{CODE_SPAN}|(?P<lead>\]\()\[\[(?P<page>[^\[\]\n]+)\]\](?=\))", re.DOTALL),
-        ),
-        "mkdocs": ("{%", _with_tags(_LIQUID_TAG)),
+        "hugo": _with_tags(_SHORTCODE),
+        "jekyll": _with_tags(_LIQUID),
+        "logseq": _outside_code(r"(?P<lead>\]\()\[\[(?P<page>[^\[\]\n]+)\]\](?=\))"),
+        "mkdocs": _with_tags(_LIQUID_TAG),
     }
 )
-"""The syntax of each style, and a sign of it in a text."""
 
 
 def as_markdown(text: str, style: LinkStyle) -> str:
     """The text with the syntax of `style` rewritten: links as in Obsidian, tags as blanks."""
-    sign, pattern = _PATTERNS.get(style, ("", None))
-    return text if pattern is None or sign not in text else rewrite_prose(text, pattern, _rewrite)
+    return rewrite_prose(text, _PATTERNS[style], _rewrite) if style in _PATTERNS else text
 
 
 def _rewrite(match: re.Match[str]) -> str:
@@ -102,33 +93,28 @@ def _rewrite(match: re.Match[str]) -> str:
     if "page" in found:
         return f"{found['lead']} <{found['page']}> "
     if found.get("closing"):
-        indent = len(found["opening"]) - len(found["opening"].lstrip())
-        fences = (
-            f"{found['opening'][:indent]}```".ljust(len(found["opening"])),
-            "```".ljust(len(found["closing"])),
-        )
-        return found["code"].join(fences)
+        fences = ("```".ljust(len(found["opening"])), "```".ljust(len(found["closing"])))
+        return found["indent"] + found["code"].join(fences)
     if found.get("target"):
         return found["lead"] + _destination(found["target"])
-    before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
-    return _hide(match[0], before_text=not found.get("line") and not before.strip())
+    begins = not match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()].strip()
+    if found.get("raw"):
+        begins = begins and found["shown"].lstrip(" \t")[:1] not in ("\r", "\n")
+        return _hide(found["raw"], before_text=begins) + found["shown"] + " " * len(found["endraw"])
+    return _hide(match[0], before_text=begins and not found.get("line"))
 
 
 def _destination(target: str) -> str:
     """The address in a destination, with the blanks that Markdown allows after it."""
-    parts: list[str] = []
-    end = 0
-    for tag in _TAG.finditer(target):
-        address = _ADDRESS.search(tag[0].strip("{}<>%- \t\r\n"))
-        parts += (
-            target[end : tag.start()],
-            (address["page"] or address["url"] or "") if address else _OUTSIDE,
-        )
-        end = tag.end()
-    path = "".join((*parts, target[end:]))
+    path = _TAG.sub(_address_in, target)
     if _OUTSIDE in path:
         path = _OUTSIDE
     return (f"<{path}>" if " " in path else path).ljust(len(target))
+
+
+def _address_in(tag: re.Match[str]) -> str:
+    found = _ADDRESS.search(tag[0].strip("{}<>%- \t\r\n"))
+    return (found["page"] or found["url"] or "") if found else _OUTSIDE
 
 
 def _hide(tags: str, *, before_text: bool) -> str:
