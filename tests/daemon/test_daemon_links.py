@@ -100,3 +100,15 @@ def test_links_follow_the_names_that_a_note_gives_itself(
         session.wait_fresh(1.0)
         assert [link.resolved for link in service.links(log).outgoing] == [None, cat]
         assert service.verify(repair=False) == ()
+
+
+def test_a_command_finds_that_a_vault_has_become_a_site(tmp_path: Path) -> None:
+    where = place(tmp_path, {name: text for name, text in MKDOCS.items() if name != "mkdocs.yml"})
+    where.configure(WORDLLAMA)
+    resolved = []
+    for _ in range(2):
+        with opened_here(in_one_process(where.target())) as session:
+            service = VaultService(session)
+            resolved.append([link.resolved for link in service.links("docs/log.md").outgoing])
+        where.write("mkdocs.yml", MKDOCS["mkdocs.yml"])
+    assert resolved == [[None, None], ["docs/cat.md", None]]
