@@ -132,3 +132,16 @@ def test_a_text_that_only_resembles_a_tag_takes_linear_time() -> None:
         for style in STYLES:
             text = piece * 4000
             assert len(as_markdown(text, style)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("style", "source"),
+    [
+        ("hugo", "{{% note %}}See [a](b.md).{{% /note %}}\n"),
+        ("hugo", '{{< figure src="a.png" title="A cat" >}} [a](b.md)\n'),
+        ("jekyll", "{% raw %}See{% endraw %} [a](b.md)\n"),
+        ("jekyll", "   {% if a %}See [a](b.md){% endif %}\n"),
+    ],
+)
+def test_text_after_a_tag_is_no_indented_code(style: LinkStyle, source: str) -> None:
+    assert [link.target for link in parse_note("n.md", source.encode(), style).links] == ["b.md"]
