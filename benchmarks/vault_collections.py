@@ -1,11 +1,13 @@
 """What search does with whole collections of notes: how many visible phrases it finds, and at their place.
 
     python benchmarks/vault_collections.py VAULT… [--work DIR] [--phrases N] [--seed S] [--misses]
+                                           [--broken N]
 
 Each VAULT is a folder; its index is built in the work folder and used again. A phrase is a run of 3 to 12
 words (of 6 to 20 characters without spaces) of one block, as the page shows it (`parse.reading_view`). It
 is found if the note is among the hits of `"…"`, and its place is right if a hit of the note has the line of
-one of its occurrences. Prints a row of Markdown for each vault; with `--misses` the phrases that fail, too.
+one of its occurrences. Prints a row of Markdown for each vault, with the time to build or open the index;
+with `--misses` the phrases that fail, too, and with `--broken N` a sample of the links that lead nowhere.
 The file is not called `collections.py`, since the scripts beside it would import that instead of the
 standard library.
 """
@@ -17,6 +19,7 @@ import random
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -24,8 +27,8 @@ from typing import NamedTuple
 
 from vault_indexer.api import Vault, open_vault
 from vault_indexer.errors import VaultIndexerError
-from vault_indexer.model import JsonValue, SearchRequest
-from vault_indexer.parse import parse_note
+from vault_indexer.model import JsonValue, LinkStyle, SearchRequest
+from vault_indexer.parse import detect_style, parse_note
 from vault_indexer.parse.reading_view import reading_view
 from vault_indexer.text.scripts import SPACELESS
 
@@ -34,6 +37,7 @@ _BREAK = "\0"
 
 _SOFT = "\v"
 _PAGE = 200
+_SUFFIXES = (".md", ".markdown")
 _RUN = re.compile(rf"[{SPACELESS}]{{6,}}")
 _IMAGE = re.compile(
     r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|pdf|mp4|canvas|excalidraw)(?:$|[|#])", re.IGNORECASE
@@ -52,7 +56,7 @@ class Block(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """The figures of one vault."""
+    """The figures of one vault. `seconds` is the time of all queries."""
 
     notes: int
     skipped: int
@@ -61,11 +65,12 @@ class Measure(NamedTuple):
     phrases: int
     found: int
     placed: int
+    seconds: float
 
 
-def blocks_of(note: bytes) -> Iterator[Block]:
+def blocks_of(note: bytes, style: LinkStyle) -> Iterator[Block]:
     """The blocks of a note that have text of their own."""
-    parsed = parse_note("", note)
+    parsed = parse_note("", note, style)
     view = reading_view(parsed.text, parsed.body_start, lambda _: None)
     for node in view.blocks:
         yield from _blocks(node, 0)
@@ -121,30 +126,45 @@ def phrases_of(blocks: Sequence[Block], number: int, chance: random.Random) -> I
             yield phrase
 
 
-def measure(vault: Vault, folder: Path, number: int, chance: random.Random, *, misses: bool) -> Measure:
+def measure(
+    vault: Vault, folder: Path, number: int, chance: random.Random, *, misses: bool, sample: int
+) -> Measure:
     """Ask for phrases of the notes of a vault, at most `number` in all."""
     files: list[str] = []
     total = vault.notes(limit=1).count
     for offset in range(0, total, _PAGE):
         files += (one.path for one in vault.notes(limit=_PAGE, offset=offset).notes)
-    files = sorted(path for path in files if path.endswith(".md"))
+    files = sorted(path for path in files if path.endswith(_SUFFIXES))
+    style = detect_style(lambda name: (folder / name).exists())
     asked = found = placed = 0
+    seconds = 0.0
     for path in chance.sample(files, len(files)):
         if asked >= number:
             break
-        blocks = list(blocks_of((folder / path).read_bytes()))
+        blocks = list(blocks_of((folder / path).read_bytes(), style))
         for phrase in phrases_of(blocks, 3, chance):
             query = '"{}"'.format(phrase.replace("\\", "\\\\").replace('"', '\\"'))
-            lines = [hit.line for hit in vault.search(SearchRequest(query, 200)).results if hit.path == path]
+            start = time.perf_counter()
+            hits = vault.search(SearchRequest(query, 200)).results
+            seconds += time.perf_counter() - start
+            lines = [hit.line for hit in hits if hit.path == path]
             right = not set(lines).isdisjoint(_lines(blocks, phrase))
             asked, found, placed = asked + 1, found + bool(lines), placed + right
             if misses and not right:
                 what = f"line {lines[:3]} for {_lines(blocks, phrase)[:3]}" if lines else "not found"
                 print(f"{path}: {phrase!r}: {what}", file=sys.stderr)
     own = [vault.links(path) for path in files]
+    if sample:
+        lost = [(link, one.path) for one in own for link in one.unresolved]
+        for link, path in chance.sample(lost, min(sample, len(lost))):
+            print(f"{path}:{link.line}: {link.target}", file=sys.stderr)
     links, broken = sum(one.outgoing_count for one in own), sum(one.unresolved_count for one in own)
-    on_disk = sum(1 for path in folder.rglob("*.md") if "/." not in f"/{path.relative_to(folder)}")
-    return Measure(total, on_disk - len(files), links, broken, asked, found, placed)
+    on_disk = sum(
+        1
+        for path in folder.rglob("*.m*")
+        if path.name.endswith(_SUFFIXES) and "/." not in f"/{path.relative_to(folder)}"
+    )
+    return Measure(total, on_disk - len(files), links, broken, asked, found, placed, seconds)
 
 
 def _lines(blocks: Sequence[Block], phrase: str) -> list[int]:
@@ -168,18 +188,25 @@ def main() -> int:
     parser.add_argument("--phrases", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--broken", type=int, default=0, metavar="N")
     options = parser.parse_args()
-    print("| vault | notes | skipped | links | broken | phrases | found | place right |")
-    print(f"| --- |{' --: |' * 7}")
+    print(
+        "| vault | notes | skipped | links | broken | phrases | found | place right | index, s | query, ms |"
+    )
+    print(f"| --- |{' --: |' * 9}")
     for folder in options.vaults:
         chance = random.Random(options.seed)
+        start = time.perf_counter()
         try:
             vault = open_vault(folder, options.work / folder.name, embedding={"provider": "wordllama"})
         except VaultIndexerError as error:
             print(f"vault_collections: {folder}: {error}", file=sys.stderr)
             return 1
+        opened = time.perf_counter() - start
         with closing(vault):
-            row = measure(vault, folder, options.phrases, chance, misses=options.misses)
+            row = measure(
+                vault, folder, options.phrases, chance, misses=options.misses, sample=options.broken
+            )
         shares = [
             f"{100 * part / max(whole, 1):.1f}%"
             for part, whole in (
@@ -188,7 +215,8 @@ def main() -> int:
                 (row.placed, row.phrases),
             )
         ]
-        cells = [folder.name, row.notes, row.skipped, row.links, shares[0], row.phrases, *shares[1:]]
+        times = (f"{opened:.1f}", round(1000 * row.seconds / max(row.phrases, 1)))
+        cells = [folder.name, row.notes, row.skipped, row.links, shares[0], row.phrases, *shares[1:], *times]
         print(f"| {' | '.join(map(str, cells))} |", flush=True)
     return 0
 

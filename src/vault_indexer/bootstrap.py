@@ -162,4 +162,4 @@ def make_inspector(target: Target, strategy: str | None = None) -> Inspector:
         strategy=strategy,
         llm_cache=assembly.llm_cache if assembly.root.is_dir() else None,
     )
-    return Inspector(assembly.vault, assembly.settings.files, chunker)
+    return Inspector(assembly.vault, assembly.settings, chunker)

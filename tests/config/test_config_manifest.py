@@ -43,6 +43,7 @@ def test_the_file_of_a_default_generation() -> None:
         'token_weights = "idf-3f2a"\n'
         'language_model = ""\n'
         'word_vectors = "wordllama/l2_supercat_256"\n'
+        'link_style = "obsidian"\n'
         "\n"
         "[embedding_model]\n"
         'provider = "wordllama"\n'
@@ -100,6 +101,15 @@ def test_a_file_from_before_word_vectors_had_a_name_fits_where_words_were_number
     del table["word_vectors"]
     now = [] if fits else ["word_vectors is now wordllama/l2_supercat_256"]
     assert differences(Manifest.from_toml(_toml(table)), made) == now
+
+
+def test_a_file_from_before_links_had_a_style_was_built_with_those_of_obsidian() -> None:
+    table = manifest().model_dump(mode="json")
+    del table["link_style"]
+    before = Manifest.from_toml(_toml(table))
+    assert differences(before, manifest()) == []
+    assert differences(before, manifest(link_style="hugo")) == ["links.style is now hugo"]
+    assert settings_of(manifest(link_style="hugo"), Settings()).links.style == "hugo"
 
 
 def test_odd_fields_are_named_all_at_once() -> None:

@@ -60,7 +60,7 @@ def test_every_key_is_classified_and_no_other() -> None:
 
 def test_only_tuning_is_left_to_a_vault() -> None:
     assert {name for name in TUNABLE if name.startswith(NEVER_TUNABLE)} == set()
-    assert {name.partition(".")[0] for name in TUNABLE} == {"files", "chunking", "search", "watch"}
+    assert {name.partition(".")[0] for name in TUNABLE} == {"files", "links", "chunking", "search", "watch"}
     assert {name: TRUST[name] for name in TUNABLE if TRUST[name] is not Trust.VAULT} == {
         "chunking.strategy": Trust.NAME,
         "chunking.rules": Trust.NAME,

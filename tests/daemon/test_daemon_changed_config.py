@@ -167,6 +167,7 @@ ELSEWHERE = {
     "llm": "the answerer, and the processes that read",
     "milvus": "the thread that publishes",
     "chunking": "the manifest: the index is rebuilt",
+    "links": "the manifest: the index is rebuilt",
     "vaults": "the supervisor of all vaults",
     "vault": "the supervisor of all vaults",
 }

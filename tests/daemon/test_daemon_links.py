@@ -8,7 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from vault_at_work import Place, daemon, opened, place, wait_for
+from reliability_lab import in_one_process
+from reliability_lab import opened as opened_here
+from vault_at_work import WORDLLAMA, Place, daemon, opened, place, wait_for
 
 from vault_indexer.model import LinksAnswer
 from vault_indexer.service import VaultService
@@ -65,3 +67,48 @@ def is_done(service: VaultService) -> bool:
 def links_of_all(service: VaultService, where: Place) -> dict[str, LinksAnswer]:
     paths = (str(file.relative_to(where.vault)) for file in sorted(where.vault.rglob("*.md")))
     return {path: service.links(path) for path in paths}
+
+
+LOGSEQ = {
+    "logseq/config.edn": "{}\n",
+    "pages/Cat.md": "alias:: Tomcat\n\n- Sees [[Log]].\n",
+    "pages/Log.md": "- [[Tomcat]] and [[Kitten]]\n",
+}
+MKDOCS = {
+    "mkdocs.yml": "site_name: Animals\n",
+    "docs/cat.md": "---\nslug: tomcat\n---\n# Cat\n",
+    "docs/log.md": "[a](/tomcat/) and [b](../kitten/)\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("files", "cat", "log", "renamed"),
+    [
+        (LOGSEQ, "pages/Cat.md", "pages/Log.md", "alias:: Kitten\n\n- Sees [[Log]].\n"),
+        (MKDOCS, "docs/cat.md", "docs/log.md", "---\nslug: kitten\n---\n# Cat\n"),
+    ],
+)
+def test_links_follow_the_names_that_a_note_gives_itself(
+    tmp_path: Path, files: dict[str, str], cat: str, log: str, renamed: str
+) -> None:
+    where = place(tmp_path, files)
+    where.configure(WORDLLAMA)
+    with opened_here(in_one_process(where.target())) as session:
+        service = VaultService(session)
+        assert [link.resolved for link in service.links(log).outgoing] == [cat, None]
+        (where.vault / cat).write_text(renamed, "utf-8")
+        session.wait_fresh(1.0)
+        assert [link.resolved for link in service.links(log).outgoing] == [None, cat]
+        assert service.verify(repair=False) == ()
+
+
+def test_a_command_finds_that_a_vault_has_become_a_site(tmp_path: Path) -> None:
+    where = place(tmp_path, {name: text for name, text in MKDOCS.items() if name != "mkdocs.yml"})
+    where.configure(WORDLLAMA)
+    resolved = []
+    for _ in range(2):
+        with opened_here(in_one_process(where.target())) as session:
+            service = VaultService(session)
+            resolved.append([link.resolved for link in service.links("docs/log.md").outgoing])
+        where.write("mkdocs.yml", MKDOCS["mkdocs.yml"])
+    assert resolved == [[None, None], ["docs/cat.md", None]]

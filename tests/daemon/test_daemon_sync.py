@@ -108,6 +108,22 @@ def test_the_loop_rebuilds_where_a_note_brings_a_strategy_of_other_options(where
         assert (seen[0], seen[-1]) == ((), OTHER_OPTIONS)
 
 
+def test_a_vault_that_becomes_a_site_and_is_none_again_is_rebuilt(
+    where: Place, live: VaultSync, clock: Clock
+) -> None:
+    where.write("mkdocs.yml", "site_name: Fruit\n")
+    live.sync(EVERYTHING)
+    assert reasons_of(live) == ("links.style is now mkdocs",)
+    (where.vault / "mkdocs.yml").unlink()
+    live.sync(EVERYTHING)
+    clock.now += 60
+    live.release_due()
+    assert reasons_of(live) == ()
+    where.configure(f'{WORDLLAMA}[links]\nstyle = "hugo"\n')
+    live.reconfigure(live.assembly.with_reloaded_config())
+    assert reasons_of(live) == ("links.style is now hugo",)
+
+
 @pytest.mark.parametrize("is_live", [True, False])
 def test_a_command_asks_the_language_model_and_an_edit_does_not_wait_for_it(
     where: Place, clock: Clock, is_live: bool

@@ -2,11 +2,12 @@
 
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from vault_indexer.model import Link, LinkKind
-from vault_indexer.parse import VaultPaths, parse_note, resolve
+from vault_indexer.model import Link, LinkKind, LinkStyle
+from vault_indexer.parse import StyledPaths, VaultPaths, detect_style, parse_note, resolve
 from vault_indexer.parse.blocks import MAX_BLOCKS
 from vault_indexer.parse.inline import MAX_BRACKETS
 from vault_indexer.parse.link_syntax import MAX_FINDS, MAX_LINK, MAX_TAG
@@ -32,8 +33,8 @@ def code(cell: str) -> str:
     return match[1] or match[2]
 
 
-def described(source: str) -> str:
-    note = parse_note("n.md", f"{source}\n".encode())
+def described(source: str, style: LinkStyle = "obsidian") -> str:
+    note = parse_note("n.md", f"{source}\n".encode(), style)
     found = [f"heading of level {heading.level} `{heading.text}`" for heading in note.headings]
     found += [describe_link(link) for link in note.links]
     if note.tags:
@@ -62,6 +63,36 @@ def test_links_lead_where_the_page_says(link: str, source: str, leads: str) -> N
     found = resolve(parsed.target, code(source), VaultPaths(block[1].splitlines()))
     said = f"`{found.path}`" if found.path else "nowhere"
     assert said + (", ambiguous" if found.ambiguous else "") == leads
+
+
+@pytest.mark.parametrize(("style", "written", "understood"), rows("| style | written | understood as |"))
+def test_syntax_of_another_program_is_understood_as_the_page_says(
+    style: str, written: str, understood: str
+) -> None:
+    assert described(code(written), cast(LinkStyle, code(style))) == understood
+
+
+@pytest.mark.parametrize(
+    ("style", "link", "source", "leads"), rows("| style | link | in the note | leads to |")
+)
+def test_links_for_another_program_lead_where_the_page_says(
+    style: str, link: str, source: str, leads: str
+) -> None:
+    block = re.search(r"^```site\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    assert block
+    program = cast(LinkStyle, code(style))
+    (parsed,) = parse_note(code(source), code(link).encode(), program).links
+    found, _ = StyledPaths(program, block[1].splitlines()).find(parsed.target, code(source))
+    assert (f"`{found.path}`" if found.path else "nowhere") == leads
+
+
+@pytest.mark.parametrize(("style", "files"), rows("| `links.style` | recognised by |"))
+def test_the_style_of_a_vault_is_recognised_by_each_file_of_the_page(style: str, files: str) -> None:
+    *folders, names = files.split(": ")
+    beside = {code(folder) for folder in folders}
+    for name in CODE.findall(names):
+        assert detect_style({name[1], *beside}.__contains__) == code(style)
+        assert not beside or detect_style({name[1]}.__contains__) == "obsidian"
 
 
 def test_the_page_has_its_tables() -> None:

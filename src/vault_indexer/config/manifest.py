@@ -19,6 +19,7 @@ from vault_indexer.config.tables.chunking import ChunkingSettings, normalize_str
 from vault_indexer.config.tables.chunking_options import OPTION_TABLES, HeaderBasedOptions, StrategyName
 from vault_indexer.config.values import printable, toml_text
 from vault_indexer.errors import ManifestError
+from vault_indexer.model import LinkStyle
 from vault_indexer.ports import EmbeddingModel
 
 SPEC_VERSION = 3
@@ -40,7 +41,8 @@ class Manifest(BaseModel):
     `parsers` maps a parser's name to its version. `chunking_config` holds what `chunking_config()` gives.
     `token_weights` names the weights frozen when the generation was built, "" for none; each rebuild makes
     new ones, so another name alone is no difference. `language_model` is what `language_model()` gives.
-    `word_vectors` names what numbers the words of the chunks, "" where they are not numbered.
+    `word_vectors` names what numbers the words of the chunks, "" where they are not numbered. `link_style`
+    is never `auto`; an older file, which does not name it, was built with Obsidian's links.
     `replaced_strategy` is the configured strategy if the option `--strategy` replaced it for the build, else
     "". Such a generation fits as long as the configuration names that strategy.
     """
@@ -55,6 +57,7 @@ class Manifest(BaseModel):
     token_weights: str
     language_model: str
     word_vectors: str
+    link_style: LinkStyle = "obsidian"
     replaced_strategy: str = ""
 
     @model_validator(mode="before")
@@ -161,7 +164,8 @@ def settings_of(manifest: Manifest, settings: Settings) -> Settings:
     )
     idle = settings.chunking.model_dump(mode="json", exclude_unset=True, exclude={"rules", "contextual"})
     chunking = ChunkingSettings.model_validate({**idle, **built})
-    return settings.model_copy(update={"embedding": embedding, "chunking": chunking})
+    links = settings.links.model_copy(update={"style": manifest.link_style})
+    return settings.model_copy(update={"embedding": embedding, "chunking": chunking, "links": links})
 
 
 def language_model(settings: Settings) -> str:
@@ -189,6 +193,8 @@ def _is_contextual_by_rule(chunking: ChunkingSettings) -> bool:
 
 def _key_of(name: str) -> str:
     """The key of the configuration that a part of the manifest comes from, else its name."""
+    if name == "link_style":
+        return "links.style"
     table, _, rest = name.partition(".")
     return f"{_TABLES[table]}.{rest}" if table in _TABLES else name
 

@@ -35,7 +35,7 @@ from vault_indexer.config.fields import (
 from vault_indexer.config.tables.chunking import ChunkingSettings
 from vault_indexer.config.tables.vault_table import VaultEntries
 from vault_indexer.extensions import extensions, load, package_of
-from vault_indexer.model import SOURCE_SUFFIXES
+from vault_indexer.model import SOURCE_SUFFIXES, LinkStyle
 
 
 def _memory(value: int) -> int:
@@ -124,6 +124,22 @@ class FilesSettings(VaultTable):
         settings = self.model_copy()
         settings._of_vault = patterns
         return settings
+
+
+class LinksSettings(VaultTable):
+    """How links are written. After a change, the index is rebuilt automatically."""
+
+    style: Literal["auto", LinkStyle] = Field(
+        default="auto",
+        description="the program that the notes are written for: its links lead where they lead there. auto "
+        "takes the one whose configuration file is at the root of the vault, such as hugo.toml, else "
+        "obsidian",
+    )
+
+    @property
+    def style_of_build(self) -> LinkStyle:
+        """The style; `obsidian` for `auto`, which a build has replaced if it found another."""
+        return "obsidian" if self.style == "auto" else self.style
 
 
 class EmbeddingSettings(Table):
@@ -425,6 +441,7 @@ class Settings(Table):
         'of hits, and filters them ("vault:work"). "indexer vault add" writes it',
     )
     files: FilesSettings = FilesSettings()
+    links: LinksSettings = LinksSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LlmSettings = LlmSettings()

@@ -209,6 +209,7 @@ class Assembly:
                 pool,
                 is_slow_model=slow,
                 strategies=StrategiesInUse(generation, settings),
+                link_style=fit.manifest.link_style,
             )
         except BaseException:
             pool.close()
@@ -342,7 +343,8 @@ class Assembly:
         name = TokenWeights.from_bytes(weights).name if weights is not None else ""
         blobs = {WEIGHTS_BLOB: weights} if weights is not None else {}
         manifest = partial(manifest_for, self.settings, plain, name)
-        return BuildSpec(manifest, model.key, model.dimension, blobs, words_first, self.first_bytes)
+        style = self.settings.links.style_of_build
+        return BuildSpec(manifest, model.key, model.dimension, blobs, words_first, self.first_bytes, style)
 
     def _worker(
         self, settings: Settings, model: EmbeddingModel, weights: bytes | None, caches: tuple[Path, ...]

@@ -116,6 +116,9 @@ class LocalSession(_SessionWithoutLoop):
         existed = self._assembly.index_dir.current() is not None
         vault_sync, reasons = self.open_as_is()
         damaged = existed and vault_sync.current is None
+        if vault_sync.current is not None and not (reasons and build):
+            vault_sync.sync(EVERYTHING)
+            reasons = vault_sync.current.reasons  # a new file can be one
         if reasons and build and vault_sync.has_unconfirmed_losses():
             self._notices.append(f"not rebuilt yet: {'; '.join(reasons)}")
         elif reasons and build:
@@ -126,8 +129,6 @@ class LocalSession(_SessionWithoutLoop):
                 self._rebuilt = tuple(Problem("catalog", "rebuilt", reason) for reason in reasons)
         elif vault_sync.current is None:
             raise IndexUnusableError(f"{reasons[0]}: run `indexer rebuild`")
-        else:
-            vault_sync.sync(EVERYTHING)
         if build:
             self._complete(report)
         if build and not existed and vault_sync.current is not None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from vault_indexer.config import keys_to_restart_for
-from vault_indexer.daemon.assembly import Assembly
+from vault_indexer.daemon.assembly import Assembly, OpenGeneration
 from vault_indexer.daemon.config_watch import ConfigWatch
 from vault_indexer.daemon.lock import IndexFolderGuard, IndexLock
 from vault_indexer.daemon.loop_request import (
@@ -280,7 +280,9 @@ class IndexLoop:
         self._warm_up()
         self._confirm_losses()
         if not (self._stopping or self._index_deleted):
+            before = self._vault_sync.current
             self._vault_sync.release_due()
+            self._use_reasons_unless(before)
             self._end_idle_workers(batch)
             if self._step_tasks(batch) and not self._dirty.failed:
                 self._faults.end(Cause.INDEXING)
@@ -417,10 +419,15 @@ class IndexLoop:
             return None
         if applied != Applied():
             self._rechunk.refresh()
-        current = self._vault_sync.current
-        if current is not None and current is not before:  # its manifest says more now
-            self._rebuild.use_reasons(current.reasons)
+        self._use_reasons_unless(before)
         return found
+
+    def _use_reasons_unless(self, before: OpenGeneration | None) -> None:
+        """Use the reasons for a rebuild, unless the index is still `before`: its manifest says more now, or
+        its files have changed what it should be built with."""
+        current = self._vault_sync.current
+        if current is not None and current is not before:
+            self._rebuild.use_reasons(current.reasons)
 
     def _sync_few(self) -> None:
         """Index a few saved notes between the parts of a large batch, which may take minutes."""

@@ -12,8 +12,17 @@ from types import MappingProxyType
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration, load_rules_for_index
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
 from vault_indexer.index.plan import PART_NOTES, Applied, Plan, count_notes, plan
+from vault_indexer.index.reading.link_style import style_of_catalog
 from vault_indexer.index.verify import verify
-from vault_indexer.model import IndexCounts, Problem, Progress, RebuildReport, SkippedFile, StatusReport
+from vault_indexer.model import (
+    IndexCounts,
+    LinkStyle,
+    Problem,
+    Progress,
+    RebuildReport,
+    SkippedFile,
+    StatusReport,
+)
 from vault_indexer.store import Generation, index_errors
 from vault_indexer.system import batches, gc_paused, trim_heap
 from vault_indexer.text.phrases import quantity
@@ -93,6 +102,7 @@ class VaultSync:
         """The folders that the last scans could not read."""
         self._live = live
         self._clock = clock
+        self._link_style: LinkStyle | None = None
         self._to_purge = False
         self._log_to_empty = False
         self._synced_root: RootIdentity | None = None
@@ -208,9 +218,6 @@ class VaultSync:
             if "" in scope:
                 self.unread = None
             self.purge_if_needed()
-            # The manifest now lists more strategies, so it may no longer fit the configuration.
-            if applied.strategies:
-                self.current = self.assembly.reconfigure(self.current)
         if not (self.dirty.left or self.dirty.failed):  # all notes that a scan could not read have been read
             self.unread = None
         return applied, survey.found
@@ -252,7 +259,16 @@ class VaultSync:
         reading.changed = applied != Applied()
         if reading.changed:
             self.dirty.aside.use(self.quarantine())
+        # The manifest now lists more strategies, or the files make it another kind of vault.
+        if applied.strategies or (work and self._has_new_style(current)):
+            self.current = self.assembly.reconfigure(current)
         return applied
+
+    def _has_new_style(self, current: OpenGeneration) -> bool:
+        before = self._link_style or current.manifest.link_style
+        with current.writer.holder.lease() as snapshot:
+            self._link_style = style_of_catalog(self.assembly.settings, snapshot.catalog)
+        return self._link_style != before
 
     def notes_without_model(self) -> dict[str, str]:
         """Return the notes that were split without the language model that their strategy uses, in order,

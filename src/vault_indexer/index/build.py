@@ -17,10 +17,24 @@ from vault_indexer.index.plan import count_notes, is_indexed, is_linkable, plan
 from vault_indexer.index.reading.prepare import FIRST_BYTES, Skipped, first_part
 from vault_indexer.index.workers.job import Died, Failed
 from vault_indexer.index.workers.pool import WorkerPool
-from vault_indexer.model import QUARANTINED, FileRow, Progress, RebuildReport, SkippedFile
-from vault_indexer.parse import VaultPaths, link_key, resolve
-from vault_indexer.store import Generation, IndexDir, index_errors
-from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, ResolvedLink
+from vault_indexer.model import (
+    QUARANTINED,
+    FileRow,
+    LinkStyle,
+    NoteRow,
+    Progress,
+    RebuildReport,
+    SkippedFile,
+)
+from vault_indexer.parse import StyledPaths
+from vault_indexer.store import Generation, IndexDir, Snapshot, index_errors
+from vault_indexer.store.catalog import (
+    CatalogReader,
+    CatalogWriter,
+    NoteTableRows,
+    PreparedNote,
+    ResolvedLink,
+)
 from vault_indexer.store.keywords import KeywordIndex
 from vault_indexer.system import EDIT_BYTES, batches, fsync_dir, fsync_file, size_of
 from vault_indexer.vault.walk import Scan
@@ -41,16 +55,19 @@ class Linker:
     that were not stored.
     """
 
-    def __init__(self, paths: Iterable[str]) -> None:
-        self._initial_paths = list(paths)
+    def __init__(
+        self, paths: Iterable[str], style: LinkStyle = "obsidian", pages: Iterable[NoteRow] = ()
+    ) -> None:
+        self._initial = (style, list(paths), list(pages))
         self._affected: set[str] = set()
 
     @cached_property
-    def _paths(self) -> VaultPaths:
+    def _paths(self) -> StyledPaths:
         """The paths by name. They are loaded with the first note or by `load`: a command that only searches
         never needs them."""
-        initial, self._initial_paths = self._initial_paths, []
-        return VaultPaths(initial)
+        style, paths, pages = self._initial
+        self._initial = (style, [], [])
+        return StyledPaths(style, paths, pages)
 
     def load(self) -> None:
         """Load the paths before the first note needs them. That takes a second for 166,000 files."""
@@ -58,11 +75,18 @@ class Linker:
 
     def __call__(self, target: str, source: str) -> ResolvedLink:
         """Resolve `target` as written in the note `source`."""
-        found = resolve(target, source, self._paths)
-        return ResolvedLink(link_key(target), found.path, bool(found.ambiguous))
+        found, key = self._paths.find(target, source)
+        return ResolvedLink(key, found.path, bool(found.ambiguous))
 
     def add(self, path: str) -> None:
         self._affected.update(self._paths.add(path))
+
+    def add_note(self, rows: NoteTableRows) -> None:
+        """Adds the file of a note, or takes the addresses that it has now."""
+        self.add(rows.path)
+        title, language, properties, aliases, tags = map(str, rows.note[:5])
+        page = NoteRow(0, rows.path, title, language, properties, aliases, tags, 0)
+        self._affected.update(self._paths.put_page(page))
 
     def remove(self, path: str) -> None:
         self._affected.update(self._paths.remove(path))
@@ -76,6 +100,12 @@ class Linker:
     def relink_all(self, writer: CatalogWriter) -> int:
         """Resolve all stored links again. Returns the number that changed."""
         return writer.relink(writer.link_keys(), self)
+
+
+def make_linker(snapshot: Snapshot, style: LinkStyle) -> Linker:
+    """Return a linker for the files and notes of a snapshot."""
+    pages = snapshot.catalog.all_notes() if style != "obsidian" else ()
+    return Linker(snapshot.graph.linkable(), style, pages)
 
 
 BATCH_NOTES = 48
@@ -94,7 +124,7 @@ class BuildSpec:
     """The parameters of a build. `manifest` creates the manifest from the strategies that split the notes.
     `blobs`, such as token weights, are stored in the catalog. With `words_first`, vectors that no earlier
     generation contains are computed later. `first_bytes` limits the part of a large vault that is built
-    first, if only that part is requested."""
+    first, if only that part is requested. `link_style` decides where links lead."""
 
     manifest: Callable[[Iterable[str]], Manifest]
     model: str
@@ -102,6 +132,7 @@ class BuildSpec:
     blobs: dict[str, bytes] = field(default_factory=dict)
     words_first: bool = False
     first_bytes: int = FIRST_BYTES
+    link_style: LinkStyle = "obsidian"
 
 
 def build_next(
@@ -177,7 +208,7 @@ class _Builder:
             with writer.commit():
                 for name, data in self._spec.blobs.items():
                     writer.put_blob(name, data)
-                linker = Linker(file.path for file in self._scan.files)
+                linker = Linker((file.path for file in self._scan.files), self._spec.link_style)
                 for row in plan([], self._scan).linked:
                     self._skip(row, writer, linker)
                 for prepared in self._prepare():
@@ -231,6 +262,7 @@ class _Builder:
         if isinstance(prepared, Skipped):
             self._skip(prepared.file, writer, linker)
         else:
+            linker.add_note(prepared.rows)
             writer.put_note(prepared, linker, self._spec.model, self._ids[prepared.file.path])
             self._notes += 1
             self._chunks += len(prepared.rows.chunks)

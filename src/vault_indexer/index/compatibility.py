@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from vault_indexer.config import SPEC_VERSION, Manifest, Settings, chunking_config, differences
 from vault_indexer.config.manifest import language_model, strategies_in
-from vault_indexer.errors import ManifestError
+from vault_indexer.errors import ManifestError, UnavailableError
 from vault_indexer.index.plan import is_indexed
+from vault_indexer.index.reading.link_style import style_of_catalog, style_of_files
 from vault_indexer.index.reading.prepare import has_drifted
+from vault_indexer.model import LinkStyle
 from vault_indexer.parse import PARSERS
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers import (
@@ -34,7 +37,11 @@ def settings_for_build(
 ) -> Settings:
     """Return the settings with the model for a build of these notes if the provider is `auto`; with `better`,
     the best available model. `current` is the generation to be replaced (None: there is none, or it cannot be
-    read)."""
+    read). The style of links replaces `auto` as well."""
+    style = style_of_files(settings, found)
+    if style != settings.links.style_of_build:
+        links = settings.links.model_copy(update={"style": style})
+        settings = settings.model_copy(update={"links": links})
     if settings.embedding.provider != "auto":
         return settings
     if better and (best := better_model()) is not None:
@@ -112,6 +119,7 @@ def manifest_for(
         token_weights=weights,
         language_model=language_model(settings),
         word_vectors=WORD_VECTORS,
+        link_style=settings.links.style_of_build,
         replaced_strategy=settings.replaced_strategy,
     )
 
@@ -129,17 +137,20 @@ def check_compatibility(generation: Generation, settings: Settings) -> Compatibi
         return Compatibility(_wanted(settings), (f"manifest.toml: {error.strerror}",))
     except UnicodeDecodeError as error:
         return Compatibility(_wanted(settings), (f"manifest.toml: {error}",))
+    style = built.link_style
+    with suppress(UnavailableError), CatalogReader(generation.catalog) as catalog:
+        style = style_of_catalog(settings, catalog)
     if built.replaced_strategy == settings.chunking.strategy and not settings.replaced_strategy:
         as_built = settings.with_strategy(built.chunking_config["strategy"])
-        if not _reasons(built, as_built):
+        if not _reasons(built, as_built, style):
             return Compatibility(built)
-    return Compatibility(built, _reasons(built, settings))
+    return Compatibility(built, _reasons(built, settings, style))
 
 
-def _reasons(built: Manifest, settings: Settings) -> tuple[str, ...]:
+def _reasons(built: Manifest, settings: Settings, style: LinkStyle) -> tuple[str, ...]:
     wanted = _wanted(settings_for_index(settings, built.embedding_model))
     chosen = chunking_config(settings, strategies_in(built.chunking_config))
-    wanted = wanted.model_copy(update={"chunking_config": chosen})
+    wanted = wanted.model_copy(update={"chunking_config": chosen, "link_style": style})
     if is_same_model(wanted.embedding_model, built.embedding_model):
         wanted = wanted.model_copy(update={"embedding_model": built.embedding_model})
     return tuple(differences(built, wanted))

@@ -59,6 +59,7 @@ def make_preparer(worker: WorkerSpec, meter: NoteMeter) -> Preparer:
         embedder,
         [CatalogReader(path) for path in worker.caches if path.exists()],
         llm=llm,
+        style=worker.settings.links.style_of_build,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from vault_indexer.errors import DamagedError, IndexUnusableError, NoteError
-from vault_indexer.index.build import Linker
+from vault_indexer.index.build import Linker, make_linker
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.writer import IndexWriter
 from vault_indexer.model import QUARANTINED, FileRow, Problem, Progress
@@ -37,7 +37,7 @@ def verify(live: IndexWriter, vault: Path, found: Scan, max_file_bytes: int, rep
         files = _Steps("verify vault", len(found.files), report)
         problems.extend(_vault(catalog.files(), vault, found, max_file_bytes, files))
         files.end("verify indices")
-        problems.extend(_links(catalog, Linker(snapshot.graph.linkable())))
+        problems.extend(_links(catalog, make_linker(snapshot, live.link_style)))
         held, wanted = snapshot.vectors.live_keys(), set(catalog.nonzero_vector_keys(live.model))
         problems.extend(_keys("vectors", held, wanted))
         forgotten = len(catalog.missing_vectors(live.model)) - live.missing_vectors

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from vault_indexer.errors import ProviderError, UnavailableError
-from vault_indexer.index.build import Linker, Pool, prepare_all
+from vault_indexer.index.build import Linker, Pool, make_linker, prepare_all
 from vault_indexer.index.compatibility import StrategiesInUse
 from vault_indexer.index.derived import DerivedIndices
 from vault_indexer.index.jobs import Embedded, EmbedJob, Job, KeywordsJob, PrepareJob, WarmJob
@@ -15,7 +15,7 @@ from vault_indexer.index.opening import IndexPrefetch
 from vault_indexer.index.plan import Applied, Plan, is_linkable
 from vault_indexer.index.reading.prepare import Skipped
 from vault_indexer.index.workers.job import Died, Failed
-from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, Problem
+from vault_indexer.model import SPLIT_WITHOUT_MODEL, FileRow, LinkStyle, Problem
 from vault_indexer.store import Generation
 from vault_indexer.store.catalog import CatalogReader, CatalogWriter, PreparedNote, copied_notes
 from vault_indexer.system import batches
@@ -52,7 +52,7 @@ class IndexWriter:
     `put_vectors`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what the generation was built with
         self,
         generation: Generation,
         model: str,
@@ -61,7 +61,9 @@ class IndexWriter:
         *,
         strategies: StrategiesInUse,
         is_slow_model: bool = False,
+        link_style: LinkStyle = "obsidian",
     ) -> None:
+        self.link_style = link_style
         self.generation = generation
         self.model = model
         self.pool = pool
@@ -214,7 +216,7 @@ class IndexWriter:
                 for row in edit.touched:
                     writer.put_file(row)
                 for prepared in edit.notes:
-                    self._linker.add(prepared.file.path)
+                    self._linker.add_note(prepared.rows)
                 for prepared in edit.notes:
                     writer.put_note(prepared, self._linker, self.model)
                     writer.log_embedded(self.derived.pending_embeddings.waiting_for(prepared.vectors))
@@ -225,7 +227,7 @@ class IndexWriter:
 
     def _fresh_linker(self) -> Linker:
         with self.holder.lease() as snapshot:
-            return Linker(snapshot.graph.linkable())
+            return make_linker(snapshot, self.link_style)
 
     def purge(self) -> None:
         """Remove from disk all data that the catalog no longer contains: cached vectors, postings of deleted

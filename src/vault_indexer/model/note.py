@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import chain
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from vault_indexer.contract.json_value import JsonValue
 from vault_indexer.contract.marks import HIDDEN
@@ -19,6 +19,10 @@ class LinkKind(StrEnum):
     EMBED = "embed"
     MARKDOWN = "markdown"
     FRONTMATTER = "frontmatter"
+
+
+LinkStyle = Literal["obsidian", "dendron", "docusaurus", "hugo", "jekyll", "logseq", "mkdocs"]
+"""The program whose rules the links of a vault follow; its own syntax is not text either."""
 
 
 class ElementKind(StrEnum):

@@ -25,6 +25,7 @@ from vault_indexer.parse.readable import (
     render_markdown,
 )
 from vault_indexer.parse.resolve import Anchors, Resolution, Subpath, VaultPaths, link_key, resolve
+from vault_indexer.parse.site_links import StyledPaths, detect_style
 
 __all__ = [
     "PARSERS",
@@ -33,12 +34,14 @@ __all__ = [
     "Anchors",
     "ReadableText",
     "Resolution",
+    "StyledPaths",
     "Subpath",
     "Task",
     "VaultPaths",
     "blank_hidden",
     "code_blocks",
     "decode",
+    "detect_style",
     "find_tasks",
     "link_key",
     "link_labels",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from types import MappingProxyType
 
-from vault_indexer.model import FileKind, Note, kind_of
+from vault_indexer.model import FileKind, LinkStyle, Note, kind_of
 from vault_indexer.parse.canvas import parse_canvas
 from vault_indexer.parse.notes import parse_note
 
@@ -19,11 +19,6 @@ PARSERS: Mapping[str, str] = MappingProxyType(
 )
 
 
-_PARSER_OF: Mapping[FileKind, Callable[[str, bytes], Note]] = MappingProxyType(
-    {FileKind.NOTE: parse_note, FileKind.CANVAS: parse_canvas}
-)
-
-
-def parse_any(path: str, data: bytes) -> Note:
+def parse_any(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
     """Parses a file of the vault by its kind, and unknown kinds as Markdown. Raises NoteError."""
-    return _PARSER_OF.get(kind_of(path), parse_note)(path, data)
+    return parse_canvas(path, data) if kind_of(path) is FileKind.CANVAS else parse_note(path, data, style)

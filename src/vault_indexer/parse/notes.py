@@ -15,6 +15,7 @@ from vault_indexer.model import (
     ElementKind,
     Heading,
     Link,
+    LinkStyle,
     Note,
     Section,
     doc_id_of,
@@ -31,6 +32,7 @@ from vault_indexer.parse.link_syntax import (
     scan_leaves,
 )
 from vault_indexer.parse.plain import plain
+from vault_indexer.parse.site_syntax import as_markdown, page_name, page_properties
 
 # Data in a note that is not text: drawings of Obsidian's plugin Excalidraw, and images in `data:` URLs.
 
@@ -234,27 +236,30 @@ class Body:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def parse_note(path: str, data: bytes) -> Note:
+def parse_note(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
     """Parses one Markdown file of the vault. Raises NoteError if it is not UTF-8 text.
 
     All other problems are reported in `Note.diagnostics`.
     """
     text, encoding = decode(path, data)
+    text = as_markdown(text, style)
     front = read_frontmatter(text)
     text = without_data(text, front.block_end)
     lines = Lines(text)
     body = parse_body(text, front.block_end, len(text), lines, ParseLimits())
     # Frontmatter that cannot be parsed belongs to the body, as one element of kind `other`.
     unread = len(text[: front.block_end].rstrip()) if front.body_start < front.block_end else 0
-    tags = unique_tags([*property_tags(front.values), *body.tags])
+    properties = {**front.values, **page_properties(text, front.block_end, style)}
+    title = property_text(properties, "title") or (page_name(path) if style == "logseq" else "")
+    tags = unique_tags([*property_tags(properties), *body.tags])
     return Note(
         path=path,
         text=text,
-        title=_title(path, property_text(front.values, "title"), front.block_end, text, body.headings),
+        title=_title(path, title, front.block_end, text, body.headings),
         language=property_text(front.values, "lang", "language"),
         frontmatter=front.values,
         body_start=front.body_start,
-        aliases=property_aliases(front.values),
+        aliases=property_aliases(properties),
         tags=tags[:MAX_TAGS],
         headings=body.headings,
         links=(*frontmatter_links(text, front, lines), *body.links),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -25,9 +25,9 @@ _LEAD = r"[ \t>]*(?:[-*+](?=[ \t\r\n]|$)[ \t>]*)*"
 _FENCE = re.compile(
     rf"^(?P<lead>{_LEAD}(?:\d{{1,9}}[.)][ \t]+)?)(?P<mark>`{{3,}}|~{{3,}})(?P<info>[^\n]*)\n?", re.MULTILINE
 )
-_CODE_SPAN = r"(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)"
+CODE_SPAN = r"(?P<ticks>(?<!`)`+(?!`))(?:(?!\n[ \t]*\n).)*?(?<!`)(?P=ticks)(?!`)"
 _HIDDEN = re.compile(
-    rf"{_CODE_SPAN}|<!--.*?(?:-->|\Z)|%%.*?%%"
+    rf"{CODE_SPAN}|<!--.*?(?:-->|\Z)|%%.*?%%"
     # An element ends before the next one of its kind, so that many open ones take linear time.
     r"|<(?P<element>svg|style|script)\b[^<>]*>(?:(?!<(?P=element)\b).)*?</(?P=element)[ \t]*>"
     r"|</?[a-z][a-z0-9-]*[ \t]*(?:[^<>\n]*\n(?![ \t]*\n))+[^<>\n]*>",
@@ -35,7 +35,7 @@ _HIDDEN = re.compile(
 )
 """Inline code, and hidden syntax that may have several lines: comments, drawings, styles and tags."""
 _MAY_BE_HIDDEN = re.compile(r"<!--|%%|</?[a-z][^<>\n]*\n|<(?:svg|style|script)\b", re.IGNORECASE)
-_COMMENT_START = re.compile(rf"{_CODE_SPAN}|(?P<comment><!--|%%)", re.DOTALL)
+_COMMENT_START = re.compile(rf"{CODE_SPAN}|(?P<comment><!--|%%)", re.DOTALL)
 _NOT_BREAK = re.compile(r"[^\n]")
 _LINE = re.compile(
     rf"""
@@ -136,12 +136,20 @@ def blank_hidden(source: str, fence: str = "") -> str:
     drawings, outside of code. Every other character keeps its place."""
     if not _MAY_BE_HIDDEN.search(source):
         return source
+    return rewrite_prose(source, _HIDDEN, lambda match: _NOT_BREAK.sub(" ", match[0]), fence)
+
+
+def rewrite_prose(
+    source: str, pattern: re.Pattern[str], rewrite: Callable[[re.Match[str]], str], fence: str = ""
+) -> str:
+    """The source with each match of the pattern rewritten, outside of code between fences. The pattern begins
+    with `CODE_SPAN`, whose matches stay as they are."""
     parts: list[str] = []
     start = 0
     for first, last, _ in (*code_blocks(source, fence), (len(source), len(source), "")):
-        for match in _HIDDEN.finditer(source, start, first):
+        for match in pattern.finditer(source, start, first):
             if match["ticks"] is None:
-                parts += (source[start : match.start()], _NOT_BREAK.sub(" ", match[0]))
+                parts += (source[start : match.start()], rewrite(match))
                 start = match.end()
         parts.append(source[start:last])
         start = last

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from vault_indexer.chunk import ChoosingChunker, chunks_of
-from vault_indexer.config.settings import FilesSettings
+from vault_indexer.config import Settings
 from vault_indexer.errors import NoteError
+from vault_indexer.index.reading.link_style import style_of_files
 from vault_indexer.index.reading.note import note_from, reason_of
-from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote, Note, SkippedFile
-from vault_indexer.parse import VaultPaths, resolve
+from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote, LinkStyle, Note, SkippedFile
+from vault_indexer.parse import StyledPaths, resolve
 from vault_indexer.ports import Chunker
 from vault_indexer.vault import Decision, NoteVanished, Scan, load_ignore_rules, read_note, scan
 
@@ -50,10 +51,11 @@ class Inspector:
     """Parses the notes of one vault and splits them with `chunker`. Raises VaultError if the vault cannot be
     read."""
 
-    def __init__(self, vault: Path, files: FilesSettings, chunker: Chunker) -> None:
+    def __init__(self, vault: Path, settings: Settings, chunker: Chunker) -> None:
         self._vault = vault
-        self._max_file_bytes = files.max_file_bytes
-        self._rules = load_ignore_rules(vault, files)
+        self._settings = settings
+        self._max_file_bytes = settings.files.max_file_bytes
+        self._rules = load_ignore_rules(vault, settings.files)
         self._chunker = chunker
 
     def all_notes(self) -> list[str]:
@@ -65,7 +67,7 @@ class Inspector:
         for named in paths:
             path = self._path_of(named)
             try:
-                note = note_from(path, read_note(self._vault, path, self._max_file_bytes).data)
+                note = note_from(path, read_note(self._vault, path, self._max_file_bytes).data, self._style)
                 yield self._inspect(note)
             except NoteVanished:
                 yield SkippedFile(path, "no such note in the vault")
@@ -75,7 +77,7 @@ class Inspector:
     def _inspect(self, note: Note) -> Inspection:
         chunker = self._chunker
         own = chunker.diagnostics(note) if isinstance(chunker, ChoosingChunker) else ()
-        resolved = tuple(resolve(link.target, note.path, self._paths).path for link in note.links)
+        resolved = tuple(self._paths.find(link.target, note.path)[0].path for link in note.links)
         chunks = chunks_of(chunker, note)
         return Inspection(note, chunks, resolved, (*note.diagnostics, *own, *_fallbacks(chunks)))
 
@@ -88,8 +90,12 @@ class Inspector:
         return scan(self._vault, self._rules, max_file_bytes=self._max_file_bytes)
 
     @cached_property
-    def _paths(self) -> VaultPaths:
-        return VaultPaths(file.path for file in self._scan.files)
+    def _style(self) -> LinkStyle:
+        return style_of_files(self._settings, self._scan)
+
+    @cached_property
+    def _paths(self) -> StyledPaths:
+        return StyledPaths(self._style, (file.path for file in self._scan.files))
 
 
 def _fallbacks(chunks: Iterable[Chunk]) -> Iterator[Diagnostic]:

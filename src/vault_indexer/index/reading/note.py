@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from vault_indexer.chunk import CodeReader
 from vault_indexer.errors import NoteError
-from vault_indexer.model import Element, ElementKind, Heading, Note, language_of_path
+from vault_indexer.model import Element, ElementKind, Heading, LinkStyle, Note, language_of_path
 from vault_indexer.parse import decode, parse_any, sections
 from vault_indexer.text.language import detect_note
 
@@ -68,15 +68,15 @@ def _headings(text: str, module: str, language: str) -> Iterator[Heading]:
     yield from module_heading(end_of_last, len(text))
 
 
-def parse_file(path: str, data: bytes) -> Note:
+def parse_file(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
     """Parse a note, canvas or source file, depending on its suffix. Raises NoteError."""
-    return source_note(path, data) if language_of_path(path) else parse_any(path, data)
+    return source_note(path, data) if language_of_path(path) else parse_any(path, data, style)
 
 
-def note_from(path: str, data: bytes) -> Note:
+def note_from(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
     """Parse a file and set its language, which is declared in the note or detected from its body. It is "" if
     the detection is unsure, and for a source file. Raises NoteError."""
-    note = parse_file(path, data)
+    note = parse_file(path, data, style)
     if note.language or language_of_path(path):
         return note
     return replace(note, language=detect_note(note.text[note.body_start :]))

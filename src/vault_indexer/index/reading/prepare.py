@@ -19,7 +19,7 @@ from vault_indexer.errors import NoteError, ProviderError
 from vault_indexer.index.plan import is_indexed
 from vault_indexer.index.reading.note import note_from, reason_of
 from vault_indexer.index.workers.budget import NoteMeter
-from vault_indexer.model import SPLIT_WITHOUT_MODEL, Chunk, FileRow, Note
+from vault_indexer.model import SPLIT_WITHOUT_MODEL, Chunk, FileRow, LinkStyle, Note
 from vault_indexer.ports import Chunker, Embedder, EmbeddingModel, WordVectors
 from vault_indexer.providers import word_vectors
 from vault_indexer.store.catalog import CatalogReader, PreparedNote, note_rows, pack_words
@@ -99,7 +99,7 @@ class Preparer:
     """Reads, parses, splits and embeds notes of one vault by one configuration. Existing vectors are reused
     from the first of `caches` that contains them. A `NoteWorker` owns it; one thread uses it."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what reading, splitting and embedding each need
         self,
         vault: Path,
         max_file_bytes: int,
@@ -108,6 +108,7 @@ class Preparer:
         caches: Sequence[CatalogReader] = (),
         *,
         llm: LlmSwitch | None = None,
+        style: LinkStyle = "obsidian",
     ) -> None:
         """`llm` is the language model of the chunkers."""
         self._vault = vault
@@ -116,6 +117,7 @@ class Preparer:
         self._embedder = embedder
         self._caches = caches
         self._llm = llm
+        self._style = style
         for cache in caches:
             # Else the owner could not empty the catalog's log while this worker lives.
             cache.refresh_transaction()
@@ -130,7 +132,7 @@ class Preparer:
         except NoteError as error:
             return Skipped(self._unread(path, str(error)))
         try:
-            note = note_from(path, read.data)
+            note = note_from(path, read.data, self._style)
             with nullcontext() if ask or self._llm is None else self._llm.off():
                 chunks = chunks_of(self._chunker_of(note), note)
         except NoteError as error:

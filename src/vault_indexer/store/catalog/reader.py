@@ -242,6 +242,12 @@ class CatalogReader:
             found.update((row[0], FileRow(*row)) for row in self.rows(sql, [path, *bounds]))
         return [found[path] for path in sorted(found)]
 
+    def exists(self, path: str) -> bool:
+        """Returns whether there is a file at this path or below it."""
+        below, bounds = folder_condition("path", path)
+        sql = f"SELECT 1 FROM files WHERE (path = ? OR ({below})) AND state != 'skipped' LIMIT 1"
+        return bool(self.rows(sql, [path, *bounds]))
+
     def file_count(self) -> int:
         return int(self._one("SELECT count(*) FROM files")[0])
 
