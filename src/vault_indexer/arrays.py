@@ -57,3 +57,20 @@ def row_products(rows: NDArray[Number], vector: NDArray[Number]) -> NDArray[Numb
     rows have to have equal scores."""
     found: NDArray[Number] = np.einsum("ij,j->i", rows, vector)
     return found
+
+
+# Code shared by embedders: texts that C code can read, and the unit vectors that the index stores.
+
+
+def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row divided by its length; an all-zero row stays as it is."""
+    lengths: NDArray[np.float32] = np.linalg.norm(vectors, axis=1, keepdims=True).astype(np.float32)
+    lengths[lengths == 0] = 1
+    unit: NDArray[np.float32] = vectors / lengths
+    return unit
+
+
+def encodable(text: str) -> str:
+    """The text without characters that C code cannot read: a null character ends a string there, and a lone
+    surrogate has no UTF-8."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()

@@ -256,7 +256,7 @@ def test_check_says_that_all_is_well(here: CommandHere) -> None:
 def test_check_fails_if_the_parser_misses_what_the_sample_contains(
     here: CommandHere, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vault_indexer.parse.sample._SAMPLE", "# Beds\n\n#summer/july\n")
+    monkeypatch.setattr("vault_indexer.parse.dispatch._SAMPLE", "# Beds\n\n#summer/july\n")
     told = here.indexer("check", "--json")
     assert (told.code, told.data["ok"]) == (1, False)
     assert told.data["parser_misses"] == ["links", "tags", "tasks", "properties"]

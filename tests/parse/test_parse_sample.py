@@ -7,7 +7,7 @@ import re
 import pytest
 
 from vault_indexer.parse import inline, link_syntax, notes
-from vault_indexer.parse.sample import missing_from_sample
+from vault_indexer.parse.dispatch import missing_from_sample
 
 NEVER = re.compile(r"(?!)")
 

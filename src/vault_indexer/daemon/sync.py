@@ -12,7 +12,7 @@ from types import MappingProxyType
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration, load_rules_for_index
 from vault_indexer.errors import IndexUnusableError, UnavailableError, VaultError
 from vault_indexer.index.plan import PART_NOTES, Applied, Plan, count_notes, plan
-from vault_indexer.index.reading.link_style import style_of_catalog
+from vault_indexer.index.reading.note import style_of_catalog
 from vault_indexer.index.verify import verify
 from vault_indexer.model import (
     IndexCounts,

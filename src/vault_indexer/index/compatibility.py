@@ -10,7 +10,7 @@ from vault_indexer.config import SPEC_VERSION, Manifest, Settings, chunking_conf
 from vault_indexer.config.manifest import language_model, strategies_in
 from vault_indexer.errors import ManifestError, UnavailableError
 from vault_indexer.index.plan import is_indexed
-from vault_indexer.index.reading.link_style import style_of_catalog, style_of_files
+from vault_indexer.index.reading.note import style_of_catalog, style_of_files
 from vault_indexer.index.reading.prepare import has_drifted
 from vault_indexer.model import LinkStyle
 from vault_indexer.parse import PARSERS

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import encodable, unit_rows
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.remote import extra_needed
-from vault_indexer.providers.unit import encodable, unit_rows
 from vault_indexer.system import batches
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import encodable, unit_rows
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.remote import extra_needed
-from vault_indexer.providers.unit import encodable, unit_rows
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors

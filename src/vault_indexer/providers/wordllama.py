@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vault_indexer.arrays import unit_rows
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.token_weights import (
@@ -21,7 +22,6 @@ from vault_indexer.providers.token_weights import (
     shared_tokens,
     wordllama_file,
 )
-from vault_indexer.providers.unit import unit_rows
 from vault_indexer.system import batches
 from vault_indexer.text.scripts import LETTER_OR_DIGIT
 

@@ -17,7 +17,7 @@ from vault_indexer.cli.output.columns import from_home, print_row
 from vault_indexer.cli.output.terminal import out, print_json, print_warnings, text
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
 from vault_indexer.cli.vault_folder import named_or_enclosing_vault, vaults_meant, vaults_to_choose
-from vault_indexer.parse.sample import missing_from_sample
+from vault_indexer.parse.dispatch import missing_from_sample
 from vault_indexer.serve.api.endpoints import HEALTH, ORPHANS, STATUS, VERIFY
 from vault_indexer.text.phrases import quantity
 

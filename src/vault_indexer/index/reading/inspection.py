@@ -10,8 +10,7 @@ from pathlib import Path
 from vault_indexer.chunk import ChoosingChunker, chunks_of
 from vault_indexer.config import Settings
 from vault_indexer.errors import NoteError
-from vault_indexer.index.reading.link_style import style_of_files
-from vault_indexer.index.reading.note import note_from, reason_of
+from vault_indexer.index.reading.note import note_from, reason_of, style_of_files
 from vault_indexer.model import Chunk, Diagnostic, InspectedLink, InspectedNote, LinkStyle, Note, SkippedFile
 from vault_indexer.parse import StyledPaths, resolve
 from vault_indexer.ports import Chunker

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from vault_indexer.chunk import CodeReader
+from vault_indexer.config import Settings
 from vault_indexer.errors import NoteError
 from vault_indexer.model import Element, ElementKind, Heading, LinkStyle, Note, language_of_path
-from vault_indexer.parse import decode, parse_any, sections
+from vault_indexer.parse import decode, detect_style, parse_any, sections
+from vault_indexer.store.catalog import CatalogReader
 from vault_indexer.text.language import detect_note
+from vault_indexer.vault.walk import Scan
 
 # Notes of source files. Their headings are their classes and functions, and they have no links.
 
@@ -85,3 +88,17 @@ def note_from(path: str, data: bytes, style: LinkStyle = "obsidian") -> Note:
 def reason_of(error: NoteError, path: str) -> str:
     """Return why the note at this path cannot be indexed, without the path, which the caller shows."""
     return str(error).removeprefix(f"{path}: ")
+
+
+# The style of the links of a vault: the configured one, else the one that its files show.
+
+
+def style_of_files(settings: Settings, found: Scan) -> LinkStyle:
+    """Return the style for the files of a scan of the whole vault."""
+    tops = {"/".join(file.path.split("/")[:depth]) for file in found.files for depth in (1, 2)}
+    return detect_style(tops.__contains__) if settings.links.style == "auto" else settings.links.style
+
+
+def style_of_catalog(settings: Settings, catalog: CatalogReader) -> LinkStyle:
+    """Return the style for the files of a catalog."""
+    return detect_style(catalog.exists) if settings.links.style == "auto" else settings.links.style
