@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from answering_daemon import TOKEN, AnsweringDaemon
-from command_here import CommandHere
+from command_here import CommandHere, TerminalText
 
 from vault_indexer.cli.known_vaults import forget_vault, known_vaults, recorded_vaults, remember_vault
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
@@ -239,4 +240,39 @@ def test_an_index_for_one_command_alone_is_not_added(here: CommandHere, daemon: 
     daemon.answer(STATUS, StatusReport("/v", "/i", "ready", 1, 1, 0, counts))
     found = here.run("init", "vault", "--index-dir", str(here.sandbox.index_dir))
     assert found.err.startswith("Already indexed: 3 notes.\nNext:\n")
+    named = here.run("init", "vault", "--name", "mine", "--index-dir", str(here.sandbox.index_dir))
+    assert (named.code, named.complains("--name has no effect")) == (2, True)
     assert not here.config.exists()
+
+
+def test_a_vault_of_the_table_keeps_its_name(here: CommandHere) -> None:
+    configure_work(here)
+    before = here.config.read_text()
+    ran = here.run("init", "vault", "--name", "play")
+    assert (ran.code, ran.err.count("\n"), ran.complains("is called work already")) == (2, 1, True)
+    assert here.config.read_text() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("init", "home"), ("init", "/"), ("vault", "add", "all", "home"), ("rebuild", "--vault", "home")],
+)
+def test_a_folder_that_is_hardly_meant_is_asked_about(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    home = here.sandbox.root / "home"
+    home.mkdir()
+    refused = here.run(*command)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert refused.complains("add --yes to index it all the same")
+    assert not here.config.exists()
+    assert known_vaults() == {}
+    for answer, code in (("n\n", 2), ("y\n", 0)):
+        if command[-1] == "/":
+            return
+        monkeypatch.setattr(sys, "stdin", TerminalText(answer))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        asked = here.run(*command)
+        assert "is your home folder. Index it all the same? [y/N]" in asked.err
+        assert asked.code == code, asked.err
+    assert here.run(*command, "--yes").code == (2 if command[0] == "vault" else 0)

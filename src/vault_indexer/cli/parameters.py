@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.errors import UnavailableError, UsageError, VaultIndexerError
 from vault_indexer.text.control_characters import clean
 
 # Names that a shell completes, and that options take.
@@ -134,6 +134,24 @@ Strategy = Annotated[
         help=f"Split the notes by this strategy, this time [{_STRATEGY_VARIABLE}].",
     ),
 ]
+
+
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Index any folder without asking, also / or your home folder."),
+]
+
+
+def confirm_folder(folder: Path, yes: bool) -> None:
+    """Ask before a folder is indexed that is hardly meant. Raises UsageError if the answer is no, or if there
+    is no terminal to ask at."""
+    doubt = "" if yes else import_module("vault_indexer.vault").doubt_about(folder)
+    if not doubt:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{folder} {doubt}: add --yes to index it all the same")
+    if not typer.confirm(f"{clean(str(folder))} {doubt}. Index it all the same?", err=True):
+        raise UsageError(f"{folder} is not indexed")
 
 
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:

@@ -14,7 +14,7 @@ from pathlib import Path
 from vault_indexer.cli.known_vaults import known_vaults
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.errors import UsageError
-from vault_indexer.system import VAULT_CONFIG_NAME, folder_slug, user_config_file, with_home
+from vault_indexer.system import VAULT_CONFIG_NAME, folder_slug, home_folder, user_config_file, with_home
 
 VAULT_MARKERS = (".obsidian", VAULT_CONFIG_NAME)
 """What makes a folder a vault: Obsidian's own folder, or our configuration."""
@@ -61,7 +61,7 @@ def enclosing_vault_here(selection: VaultSelection, environ: Mapping[str, str]) 
     if folder is None:
         return None
     listed = {*vaults_in_config(selection, environ).values(), *known_vaults().values()}
-    return enclosing_vault(folder, _home(), {_resolved(one) for one in listed})
+    return enclosing_vault(folder, home_folder(), {_resolved(one) for one in listed})
 
 
 def enclosing_vault(folder: Path, home: Path | None, listed: Collection[Path] = ()) -> Path | None:
@@ -189,13 +189,6 @@ def _upwards(folder: Path, home: Path | None) -> Iterator[Path]:
         yield level
         if level == home:
             return
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home().resolve()
-    except (OSError, RuntimeError):  # none is known of this user
-        return None
 
 
 def _on_same_device(one: Path, other: Path) -> bool:

@@ -294,6 +294,14 @@ def with_home(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises there)
 
 
+def home_folder() -> Path | None:
+    """The home folder of the user, resolved; None if none is known."""
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):
+        return None
+
+
 def _xdg_folder(environ: Mapping[str, str], variable: str, system: str) -> Path:
     """The folder of the XDG variable where it is an absolute path, else the one that platformdirs gives."""
     import platformdirs

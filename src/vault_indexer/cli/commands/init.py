@@ -14,7 +14,7 @@ from vault_indexer.cli.known_vaults import free_name, has_index
 from vault_indexer.cli.output.columns import skipped_in_words
 from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import VaultSelection, one_command
+from vault_indexer.cli.parameters import VaultSelection, Yes, confirm_folder, one_command
 from vault_indexer.cli.vault_folder import (
     config_of,
     current_folder,
@@ -29,9 +29,9 @@ from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.system import folder_slug, user_config_file
+from vault_indexer.system import folder_slug, user_config_file, with_home
 from vault_indexer.text.phrases import quantity
-from vault_indexer.vault import root_identity
+from vault_indexer.vault import IgnoreRules, file_names, root_identity
 
 _NOTICED_S = 30.0
 """A daemon looks at its configuration every few seconds."""
@@ -56,6 +56,7 @@ def init(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="Call the vault NAME, not after its folder.")
     ] = "",
+    yes: Yes = False,
     force: Annotated[bool, typer.Option("--force", hidden=True)] = False,
 ) -> None:
     """Add a folder of notes to your vaults and index it.
@@ -63,8 +64,7 @@ def init(
     The folder goes into the table [vaults] of your configuration. Nothing is written into the folder.
     """
     del force  # of earlier versions, which wrote a file into the vault
-    vault = _vault(selection, folder)
-    root_identity(vault)
+    vault = _vault(selection, folder, yes)
     own = VaultSelection(vault, selection.index_dir, selection.config)
     _register(selection, vault.absolute(), name)
     if daemon := read_daemon(shared_daemon_dir(config_of(selection, os.environ))):
@@ -76,26 +76,34 @@ def init(
         note(line)
 
 
-def _vault(selection: VaultSelection, folder: Path | None) -> Path:
+def _vault(selection: VaultSelection, folder: Path | None, yes: bool) -> Path:
     """The folder that is named, else the vault around the current folder, else that folder if it contains
-    Markdown. Raises UsageError."""
-    if folder is not None:
-        return folder.expanduser()
-    found = named_or_enclosing_vault(selection, os.environ)
-    if found is not None:
-        return found
-    here = current_folder()
-    if here is None or not any(here.rglob("*.md")):
+    Markdown. Asks about a folder that is hardly meant. Raises UsageError and VaultError."""
+    named = with_home(folder) if folder else named_or_enclosing_vault(selection, os.environ)
+    vault = named or current_folder()
+    if vault is not None:
+        root_identity(vault)
+        confirm_folder(vault, yes)
+    if vault is None or not (named or _has_notes(vault)):
         raise UsageError("There are no Markdown notes here. Name a folder, as in: indexer init ~/Notes")
-    return here
+    return vault
+
+
+def _has_notes(folder: Path) -> bool:
+    return any(name.endswith(".md") for name in file_names(folder, IgnoreRules()))
 
 
 def _register(selection: VaultSelection, vault: Path, name: str) -> None:
     """Add the vault to the table, unless it is there. What was named for this command alone is not added."""
     if is_pinned(selection) and selection.config is None:
+        if name:
+            raise UsageError("--name has no effect: with an index folder of its own, a vault is not listed")
         return
     listed = vaults_in_config(selection, os.environ)
-    if any(one.resolve() == vault.resolve() for one in listed.values()):
+    known = next((one for one, path in listed.items() if path.resolve() == vault.resolve()), "")
+    if known:
+        if name not in ("", known):
+            raise UsageError(f"--name: {vault} is called {known} already, in your table [vaults]")
         return
     file = config_of(selection, os.environ) or user_config_file(os.environ)
     if not file.exists():
