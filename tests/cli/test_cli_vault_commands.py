@@ -213,6 +213,7 @@ def test_a_running_daemon_indexes_a_new_vault(
     new = replace(WORK, path=path)
     found = replace(new, pending=1), replace(new, **change)  # type: ignore[arg-type]
     daemon.answer(VAULTS, VaultList((WORK,), ""), *(VaultList((WORK, one), "") for one in found))
+    daemon.answer(STATUS, StatusReport("/v", "/i", "ready", 1, 1, 0, IndexCounts(1, 5, 4, 0)))
     ran = here.run("init", "vault", "--name", "mine")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.splitlines()[:4] == [
@@ -221,7 +222,33 @@ def test_a_running_daemon_indexes_a_new_vault(
         said,
         "Next:",
     ]
-    assert len(daemon.requests) == 3
+    assert sum(asked.path == VAULTS.path for asked in daemon.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("owed", "detail", "said"),
+    [
+        (
+            [40, 40, 30, 10, 0],
+            "",
+            ["Words and links can be searched now, meaning in about", "Indexed 9 notes.", "Next:"],
+        ),
+        ([1, 0], "", ["Indexed 9 notes.", "Next:"]),
+        ([40], "no model", ["Searched by word and link; meaning is missing for 40 chunks of 50", "Next:"]),
+    ],
+)
+def test_init_beside_a_daemon_waits_until_meaning_is_searched(
+    here: CommandHere, daemon: AnsweringDaemon, owed: list[int], detail: str, said: list[str]
+) -> None:
+    daemon.announce(here.daemons)
+    kept = replace(WORK, path=str(here.sandbox.vault), notes=9)
+    daemon.answer(VAULTS, VaultList((kept,), ""))
+    report = StatusReport("/v", "/i", "ready", 1, 1, 0, IndexCounts(9, 50, 4, 0), detail=detail)
+    daemon.answer(STATUS, *(replace(report, vectors_owed=left) for left in owed))
+    ran = here.run("init", "vault")
+    lines = ran.err.splitlines()[2:]
+    assert [line.startswith(begin) for line, begin in zip(lines, said, strict=False)] == [True] * len(said)
+    assert {asked.path for asked in daemon.requests} == {VAULTS.path, "/vault/work/v1/status"}
 
 
 def test_a_daemon_that_fails_does_not_keep_a_vault_from_being_added(
@@ -243,6 +270,29 @@ def test_an_index_for_one_command_alone_is_not_added(here: CommandHere, daemon: 
     named = here.run("init", "vault", "--name", "mine", "--index-dir", str(here.sandbox.index_dir))
     assert (named.code, named.complains("--name has no effect")) == (2, True)
     assert not here.config.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "listed", "code"),
+    [
+        (("search", "bread", "--vault", "vault"), False, 3),
+        (("related", "Bread", "--vault", "./vault"), False, 3),
+        (("status", "--vault", "vault"), False, 3),
+        (("search", "bread", "--vault", "vault", "--index-dir", "here"), False, 0),
+        (("search", "bread", "--vault", "work"), True, 0),
+    ],
+)
+def test_a_question_builds_no_index_of_a_folder_that_was_only_named(
+    here: CommandHere, words: tuple[str, ...], listed: bool, code: int
+) -> None:
+    if listed:
+        here.configure(f'vaults = {{ work = "{here.sandbox.vault}" }}\n')
+    ran = here.run(*words)
+    assert ran.code == code, ran.err
+    if code:
+        wanted = f"indexer: {here.sandbox.vault} was never indexed: run `indexer init {here.sandbox.vault}`\n"
+        assert ran.err == wanted
+        assert not list((here.sandbox.root / "state").rglob("*.db"))
 
 
 def test_a_vault_of_the_table_keeps_its_name(here: CommandHere) -> None:

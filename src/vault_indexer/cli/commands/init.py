@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
 from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.known_vaults import free_name, has_index
 from vault_indexer.cli.output.columns import skipped_in_words
-from vault_indexer.cli.output.progress import duration, showing
+from vault_indexer.cli.output.progress import Show, duration, showing
 from vault_indexer.cli.output.terminal import note
 from vault_indexer.cli.parameters import VaultSelection, Yes, confirm_folder, one_command
 from vault_indexer.cli.vault_folder import (
@@ -25,7 +28,7 @@ from vault_indexer.cli.vault_folder import (
 from vault_indexer.config import NamedVault, add_vault, starter_config
 from vault_indexer.config.edits import replace_config
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
@@ -69,7 +72,7 @@ def init(
     _register(selection, vault.absolute(), name)
     if daemon := read_daemon(shared_daemon_dir(config_of(selection, os.environ))):
         note("The running daemon indexes it now.")
-        note(_indexed_by(DaemonClient(daemon), vault))
+        note(_indexed_by(daemon, vault))
     else:
         _index(Connection(own))
     for line in _NEXT_STEPS:
@@ -114,8 +117,10 @@ def _register(selection: VaultSelection, vault: Path, name: str) -> None:
     note(f"Added {chosen} ({vault}) to {file}.")
 
 
-def _indexed_by(daemon: DaemonClient, vault: Path) -> str:
-    """What became of the vault in a daemon, which reads the changed configuration by itself."""
+def _indexed_by(info: DaemonInfo, vault: Path) -> str:
+    """What became of the vault in a daemon, which reads the changed configuration by itself. Returns once the
+    vault is searched by meaning, as without a daemon."""
+    daemon = DaemonClient(info)
     until = time.monotonic() + _NOTICED_S
     while True:
         try:
@@ -127,10 +132,49 @@ def _indexed_by(daemon: DaemonClient, vault: Path) -> str:
         if kept and kept[0]["state"] in _NOT_OPENED:
             return f"It is not indexed: {kept[0]['problem']}"
         if kept and kept[0]["state"] == "ready" and not kept[0]["pending"]:
-            return f"Indexed {quantity(kept[0]['notes'], 'note')}."
+            own = DaemonClient(replace(info, url=f"{info.url}/vault/{quote(kept[0]['name'])}"))
+            try:
+                missing = _wait_for_meaning(own)
+            except DaemonError as error:
+                return f"{error} (indexer status)"
+            return missing or f"Indexed {quantity(kept[0]['notes'], 'note')}."
         if not kept and time.monotonic() > until:
             return "The daemon has not seen the new vault yet (indexer status)."
         time.sleep(_LOOK_EVERY_S)
+
+
+def _wait_for_meaning(daemon: DaemonClient) -> str:
+    """Wait until every chunk of a daemon's vault has its vector, and say what can be searched meanwhile.
+    Returns what is wrong if they are not made; "" otherwise."""
+    started = changed = time.monotonic()
+    first = last = 0
+    with ExitStack() as drawn:
+        show: Show | None = None
+        while (found := daemon.ask(STATUS))["vectors_owed"]:
+            owed, now = found["vectors_owed"], time.monotonic()
+            if not first or owed < last:
+                first, last, changed = first or owed, owed, now
+            if found["detail"] or now - changed > _NOTICED_S:
+                missing = f"{quantity(owed, 'chunk')} of {found['chunks']:,}"
+                return f"Searched by word and link; meaning is missing for {missing} (indexer status)."
+            if show is None and owed < first:
+                left = duration((now - started) * owed / (first - owed))
+                note(f"Words and links can be searched now, meaning in about {left}.")
+                show = drawn.enter_context(showing())
+            if show is not None:
+                made = found["chunks"] - owed
+                notes = found["notes"] * made // found["chunks"]
+                show(
+                    {
+                        "stage": "vectors",
+                        "notes": notes,
+                        "total": found["notes"],
+                        "chunks": made,
+                        "seconds": now - started,
+                    }
+                )
+            time.sleep(_LOOK_EVERY_S)
+    return ""
 
 
 def _index(connection: Connection) -> None:
