@@ -165,9 +165,25 @@ def note_in_vault(note: str, vault: Path) -> str:
         return note
     if note.startswith(("./", "../")) and (folder.is_relative_to(vault) or _exists(folder / typed)):
         return _below(vault, folder / typed, note)
-    if folder != vault and folder.is_relative_to(vault) and _exists(folder / typed):
+    if folder != vault and _exists(folder / typed) and _is_in(folder / typed, vault):
         return _below(vault, folder / typed, note)
     return note
+
+
+def vault_of_note(note: str, selection: VaultSelection, environ: Mapping[str, str]) -> VaultSelection:
+    """The selection, with the vault that has a note if none is named and there are several: the one around
+    that file, else the only one with a note of this path."""
+    choices = vaults_meant(selection, environ).values() if note.strip() else ()
+    typed = with_home(note)
+    file = (current_folder() or Path()) / typed
+    around = [vault for vault in choices if _exists(file) and _is_in(file, vault)]
+    having = [vault for vault in choices if not typed.is_absolute() and _exists(vault / typed)]
+    found = sorted(around, key=lambda vault: len(vault.parts))[-1:] or having
+    return selection._replace(vault=found[0]) if len(found) == 1 else selection
+
+
+def _is_in(file: Path, vault: Path) -> bool:
+    return any(way.is_relative_to(vault) for way in (Path(os.path.normpath(file)), file.resolve()))
 
 
 def shown_path(path: str, vault: Path) -> str:

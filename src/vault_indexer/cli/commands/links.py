@@ -88,12 +88,12 @@ def links(
             raise UsageError("--depth, --dot and --graphml are about one NOTE")
         if output.json + around.dot + around.graphml > 1:
             raise UsageError("--json, --dot, --graphml: one at a time")
-        _show_files_around(Connection(selection), note, around, view.limit, output)
+        _show_files_around(Connection(selection, note=note), note, around, view.limit, output)
         return 0
     _check(note, view)
     lines.check(output)
     show = _Show(output, lines)
-    connection = Connection(selection)
+    connection = Connection(selection, note=note)
     if view.unresolved:
         return _show_unresolved(connection, view.limit, show)
     if view.orphans:

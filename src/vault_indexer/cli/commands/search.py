@@ -180,7 +180,7 @@ def search(
     lines.check(output)
     asked = search.parameters()
     if view.explain:
-        return _explain(Connection(selection), output, view.explain, asked)
+        return _explain(Connection(selection, note=view.explain), output, view.explain, asked)
     connection = Connection(selection, all_vaults=all_vaults or asks_all(selection, os.environ))
     answer = connection.ask(SEARCH, **asked)
     shown = ShownHits.of(answer, nearest=view.nearest)
