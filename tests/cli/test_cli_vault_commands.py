@@ -6,12 +6,15 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from answering_daemon import TOKEN, AnsweringDaemon
 from command_here import CommandHere, TerminalText
 
 from vault_indexer.cli.known_vaults import forget_vault, known_vaults, recorded_vaults, remember_vault
+from vault_indexer.cli.parameters import VaultSelection
+from vault_indexer.cli.vault_folder import note_in_vault, vault_of_note
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.model import (
@@ -326,3 +329,71 @@ def test_a_folder_that_is_hardly_meant_is_asked_about(
         assert "is your home folder. Index it all the same? [y/N]" in asked.err
         assert asked.code == code, asked.err
     assert here.run(*command, "--yes").code == (2 if command[0] == "vault" else 0)
+
+
+@pytest.mark.parametrize(
+    ("folder", "note", "vault"),
+    [
+        (".", "Bread.md", "first"),
+        (".", "Bread", "first"),
+        (".", "sub/Rye.md", "second"),
+        (".", "second/sub/Rye", "second"),
+        (".", "./second/Both.md", "second"),
+        (".", "{root}/first/Both.md", "first"),
+        ("other", "../first/Bread.md", "first"),
+        (".", "Both.md", None),
+        (".", "Nowhere", None),
+        (".", "", None),
+        ("second/sub", "Bread.md", None),
+    ],
+)
+def test_of_several_vaults_a_command_means_the_one_with_the_note(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch, folder: str, note: str, vault: str | None
+) -> None:
+    root = here.sandbox.root
+    for path in ("first/Bread.md", "first/Both.md", "second/Both.md", "second/sub/Rye.md", "other/x"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+    here.configure(f'vaults = {{ a = "{root}/first", b = "{root}/second" }}\n')
+    monkeypatch.chdir(root / folder)
+    selection = VaultSelection(None, None, None)
+    found = vault_of_note(note.format(root=root), selection, os.environ)
+    assert found.vault == (root / vault if vault else None)
+    if vault:
+        named = note_in_vault(note.format(root=root), root / vault)
+        assert (root / vault / f"{named.removesuffix('.md')}.md").is_file()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folders of users elsewhere")
+@pytest.mark.parametrize(
+    ("home", "command", "code", "said"),
+    [
+        ("file", "init vault", 3, "Not a directory: {root}/file/.config/vault-indexer; set HOME to"),
+        ("file", "vault add work vault", 3, "Not a directory"),
+        ("file", "vault list", 0, "There are no vaults."),
+        (None, "init vault", 3, "Not a directory: /dev/null/vault-indexer; set HOME to"),
+        (None, "status", 2, "No vault here."),
+        (None, "status --vault vault", 3, "was never indexed"),
+        (None, "service status", 3, "a service is of a user with a name and a home folder"),
+        (None, "search bread --vault vault --index-dir index", 0, ""),
+    ],
+)
+def test_without_a_home_a_command_works_or_says_so_in_one_line(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch, home: str | None, command: str, code: int, said: str
+) -> None:
+    root = here.sandbox.root
+    (root / "file").touch()
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME", "USER", "LOGNAME", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
+    if home:
+        monkeypatch.setenv("HOME", str(root / home))
+    else:
+        monkeypatch.setattr("pwd.getpwuid", _no_entry)
+    ran = here.run(*command.split())
+    assert (ran.code, said.format(root=root) in ran.err) == (code, True), ran.err
+    assert not code or ran.err.count("\n") == 1
+
+
+def _no_entry(uid: int) -> NoReturn:
+    raise KeyError(f"getpwuid(): uid not found: {uid}")

@@ -8,7 +8,9 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
+from io import UnsupportedOperation
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
@@ -16,6 +18,7 @@ import typer
 from typer.core import TyperCommand
 
 from vault_indexer.errors import UnavailableError, UsageError, VaultIndexerError
+from vault_indexer.system import home_folder
 from vault_indexer.text.control_characters import clean
 
 # Names that a shell completes, and that options take.
@@ -39,8 +42,10 @@ def complete_strategy(incomplete: str) -> list[str]:
 _SHARED = "Everywhere"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-_SURROUNDINGS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
-"""What a full or protected disk says: no mistake in this program, wherever it meets it."""
+_SURROUNDINGS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
+)
+"""What a full or protected disk, or a file in the place of a folder, says: no mistake in this program."""
 
 
 def _name_or_folder(text: str) -> Path:
@@ -231,7 +236,9 @@ def _exit_status(command: Callable[[], int | None]) -> int:
             raise
         _discard_output()
         where = f": {error.filename}" if error.filename else ""
-        complain(UnavailableError(f"{error.strerror}{where}"))
+        home = home_folder()
+        advice = "" if home and home.is_dir() else "; set HOME to your home folder"
+        complain(UnavailableError(f"{error.strerror}{where}{advice}"))
         return UnavailableError.exit_code
     except ValueError as error:  # pydantic's are
         ended = _interruption(error)
@@ -256,7 +263,8 @@ def _interruption(error: BaseException) -> int | None:
 
 def _discard_output() -> None:
     """Python flushes at exit: into nothing, rather than into an error about it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(UnsupportedOperation):  # a stream in memory
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(error: VaultIndexerError) -> None:

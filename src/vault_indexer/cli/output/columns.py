@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from vault_indexer.cli.output.terminal import text
+from vault_indexer.system import home_folder
 from vault_indexer.text.control_characters import clean
 from vault_indexer.text.phrases import quantity
 
@@ -68,8 +69,8 @@ def print_row(console: Console, name: str, value: str, style: str, *, indent: in
 
 def from_home(path: str) -> str:
     """The path with `~` for the home folder."""
-    home = str(Path.home())
-    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
+    home = str(home_folder() or "/")
+    return f"~{path[len(home) :]}" if f"{path}/".startswith(f"{home}/") else path
 
 
 def shorten_path(path: str, width: int) -> str:
