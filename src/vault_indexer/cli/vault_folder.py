@@ -165,7 +165,8 @@ def note_in_vault(note: str, vault: Path) -> str:
         return note
     if note.startswith(("./", "../")) and (folder.is_relative_to(vault) or _exists(folder / typed)):
         return _below(vault, folder / typed, note)
-    if folder != vault and _exists(folder / typed) and _is_in(folder / typed, vault):
+    is_inside = folder.is_relative_to(vault) or not _exists(vault / typed)
+    if folder != vault and is_inside and _exists(folder / typed) and _is_in(folder / typed, vault):
         return _below(vault, folder / typed, note)
     return note
 
