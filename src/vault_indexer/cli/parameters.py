@@ -39,6 +39,13 @@ def complete_strategy(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in strategies() if name.startswith(last)]
 
 
+def complete_vault(incomplete: str) -> list[str]:
+    """The names of vaults that begin so: those of the user's table, else those that were indexed."""
+    folders = import_module("vault_indexer.cli.vault_folder")
+    names = folders.vaults_to_choose(VaultSelection(), os.environ)
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
 _SHARED = "Everywhere"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
@@ -62,6 +69,7 @@ class VaultSelection(NamedTuple):
         typer.Option(
             "--vault",
             parser=_name_or_folder,
+            autocompletion=complete_vault,
             metavar="NAME|DIR",
             help="The vault: its name or its folder [INDEXER_VAULT].",
             rich_help_panel=_SHARED,

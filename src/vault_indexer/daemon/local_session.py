@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -276,10 +276,9 @@ class ReadOnlySession(_SessionWithoutLoop):
 
     def notices(self) -> tuple[str, ...]:
         """Return notices that recent changes may be missing, unless a daemon follows them, and vectors."""
-        try:
+        is_followed = False
+        with suppress(UnavailableError):
             is_followed = read_daemon(self._assembly.index_dir.root) is not None
-        except UnavailableError:
-            is_followed = False
         behind = (
             () if is_followed else ("the last changes may be missing: another command updates the index",)
         )

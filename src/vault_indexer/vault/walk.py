@@ -116,10 +116,8 @@ class Border:
     """Decides which folders below a vault are not read: those of the system, and, if the vault is the root of
     the file system or contains the home folder, all that are on other file systems."""
 
-    def __init__(self, vault: Path, device: int) -> None:
-        """`device` is the file system of the vault's folder, which may be a network disk."""
+    def __init__(self, vault: Path) -> None:
         self._vault = vault
-        self._device = device
 
     def fault(self, entry: Entry, path: str) -> str:
         """Return why the folder `path` is not read; "" if it is."""
@@ -128,17 +126,17 @@ class Border:
                 return ""
         except OSError:  # gone: listing it will fail
             return ""
-        if self._is_wide:
+        if _breadth(self._resolved):
             return "on another file system: not read below / or the home folder"
         return "a folder of the system" if str(self._resolved / path) in self._system else ""
 
     @cached_property
-    def _resolved(self) -> Path:
-        return self._vault.resolve()
+    def _device(self) -> int:
+        return self._vault.stat().st_dev  # of the vault's own folder, which may be on a network disk
 
     @cached_property
-    def _is_wide(self) -> bool:
-        return bool(_breadth(self._resolved))
+    def _resolved(self) -> Path:
+        return self._vault.resolve()
 
     @cached_property
     def _system(self) -> frozenset[str]:
@@ -276,7 +274,7 @@ def scan(
     """
     started = time.perf_counter()
     root = root_identity(vault)
-    walker = _Walker(vault, rules, max_file_bytes, files or SystemFiles(), Border(vault, root.device))
+    walker = _Walker(vault, rules, max_file_bytes, files or SystemFiles(), Border(vault))
     asked = {top: walker.spelling_of(top) for top in within}
     tops = frozenset(asked) | frozenset(asked.values())
     for top in frozenset(asked.values()):
@@ -300,10 +298,7 @@ def scan(
 
 def walk_folders(vault: Path, rules: PathRules, folder: str = "") -> Iterator[str]:
     """Yield the vault paths of `folder` and of all folders below it that are entered, parents first."""
-    try:
-        border = Border(vault, vault.stat().st_dev)
-    except OSError:  # gone: the folder itself is yielded
-        border = Border(vault, 0)
+    border = Border(vault)
     pending = [folder]
     while pending:
         here = pending.pop()

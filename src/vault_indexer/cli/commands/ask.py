@@ -51,11 +51,7 @@ class Ask(NamedTuple):
     limit: Annotated[
         int | None,
         typer.Option(
-            *("--limit", "-n"),
-            min=1,
-            max=ASK.parameter("limit").maximum,
-            help="Read at most N passages [10].",
-            metavar="N",
+            "--limit", "-n", min=1, max=ASK.parameter("limit").maximum, help="Read at most N passages [10]."
         ),
     ] = None
     no_model: Annotated[bool, typer.Option("--no-model", help="Quote notes, even with a language model.")] = (

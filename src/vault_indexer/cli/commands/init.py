@@ -72,7 +72,10 @@ def init(
     _register(selection, vault.absolute(), name)
     if daemon := read_daemon(shared_daemon_dir(config_of(selection, os.environ))):
         note("The running daemon indexes it now.")
-        note(_indexed_by(daemon, vault))
+        try:
+            note(_indexed_by(daemon, vault))
+        except DaemonError as error:
+            note(f"{error} (indexer status)")
     else:
         _index(Connection(own))
     for line in _NEXT_STEPS:
@@ -119,25 +122,17 @@ def _register(selection: VaultSelection, vault: Path, name: str) -> None:
 
 def _indexed_by(info: DaemonInfo, vault: Path) -> str:
     """What became of the vault in a daemon, which reads the changed configuration by itself. Returns once the
-    vault is searched by meaning, as without a daemon."""
+    vault is searched by meaning, as without a daemon. Raises DaemonError."""
     daemon = DaemonClient(info)
     until = time.monotonic() + _NOTICED_S
     while True:
-        try:
-            kept = [
-                one for one in daemon.ask(VAULTS)["vaults"] if Path(one["path"]).resolve() == vault.resolve()
-            ]
-        except DaemonError as error:
-            return f"{error} (indexer status)"
+        listed = daemon.ask(VAULTS)["vaults"]
+        kept = [one for one in listed if Path(one["path"]).resolve() == vault.resolve()]
         if kept and kept[0]["state"] in _NOT_OPENED:
             return f"It is not indexed: {kept[0]['problem']}"
         if kept and kept[0]["state"] == "ready" and not kept[0]["pending"]:
             own = DaemonClient(replace(info, url=f"{info.url}/vault/{quote(kept[0]['name'])}"))
-            try:
-                missing = _wait_for_meaning(own)
-            except DaemonError as error:
-                return f"{error} (indexer status)"
-            return missing or f"Indexed {quantity(kept[0]['notes'], 'note')}."
+            return _wait_for_meaning(own) or f"Indexed {quantity(kept[0]['notes'], 'note')}."
         if not kept and time.monotonic() > until:
             return "The daemon has not seen the new vault yet (indexer status)."
         time.sleep(_LOOK_EVERY_S)
@@ -164,15 +159,8 @@ def _wait_for_meaning(daemon: DaemonClient) -> str:
             if show is not None:
                 made = found["chunks"] - owed
                 notes = found["notes"] * made // found["chunks"]
-                show(
-                    {
-                        "stage": "vectors",
-                        "notes": notes,
-                        "total": found["notes"],
-                        "chunks": made,
-                        "seconds": now - started,
-                    }
-                )
+                took, total = now - started, found["notes"]
+                show({"stage": "vectors", "notes": notes, "total": total, "chunks": made, "seconds": took})
             time.sleep(_LOOK_EVERY_S)
     return ""
 

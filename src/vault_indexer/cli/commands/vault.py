@@ -20,7 +20,14 @@ from vault_indexer.cli.known_vaults import (
     remember_vault,
 )
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, VaultSelection, Yes, confirm_folder, flatten_parameters
+from vault_indexer.cli.parameters import (
+    Output,
+    VaultSelection,
+    Yes,
+    complete_vault,
+    confirm_folder,
+    flatten_parameters,
+)
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import (
     NamedVault,
@@ -71,7 +78,12 @@ def add(
 
 
 def remove(
-    name: Name,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=complete_vault, help="Its name in the list, or its folder."
+        ),
+    ],
     selection: VaultSelection,
     delete: Annotated[bool, typer.Option("--delete-index", help="Delete its index, too.")] = False,
 ) -> None:
