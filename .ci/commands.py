@@ -1,17 +1,20 @@
-"""Writes the reference in docs/commands.md from the commands themselves (`make docs`).
+"""Writes the reference in docs/commands.md and the man page docs/indexer.1 from the commands (`make docs`).
 
-What stands above MARK is written by hand and kept.
+What is above MARK is written by hand and kept.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from vault_indexer.cli.app import ADVANCED, COMMANDS, GROUPS, program_of
+from vault_indexer.cli.output.plain_help import EXAMPLES
 
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
+MANUAL = PAGE.with_name("indexer.1")
 MARK = "<!-- below this line: made from the commands by `make docs` -->"
 SHARED = frozenset({"--vault", "--index-dir", "--config", "--json", "--help"})
 
@@ -43,6 +46,8 @@ def _command(command: Any, name: str, heading: str = "###") -> Iterator[str]:
     own = [one for one in options if not SHARED & set(one.opts)]
     yield f"{heading} `{' '.join(['indexer', name, *map(_argument, arguments)])}`\n"
     yield "\n".join(line.strip() for line in (command.help or "").splitlines()).strip() + "\n"
+    if example := EXAMPLES.get(name):
+        yield f"```sh\n{example}\n```\n"
     rows = [(_argument(one), one.help or "") for one in arguments if getattr(one, "help", "")]
     rows += [(_names(one), one.help or "") for one in own]
     if rows:
@@ -76,5 +81,48 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
+def manual() -> str:
+    """The man page in roff: what the reference has below its mark, and what it says of exit statuses."""
+    by_hand, _, page = reference().partition(MARK)
+    statuses = by_hand.partition("## Exit status")[2].partition("\n## ")[0]
+    lines = [
+        '.TH INDEXER 1 "" "vault-indexer" "User Commands"',
+        ".SH NAME",
+        r"indexer \- search Markdown notes by meaning, word and link",
+        ".SH SYNOPSIS",
+        r".B indexer COMMAND",
+        *_roff(page),
+        ".SH EXIT STATUS",
+        *_roff(statuses),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _roff(markdown: str) -> Iterator[str]:
+    for line in markdown.splitlines():
+        text = _escaped(line.strip("#` ").replace("`", ""))
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if line.startswith("## "):
+            yield f".SH {text.upper()}"
+        elif line.startswith("##"):
+            yield f".SS {text}"
+        elif len(cells) == 2 and cells[0].strip("- "):
+            name, described = (_escaped(cell.strip("`").replace("\\|", "|")) for cell in cells)
+            yield f".TP\n.B {name}\n{described}"
+        elif line.startswith("```"):
+            yield ".EX" if line == "```sh" else ".EE"
+        elif not line:
+            yield ".PP"
+        elif not cells:
+            yield _escaped(line.replace("`", ""))
+
+
+def _escaped(text: str) -> str:
+    r"""The text as roff shows it: `\` and `-` are themselves, and a line begins no request."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{text}" if text.startswith((".", "'")) else text
+
+
 if __name__ == "__main__":
+    MANUAL.write_text(manual(), encoding="utf-8")
     PAGE.write_text(reference(), encoding="utf-8")

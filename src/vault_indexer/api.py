@@ -34,6 +34,7 @@ from vault_indexer.model import (
     UnresolvedTarget,
 )
 from vault_indexer.service import VaultService
+from vault_indexer.system import with_home
 from vault_indexer.vaults import ClosedVault, OpenVault, VaultRuntime, Vaults
 
 Report = Callable[[Progress], None]
@@ -51,7 +52,7 @@ def open_vault(
     ProviderError.
     """
     target = resolve_target(
-        Path(path).expanduser(),
+        with_home(path),
         None if index_dir is None else Path(index_dir),
         None,
         environ=os.environ,
@@ -67,7 +68,7 @@ def open_all_vaults(config: str | Path | None = None, *, report: Report | None =
     One that cannot be opened is left out, and each answer says so in its notices. Raises UsageError where the
     table has none, and ConfigError.
     """
-    config_file = None if config is None else Path(config).expanduser()
+    config_file = None if config is None else with_home(config)
     named = named_vaults(config_file, os.environ)
     if not named:
         raise UsageError('there are no vaults. Run "indexer init ~/Notes" once.')

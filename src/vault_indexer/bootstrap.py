@@ -30,7 +30,7 @@ from vault_indexer.index.note_workers import make_chunker
 from vault_indexer.index.reading.inspection import Inspector
 from vault_indexer.providers import LazyEmbedder
 from vault_indexer.service import VaultService
-from vault_indexer.system import default_index_dir
+from vault_indexer.system import default_index_dir, with_home
 from vault_indexer.text.phrases import which_vault
 from vault_indexer.vault.walk import root_identity
 
@@ -68,7 +68,7 @@ def resolve_target(
         named = "" if vault else f" (named by {config.origins[key]})"
         raise VaultError(f"{error}{named}") from error
     folder = folder.resolve()
-    where = _index_folder(folder, config, environ).expanduser().absolute()
+    where = with_home(_index_folder(folder, config, environ)).absolute()
     if folder.is_relative_to(where.resolve()):
         raise UsageError(f"the index folder {where} contains the notes of {folder}: name another folder")
     refuse_foreign(where)

@@ -601,15 +601,15 @@ def test_files_around_a_note_are_listed(here: CommandHere, daemon: AnsweringDaem
     ran = here.indexer("links", "A", "--depth", "2", "-n", "4")
     assert ran.code == 0
     assert ran.out.splitlines() == [
-        '  0  A.md    The "A"           2 links',
-        "  1  B&C.md  B < C             1 link",
-        "  2  D.md    D        related  0 links",
-        "  1  E.md    E                 1 link",
+        '  0  A.md    The "A"  2 links',
+        "  1  B&C.md  B < C    1 link",
+        "  2  D.md    D        0 links",
+        "  1  E.md    E        1 link",
     ]
     assert ran.err == "There are more than these 4 (--limit).\n"
     here.indexer("links", "A", "--links-only")
     assert [one.parameters for one in daemon.requests] == [
-        {"path": "A", "depth": "2", "limit": "4"},
+        {"path": "A", "depth": "2", "limit": "4", "related": "false"},
         {"path": "A", "related": "false"},
     ]
     daemon.answer(GRAPH, replace(GRAPH_OF_A, more=False))

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from cli_sandbox import Ran, Sandbox
+from command_here import CommandHere
 from test_cli_imports import ENGINES, FRAMEWORKS, LOADED
 from waiting import PROCESS_S
 
-from vault_indexer.cli.parameters import complete_strategy
+from vault_indexer.cli.parameters import complete_strategy, complete_vault
 
 BASH = shutil.which("bash")
 
@@ -152,3 +153,14 @@ def test_completing_loads_nothing_heavy(sandbox: Sandbox, words: str) -> None:
     assert completed
     modules = {name.partition(".")[0] for name in json.loads(last)[1]}
     assert modules & (ENGINES | FRAMEWORKS | {"pydantic", "yaml", "rich"}) == set()
+
+
+def test_the_names_of_vaults_are_completed(here: CommandHere) -> None:
+    assert complete_vault("") == []
+    here.configure('vaults = { work = "/work", walks = "/walks", home = "/home/me/Notes" }\n')
+    assert [complete_vault(begin) for begin in ("", "w", "wo", "x")] == [
+        ["home", "walks", "work"],
+        ["walks", "work"],
+        ["work"],
+        [],
+    ]

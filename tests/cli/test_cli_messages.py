@@ -44,6 +44,8 @@ MISTAKES = (
     "search",
     "search telescope --limt 3",
     "search telescope -i",
+    "search telescope --limit 0",
+    "ask telescope --limit 0",
     "search (telescope",
     "links",
     "links Nowhere",

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from answering_daemon import TOKEN, AnsweringDaemon
-from command_here import CommandHere
+from command_here import CommandHere, TerminalText
 
 from vault_indexer.cli.known_vaults import forget_vault, known_vaults, recorded_vaults, remember_vault
+from vault_indexer.cli.parameters import VaultSelection
+from vault_indexer.cli.vault_folder import note_in_vault, vault_of_note
 from vault_indexer.daemon.discovery import DaemonInfo, write_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.model import (
@@ -212,6 +216,7 @@ def test_a_running_daemon_indexes_a_new_vault(
     new = replace(WORK, path=path)
     found = replace(new, pending=1), replace(new, **change)  # type: ignore[arg-type]
     daemon.answer(VAULTS, VaultList((WORK,), ""), *(VaultList((WORK, one), "") for one in found))
+    daemon.answer(STATUS, StatusReport("/v", "/i", "ready", 1, 1, 0, IndexCounts(1, 5, 4, 0)))
     ran = here.run("init", "vault", "--name", "mine")
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.splitlines()[:4] == [
@@ -220,7 +225,33 @@ def test_a_running_daemon_indexes_a_new_vault(
         said,
         "Next:",
     ]
-    assert len(daemon.requests) == 3
+    assert sum(asked.path == VAULTS.path for asked in daemon.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("owed", "detail", "said"),
+    [
+        (
+            [40, 40, 30, 10, 0],
+            "",
+            ["Words and links can be searched now, meaning in about", "Indexed 9 notes.", "Next:"],
+        ),
+        ([1, 0], "", ["Indexed 9 notes.", "Next:"]),
+        ([40], "no model", ["Searched by word and link; meaning is missing for 40 chunks of 50", "Next:"]),
+    ],
+)
+def test_init_beside_a_daemon_waits_until_meaning_is_searched(
+    here: CommandHere, daemon: AnsweringDaemon, owed: list[int], detail: str, said: list[str]
+) -> None:
+    daemon.announce(here.daemons)
+    kept = replace(WORK, path=str(here.sandbox.vault), notes=9)
+    daemon.answer(VAULTS, VaultList((kept,), ""))
+    report = StatusReport("/v", "/i", "ready", 1, 1, 0, IndexCounts(9, 50, 4, 0), detail=detail)
+    daemon.answer(STATUS, *(replace(report, vectors_owed=left) for left in owed))
+    ran = here.run("init", "vault")
+    lines = ran.err.splitlines()[2:]
+    assert [line.startswith(begin) for line, begin in zip(lines, said, strict=False)] == [True] * len(said)
+    assert {asked.path for asked in daemon.requests} == {VAULTS.path, "/vault/work/v1/status"}
 
 
 def test_a_daemon_that_fails_does_not_keep_a_vault_from_being_added(
@@ -239,4 +270,130 @@ def test_an_index_for_one_command_alone_is_not_added(here: CommandHere, daemon: 
     daemon.answer(STATUS, StatusReport("/v", "/i", "ready", 1, 1, 0, counts))
     found = here.run("init", "vault", "--index-dir", str(here.sandbox.index_dir))
     assert found.err.startswith("Already indexed: 3 notes.\nNext:\n")
+    named = here.run("init", "vault", "--name", "mine", "--index-dir", str(here.sandbox.index_dir))
+    assert (named.code, named.complains("--name has no effect")) == (2, True)
     assert not here.config.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "listed", "code"),
+    [
+        (("search", "bread", "--vault", "vault"), False, 3),
+        (("related", "Bread", "--vault", "./vault"), False, 3),
+        (("status", "--vault", "vault"), False, 3),
+        (("search", "bread", "--vault", "vault", "--index-dir", "here"), False, 0),
+        (("search", "bread", "--vault", "work"), True, 0),
+    ],
+)
+def test_a_question_builds_no_index_of_a_folder_that_was_only_named(
+    here: CommandHere, words: tuple[str, ...], listed: bool, code: int
+) -> None:
+    if listed:
+        here.configure(f'vaults = {{ work = "{here.sandbox.vault}" }}\n')
+    ran = here.run(*words)
+    assert ran.code == code, ran.err
+    if code:
+        wanted = f"indexer: {here.sandbox.vault} was never indexed: run `indexer init {here.sandbox.vault}`\n"
+        assert ran.err == wanted
+        assert not list((here.sandbox.root / "state").rglob("*.db"))
+
+
+def test_a_vault_of_the_table_keeps_its_name(here: CommandHere) -> None:
+    configure_work(here)
+    before = here.config.read_text()
+    ran = here.run("init", "vault", "--name", "play")
+    assert (ran.code, ran.err.count("\n"), ran.complains("is called work already")) == (2, 1, True)
+    assert here.config.read_text() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("init", "home"), ("init", "/"), ("vault", "add", "all", "home"), ("rebuild", "--vault", "home")],
+)
+def test_a_folder_that_is_hardly_meant_is_asked_about(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    home = here.sandbox.root / "home"
+    home.mkdir()
+    refused = here.run(*command)
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert refused.complains("add --yes to index it all the same")
+    assert not here.config.exists()
+    assert known_vaults() == {}
+    for answer, code in (("n\n", 2), ("y\n", 0)):
+        if command[-1] == "/":
+            return
+        monkeypatch.setattr(sys, "stdin", TerminalText(answer))
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        asked = here.run(*command)
+        assert "is your home folder. Index it all the same? [y/N]" in asked.err
+        assert asked.code == code, asked.err
+    assert here.run(*command, "--yes").code == (2 if command[0] == "vault" else 0)
+
+
+@pytest.mark.parametrize(
+    ("folder", "note", "vault"),
+    [
+        (".", "Bread.md", "first"),
+        (".", "Bread", "first"),
+        (".", "sub/Rye.md", "second"),
+        (".", "second/sub/Rye", "second"),
+        (".", "./second/Both.md", "second"),
+        (".", "{root}/first/Both.md", "first"),
+        ("other", "../first/Bread.md", "first"),
+        (".", "Both.md", None),
+        (".", "Nowhere", None),
+        (".", "", None),
+        ("second/sub", "Bread.md", None),
+    ],
+)
+def test_of_several_vaults_a_command_means_the_one_with_the_note(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch, folder: str, note: str, vault: str | None
+) -> None:
+    root = here.sandbox.root
+    for path in ("first/Bread.md", "first/Both.md", "second/Both.md", "second/sub/Rye.md", "other/x"):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).touch()
+    here.configure(f'vaults = {{ a = "{root}/first", b = "{root}/second" }}\n')
+    monkeypatch.chdir(root / folder)
+    selection = VaultSelection(None, None, None)
+    found = vault_of_note(note.format(root=root), selection, os.environ)
+    assert found.vault == (root / vault if vault else None)
+    if vault:
+        named = note_in_vault(note.format(root=root), root / vault)
+        assert (root / vault / f"{named.removesuffix('.md')}.md").is_file()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folders of users elsewhere")
+@pytest.mark.parametrize(
+    ("home", "command", "code", "said"),
+    [
+        ("file", "init vault", 3, "Not a directory: {root}/file/.config/vault-indexer; set HOME to"),
+        ("file", "vault add work vault", 3, "Not a directory"),
+        ("file", "vault list", 0, "There are no vaults."),
+        (None, "init vault", 3, "Not a directory: /dev/null/vault-indexer; set HOME to"),
+        (None, "status", 2, "No vault here."),
+        (None, "status --vault vault", 3, "was never indexed"),
+        (None, "service status", 3, "a service is of a user with a name and a home folder"),
+        (None, "search bread --vault vault --index-dir index", 0, ""),
+    ],
+)
+def test_without_a_home_a_command_works_or_says_so_in_one_line(
+    here: CommandHere, monkeypatch: pytest.MonkeyPatch, home: str | None, command: str, code: int, said: str
+) -> None:
+    root = here.sandbox.root
+    (root / "file").touch()
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "HOME", "USER", "LOGNAME", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("INDEXER_EMBEDDING_PROVIDER", "wordllama")
+    if home:
+        monkeypatch.setenv("HOME", str(root / home))
+    else:
+        monkeypatch.setattr("pwd.getpwuid", _no_entry)
+    ran = here.run(*command.split())
+    assert (ran.code, said.format(root=root) in ran.err) == (code, True), ran.err
+    assert not code or ran.err.count("\n") == 1
+
+
+def _no_entry(uid: int) -> NoReturn:
+    raise KeyError(f"getpwuid(): uid not found: {uid}")

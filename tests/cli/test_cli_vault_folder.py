@@ -205,6 +205,8 @@ def test_from_outside_a_path_names_a_note_only_where_there_is_the_file(here: Com
     vault = here.sandbox.vault
     assert note_in_vault("./vault/Welcome.md", vault) == "Welcome.md"
     assert note_in_vault("./Welcome.md", vault) == "./Welcome.md"
+    assert note_in_vault("vault/Welcome.md", vault) == "Welcome.md"
+    here.sandbox.write("vault/Welcome.md", "# Another")
     assert note_in_vault("vault/Welcome.md", vault) == "vault/Welcome.md"
 
 

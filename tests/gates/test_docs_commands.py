@@ -11,6 +11,7 @@ import pytest
 from python_source import ROOT
 
 from vault_indexer.cli.app import COMMANDS, program_of
+from vault_indexer.cli.output.plain_help import EXAMPLES
 
 PAGE = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
 
@@ -57,6 +58,21 @@ def test_the_page_describes_every_option_of_a_command(command: str) -> None:
     assert undocumented(options(command), sections()[command], shared) == set()
 
 
+def runnable() -> Iterator[str]:
+    """Every command and subcommand by its words."""
+    for row in COMMANDS:
+        parts = getattr(program([row.name]).commands[row.name], "commands", None)
+        yield from (f"{row.name} {part}" for part in parts) if parts else (row.name,)
+
+
+def test_the_help_of_every_command_has_an_example_whose_options_exist() -> None:
+    assert set(EXAMPLES) == set(runnable())
+    for name, example in EXAMPLES.items():
+        known = {*options(name.partition(" ")[0])}
+        assert set(re.findall(r"--[a-z-]+", example)) <= known, name
+    assert [name for name, example in EXAMPLES.items() if f"indexer {name}" not in example] == []
+
+
 def test_the_page_describes_the_options_of_the_program() -> None:
     names = (
         name for one in program([]).params if not one.hidden for name in one.opts if name.startswith("--")
@@ -68,6 +84,7 @@ def test_an_undocumented_option_is_found() -> None:
     assert undocumented(iter(["--keep", "--keep-weights"]), "With `--keep-weights` …") == {"--keep"}
 
 
-def test_the_reference_of_the_commands_is_theirs() -> None:
+def test_the_reference_and_the_man_page_of_the_commands_are_theirs() -> None:
     module = runpy.run_path(str(ROOT / ".ci" / "commands.py"))
+    assert module["MANUAL"].read_text(encoding="utf-8") == module["manual"](), "run `make docs`"
     assert module["PAGE"].read_text(encoding="utf-8") == module["reference"](), "run `make docs`"

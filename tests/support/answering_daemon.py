@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,7 @@ from vault_indexer.model import Proof
 from vault_indexer.serve.api.endpoints import PROOF, Endpoint
 
 TOKEN = "t" * 40
+_IN_VAULT = re.compile("^/vault/[^/]+")
 
 
 class AskedFor(NamedTuple):
@@ -80,7 +82,7 @@ class AnsweringDaemon:
         parts = urlsplit(target)
         given = json.loads(body) if body else dict(parse_qsl(parts.query))
         self.requests.append(AskedFor(parts.path, given))
-        replies = self._replies.get((method, parts.path))
+        replies = self._replies.get((method, _IN_VAULT.sub("", parts.path)))
         if not replies:
             return Reply(404, b'{"error": {"kind": "none", "message": "the test has set no answer"}}')
         return replies.pop(0) if len(replies) > 1 else replies[0]

@@ -11,6 +11,8 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from unprivileged import folder_of_a_plain_user
 
 from vault_indexer.errors import VaultError
@@ -20,12 +22,15 @@ from vault_indexer.vault import (
     IgnoreRules,
     RootIdentity,
     Scan,
+    diff,
+    doubt_about,
     is_sync_conflict,
     scan,
+    walk,
 )
 from vault_indexer.vault.files import evicted_by_flags, is_utf8_name
 from vault_indexer.vault.ignore import compile_ignore_list
-from vault_indexer.vault.walk import Entry, SystemFiles, walk_folders
+from vault_indexer.vault.walk import Entry, SystemFiles, file_names, walk_folders
 
 LIMIT = 5 * 1024 * 1024
 
@@ -356,3 +361,109 @@ def test_folders_that_are_entered_come_parents_first(
     found = list(walk_folders(tmp_path, IgnoreRules(), folder))
     assert sorted(found) == expected
     assert all(found.index(path.rpartition("/")[0]) < found.index(path) for path in found if "/" in path)
+
+
+Listing = list[tuple[str, "Listing | None"]]
+"""The entries of a folder in the order of its listing; a file has no entries."""
+
+NAMES = st.text("aB-. 0é\U0001f600\udce9", min_size=1, max_size=3).filter(lambda name: name.strip("."))
+LISTINGS: st.SearchStrategy[Listing] = st.recursive(
+    st.just([]),
+    lambda inner: st.lists(st.tuples(NAMES, st.none() | inner), max_size=5).map(lambda one: one + one[:2]),
+    max_leaves=8,
+)
+
+
+@dataclass(frozen=True)
+class ListedEntry:
+    name: str
+    listing: Listing | None
+    device: int
+
+    def is_symlink(self) -> bool:
+        return False
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:  # noqa: ARG002
+        return self.listing is not None
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:  # noqa: ARG002
+        mode = stat.S_IFREG if self.listing is None else stat.S_IFDIR
+        return cast(os.stat_result, SimpleNamespace(**STATUS, st_mode=mode, st_dev=self.device))
+
+
+class ListedFiles(SystemFiles):
+    """A file system whose folders are listed as a test says; those that `mounted` names are other ones."""
+
+    def __init__(self, vault: Path, listing: Listing, mounted: Sequence[str] = ()) -> None:
+        self._vault, self._listing, self._mounted = vault, listing, mounted
+        self.device = vault.stat().st_dev
+
+    @contextmanager
+    def scandir(self, path: str) -> Iterator[Iterator[Entry]]:
+        found = self._listing
+        for part in filter(None, path.removeprefix(str(self._vault)).split("/")):
+            found = next(below for name, below in found if name == part and below is not None)
+        yield iter([ListedEntry(name, below, self.device + (name in self._mounted)) for name, below in found])
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("vault")
+
+
+@given(listing=LISTINGS)
+def test_any_listing_gives_each_path_once_and_in_order(empty: Path, listing: Listing) -> None:
+    """A name may be listed twice, as by a folder that changes meanwhile, in any order, and be no UTF-8."""
+    found = scan(empty, IgnoreRules(), max_file_bytes=LIMIT, files=ListedFiles(empty, listing))
+    assert len(diff([], [file.stat for file in found.files]).added) == len(found.files)
+    assert len(dict(found.skipped)) == len(found.skipped)
+    whole = scan(empty, IgnoreRules(), max_file_bytes=LIMIT, files=ListedFiles(empty, listing * 2))
+    assert whole.files == found.files
+
+
+@pytest.mark.parametrize(
+    ("home", "system", "read", "skipped"),
+    [
+        ("", "", ["here.md", "proc/cpu.md", "usb/there.md"], []),
+        ("", "proc", ["here.md", "usb/there.md"], ["proc"]),
+        (".", "", ["here.md"], ["proc", "usb"]),
+        ("below", "", ["here.md"], ["proc", "usb"]),
+    ],
+)
+def test_other_file_systems_are_read_unless_they_are_the_systems_or_below_home(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    home: str,
+    system: str,
+    read: list[str],
+    skipped: list[str],
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / home if home else "/nowhere"))
+    monkeypatch.setattr(walk, "system_folders", lambda: frozenset({str(tmp_path / system)}))
+    listing: Listing = [("here.md", None), ("usb", [("there.md", None)]), ("proc", [("cpu.md", None)])]
+    files = ListedFiles(tmp_path, listing, mounted=("usb", "proc"))
+    found = scan(tmp_path, IgnoreRules(), max_file_bytes=LIMIT, files=files)
+    assert (paths_of(found), [path for path, _ in found.skipped]) == (read, skipped)
+
+
+@pytest.mark.parametrize(
+    ("folder", "doubt"),
+    [
+        ("notes", ""),
+        ("home/notes", ""),
+        ("home", "is your home folder"),
+        (".", "contains your home folder"),
+        ("/", "is the root of the file system"),
+        ("many", "contains more than 3 files"),
+        ("chroot", "contains a folder of the system, {root}/chroot/proc"),
+    ],
+)
+def test_folders_that_are_hardly_meant_as_a_vault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, doubt: str
+) -> None:
+    put(tmp_path, "notes/a.md", "home/notes/b.md", "chroot/proc/x", *(f"many/{n}.md" for n in range(4)))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(walk, "MANY_FILES", 3)
+    monkeypatch.setattr(walk, "system_folders", lambda: frozenset({str(tmp_path / "chroot/proc")}))
+    assert doubt_about(tmp_path / folder) == doubt.format(root=tmp_path)
+    assert sorted(file_names(tmp_path / "home", IgnoreRules())) == ["b.md"]

@@ -8,14 +8,17 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
+from io import UnsupportedOperation
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
-from vault_indexer.errors import UnavailableError, VaultIndexerError
+from vault_indexer.errors import UnavailableError, UsageError, VaultIndexerError
+from vault_indexer.system import home_folder
 from vault_indexer.text.control_characters import clean
 
 # Names that a shell completes, and that options take.
@@ -37,11 +40,20 @@ def complete_strategy(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in strategies() if name.startswith(last)]
 
 
+def complete_vault(incomplete: str) -> list[str]:
+    """The names of vaults that begin so: those of the user's table, else those that were indexed."""
+    folders = import_module("vault_indexer.cli.vault_folder")
+    names = folders.vaults_to_choose(VaultSelection(), os.environ)
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
 _SHARED = "Everywhere"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-_SURROUNDINGS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
-"""What a full or protected disk says: no mistake in this program, wherever it meets it."""
+_SURROUNDINGS = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST}
+)
+"""What a full or protected disk, or a file in the place of a folder, says: no mistake in this program."""
 
 
 def _name_or_folder(text: str) -> Path:
@@ -58,6 +70,7 @@ class VaultSelection(NamedTuple):
         typer.Option(
             "--vault",
             parser=_name_or_folder,
+            autocompletion=complete_vault,
             metavar="NAME|DIR",
             help="The vault: its name or its folder [INDEXER_VAULT].",
             rich_help_panel=_SHARED,
@@ -132,6 +145,24 @@ Strategy = Annotated[
         help="Split the notes by this strategy, until the next rebuild.",
     ),
 ]
+
+
+Yes = Annotated[
+    bool,
+    typer.Option("--yes", "-y", help="Index any folder without asking, also / or your home folder."),
+]
+
+
+def confirm_folder(folder: Path, yes: bool) -> None:
+    """Ask before a folder is indexed that is hardly meant. Raises UsageError if the answer is no, or if there
+    is no terminal to ask at."""
+    doubt = "" if yes else import_module("vault_indexer.vault").doubt_about(folder)
+    if not doubt:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{folder} {doubt}: add --yes to index it all the same")
+    if not typer.confirm(f"{clean(str(folder))} {doubt}. Index it all the same?", err=True):
+        raise UsageError(f"{folder} is not indexed")
 
 
 def one_command(function: Callable[..., int | None], cls: type[TyperCommand] | None = None) -> typer.Typer:
@@ -211,7 +242,9 @@ def _exit_status(command: Callable[[], int | None]) -> int:
             raise
         _discard_output()
         where = f": {error.filename}" if error.filename else ""
-        complain(UnavailableError(f"{error.strerror}{where}"))
+        home = home_folder()
+        advice = "" if home and home.is_dir() else "; set HOME to your home folder"
+        complain(UnavailableError(f"{error.strerror}{where}{advice}"))
         return UnavailableError.exit_code
     except ValueError as error:  # pydantic's are
         ended = _interruption(error)
@@ -236,7 +269,8 @@ def _interruption(error: BaseException) -> int | None:
 
 def _discard_output() -> None:
     """Python flushes at exit: into nothing, rather than into an error about it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(UnsupportedOperation):  # a stream in memory
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(error: VaultIndexerError) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from vault_indexer.cli.known_vaults import known_vaults
 from vault_indexer.cli.parameters import VaultSelection
 from vault_indexer.errors import UsageError
-from vault_indexer.system import VAULT_CONFIG_NAME, folder_slug, user_config_file, with_home
+from vault_indexer.system import VAULT_CONFIG_NAME, folder_slug, home_folder, user_config_file, with_home
 
 VAULT_MARKERS = (".obsidian", VAULT_CONFIG_NAME)
 """What makes a folder a vault: Obsidian's own folder, or our configuration."""
@@ -61,7 +61,7 @@ def enclosing_vault_here(selection: VaultSelection, environ: Mapping[str, str]) 
     if folder is None:
         return None
     listed = {*vaults_in_config(selection, environ).values(), *known_vaults().values()}
-    return enclosing_vault(folder, _home(), {_resolved(one) for one in listed})
+    return enclosing_vault(folder, home_folder(), {_resolved(one) for one in listed})
 
 
 def enclosing_vault(folder: Path, home: Path | None, listed: Collection[Path] = ()) -> Path | None:
@@ -165,9 +165,26 @@ def note_in_vault(note: str, vault: Path) -> str:
         return note
     if note.startswith(("./", "../")) and (folder.is_relative_to(vault) or _exists(folder / typed)):
         return _below(vault, folder / typed, note)
-    if folder != vault and folder.is_relative_to(vault) and _exists(folder / typed):
+    is_inside = folder.is_relative_to(vault) or not _exists(vault / typed)
+    if folder != vault and is_inside and _exists(folder / typed) and _is_in(folder / typed, vault):
         return _below(vault, folder / typed, note)
     return note
+
+
+def vault_of_note(note: str, selection: VaultSelection, environ: Mapping[str, str]) -> VaultSelection:
+    """The selection, with the vault that has a note if none is named and there are several: the one around
+    that file, else the only one with a note of this path."""
+    choices = vaults_meant(selection, environ).values() if note.strip() else ()
+    typed = with_home(note)
+    file = (current_folder() or Path()) / typed
+    around = [vault for vault in choices if _exists(file) and _is_in(file, vault)]
+    having = [vault for vault in choices if not typed.is_absolute() and _exists(vault / typed)]
+    found = sorted(around, key=lambda vault: len(vault.parts))[-1:] or having
+    return selection._replace(vault=found[0]) if len(found) == 1 else selection
+
+
+def _is_in(file: Path, vault: Path) -> bool:
+    return any(way.is_relative_to(vault) for way in (Path(os.path.normpath(file)), file.resolve()))
 
 
 def shown_path(path: str, vault: Path) -> str:
@@ -189,13 +206,6 @@ def _upwards(folder: Path, home: Path | None) -> Iterator[Path]:
         yield level
         if level == home:
             return
-
-
-def _home() -> Path | None:
-    try:
-        return Path.home().resolve()
-    except (OSError, RuntimeError):  # none is known of this user
-        return None
 
 
 def _on_same_device(one: Path, other: Path) -> bool:

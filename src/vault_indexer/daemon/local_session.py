@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -14,6 +14,7 @@ from typing import NoReturn
 from vault_indexer.config import Settings
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Assembly, OpenGeneration
+from vault_indexer.daemon.discovery import read_daemon
 from vault_indexer.daemon.lock import IndexLock
 from vault_indexer.daemon.state import Clock, RecentNotices
 from vault_indexer.daemon.sync import EVERYTHING, VaultSync, status_of
@@ -275,11 +276,14 @@ class ReadOnlySession(_SessionWithoutLoop):
         return 0
 
     def notices(self) -> tuple[str, ...]:
-        """Return notices that recent changes, and possibly vectors, are missing."""
-        return (
-            f"{self._refusal}: the last changes may be missing",
-            *missing_vectors_notice(self._opened.holder),
+        """Return notices that recent changes may be missing, unless a daemon follows them, and vectors."""
+        is_followed = False
+        with suppress(UnavailableError):
+            is_followed = read_daemon(self._assembly.index_dir.root) is not None
+        behind = (
+            () if is_followed else ("the last changes may be missing: another command updates the index",)
         )
+        return (*behind, *missing_vectors_notice(self._opened.holder))
 
     def wait_fresh(self, deadline_s: float) -> bool:  # noqa: ARG002 - nothing to wait for
         """Return False: this process cannot bring the index up to date."""

@@ -284,9 +284,7 @@ def log_dir(environ: Mapping[str, str]) -> Path:
 
 def state_folder() -> Path:
     """Where this program keeps records of the vaults and daemons of this user."""
-    import platformdirs
-
-    return platformdirs.user_state_path(APP)
+    return _user_folder("user_state_path")
 
 
 def with_home(path: str | Path) -> Path:
@@ -294,9 +292,26 @@ def with_home(path: str | Path) -> Path:
     return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises there)
 
 
+def home_folder() -> Path | None:
+    """The home folder of the user, resolved; None if none is known."""
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):
+        return None
+
+
 def _xdg_folder(environ: Mapping[str, str], variable: str, system: str) -> Path:
     """The folder of the XDG variable where it is an absolute path, else the one that platformdirs gives."""
+    chosen = Path(environ.get(variable, ""))
+    return chosen / APP if chosen.is_absolute() else _user_folder(system)
+
+
+def _user_folder(system: str) -> Path:
+    """The folder that platformdirs gives. A user without a home, as in a container with any user id, has one
+    in which nothing can be: commands with an index folder of their own work, and others say what is wrong."""
     import platformdirs
 
-    chosen = Path(environ.get(variable, ""))
-    return chosen / APP if chosen.is_absolute() else Path(getattr(platformdirs, system)(APP))
+    try:
+        return Path(getattr(platformdirs, system)(APP))
+    except RuntimeError:  # neither HOME nor a line in /etc/passwd
+        return Path(os.devnull, APP)

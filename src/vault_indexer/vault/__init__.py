@@ -27,7 +27,7 @@ from vault_indexer.vault.ignore import (
     why_excluded,
 )
 from vault_indexer.vault.read import NoteVanished, ReadResult, read_note, resolve_in_vault, resolved_path
-from vault_indexer.vault.walk import Scan, ScannedFile, root_identity, scan
+from vault_indexer.vault.walk import Scan, ScannedFile, doubt_about, file_names, root_identity, scan
 from vault_indexer.vault.watch import SystemHooks, VaultWatcher, WatchMode
 
 __all__ = [
@@ -56,6 +56,8 @@ __all__ = [
     "WatchMode",
     "assess_deletions",
     "diff",
+    "doubt_about",
+    "file_names",
     "is_picture_name",
     "is_sync_conflict",
     "load_ignore_rules",

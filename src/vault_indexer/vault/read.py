@@ -118,11 +118,19 @@ def too_large(size: int, limit: int) -> str:
     return f"too large: {size:,} bytes, the limit (files.max_file_bytes) is {limit:,}"
 
 
-def is_unchanged(vault: Path, known: KnownFile) -> bool:
-    """Return whether a file's stat equals the known one. A file without a readable stat has changed."""
+def is_unchanged(vault: Path, known: KnownFile, digest: str) -> bool:
+    """Return whether a file is still the known one, by its stat. If only its metadata has changed, as by
+    `chmod`, the `digest` of its content decides ("": not known). A file without a stat has changed."""
     try:
         status = os.stat(long_path(str(vault / known.path)))  # noqa: PTH116 - whatever it leads to now: another file has another inode
     except (OSError, ValueError):
         return False
-    known_stat = (known.size, known.mtime_ns, known.ctime_ns, known.inode)
-    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) == known_stat
+    found = (status.st_size, status.st_mtime_ns, status.st_ino)
+    if found != (known.size, known.mtime_ns, known.inode):
+        return False
+    if status.st_ctime_ns == known.ctime_ns or not digest:
+        return True
+    try:
+        return read_note(vault, known.path, known.size).sha256 == digest
+    except NoteError:  # made unreadable: nothing says that its content is another
+        return True

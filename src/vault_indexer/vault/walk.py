@@ -12,14 +12,16 @@ import stat
 import sys
 import time
 from collections.abc import Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
 from vault_indexer.errors import NoteError, VaultError
 from vault_indexer.model import FileKind, kind_of
-from vault_indexer.system import Spelling, long_path
+from vault_indexer.system import Spelling, home_folder, long_path
 from vault_indexer.vault.files import (
     FileStat,
     RootIdentity,
@@ -28,7 +30,7 @@ from vault_indexer.vault.files import (
     is_regular,
     is_utf8_name,
 )
-from vault_indexer.vault.ignore import Decision, PathRules
+from vault_indexer.vault.ignore import Decision, IgnoreRules, PathRules
 from vault_indexer.vault.read import resolve_in_vault, too_large
 
 # The file system operations of a scan: listing folders and reading the stat of files.
@@ -93,6 +95,85 @@ else:
 
         def scandir(self, path: str) -> AbstractContextManager[Iterator[Entry]]:
             return os.scandir(path)
+
+
+# Folders that a vault does not contain, although they are below it.
+
+
+MANY_FILES = 50_000
+"""Indexing a folder with more files than this takes minutes: a command asks first."""
+
+_SYSTEM_FOLDERS = ("/proc", "/sys", "/dev")
+_SYSTEM_TYPES = (
+    *("binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "efivarfs"),
+    *("fusectl", "hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "rpc_pipefs", "securityfs", "selinuxfs"),
+    *("sysfs", "tracefs"),
+)
+"""Types of file systems whose files are made by the Linux kernel."""
+
+
+class Border:
+    """Decides which folders below a vault are not read: those of the system, and, if the vault is the root of
+    the file system or contains the home folder, all that are on other file systems."""
+
+    def __init__(self, vault: Path) -> None:
+        self._vault = vault
+
+    def fault(self, entry: Entry, path: str) -> str:
+        """Return why the folder `path` is not read; "" if it is."""
+        try:
+            if entry.stat(follow_symlinks=False).st_dev == self._device:
+                return ""
+        except OSError:  # gone: listing it will fail
+            return ""
+        if _breadth(self._resolved):
+            return "on another file system: not read below / or the home folder"
+        return "a folder of the system" if str(self._resolved / path) in self._system else ""
+
+    @cached_property
+    def _device(self) -> int:
+        return self._vault.stat().st_dev  # of the vault's own folder, which may be on a network disk
+
+    @cached_property
+    def _resolved(self) -> Path:
+        return self._vault.resolve()
+
+    @cached_property
+    def _system(self) -> frozenset[str]:
+        return system_folders()
+
+
+def system_folders() -> frozenset[str]:
+    """Return the absolute paths of folders whose files are made by the system."""
+    found = set(_SYSTEM_FOLDERS)
+    with suppress(OSError), Path("/proc/self/mountinfo").open(encoding="utf-8", errors="replace") as mounts:
+        for line in mounts:
+            left, _, right = line.partition(" - ")
+            if right.split(" ", 1)[0] in _SYSTEM_TYPES:
+                found.add(left.split(" ")[4])
+    return frozenset(found)
+
+
+def _breadth(folder: Path) -> str:
+    home = home_folder()
+    if folder == Path(folder.anchor):
+        return "is the root of the file system"
+    if home is None or not home.is_relative_to(folder):
+        return ""
+    return "is your home folder" if folder == home else "contains your home folder"
+
+
+def doubt_about(vault: Path) -> str:
+    """Return why a folder is hardly meant as a vault, as the rest of a sentence; "" if it may well be.
+    Counts the files of a folder, but at most `MANY_FILES`."""
+    folder = vault.resolve()
+    if breadth := _breadth(folder):
+        return breadth
+    for system in sorted(system_folders()):
+        if Path(system).is_relative_to(folder):
+            return f"contains a folder of the system, {system}"
+    many = sum(1 for _ in islice(file_names(folder, IgnoreRules()), MANY_FILES + 1)) > MANY_FILES
+    return f"contains more than {MANY_FILES:,} files" if many else ""
 
 
 NOT_DOWNLOADED = "not downloaded"
@@ -193,7 +274,7 @@ def scan(
     """
     started = time.perf_counter()
     root = root_identity(vault)
-    walker = _Walker(vault, rules, max_file_bytes, files or SystemFiles())
+    walker = _Walker(vault, rules, max_file_bytes, files or SystemFiles(), Border(vault))
     asked = {top: walker.spelling_of(top) for top in within}
     tops = frozenset(asked) | frozenset(asked.values())
     for top in frozenset(asked.values()):
@@ -203,15 +284,13 @@ def scan(
         raise VaultError(f"the vault cannot be read: {vault}: {walker.unreadable['']}")
     if root_identity(vault) != root:
         raise VaultError(f"the vault was replaced while it was scanned: {vault}")
-    walker.files.sort(key=_path_of)
-    walker.skipped.sort()
     return Scan(
         root=root,
         within=tops,
-        files=tuple(walker.files),
-        skipped=tuple(walker.skipped),
+        files=_by_path(walker.files),
+        skipped=tuple(sorted(dict(walker.skipped).items())),
         unreadable_folders=frozenset(walker.unreadable),
-        evicted=tuple(walker.evicted),
+        evicted=_by_path(walker.evicted),
         seconds=time.perf_counter() - started,
         _evicted_paths=frozenset(file.path for file in walker.evicted),
     )
@@ -219,23 +298,35 @@ def scan(
 
 def walk_folders(vault: Path, rules: PathRules, folder: str = "") -> Iterator[str]:
     """Yield the vault paths of `folder` and of all folders below it that are entered, parents first."""
+    border = Border(vault)
     pending = [folder]
     while pending:
         here = pending.pop()
         yield here
-        try:
-            with os.scandir(vault / here if here else vault) as entries:
-                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        except OSError:
-            continue
-        for name in names:
-            path = f"{here}/{name}" if here else name
-            if is_utf8_name(name) and rules.decide(path, is_dir=True) is not Decision.IGNORE:
-                pending.append(path)
+        prefix = f"{here}/" if here else ""
+        with suppress(OSError), SystemFiles().scandir(f"{vault}/{here}") as entries:
+            pending += [
+                prefix + entry.name
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False)
+                and is_utf8_name(entry.name)
+                and rules.decide(prefix + entry.name, is_dir=True) is not Decision.IGNORE
+                and not border.fault(entry, prefix + entry.name)
+            ]
 
 
-def _path_of(file: ScannedFile) -> str:
-    return file.stat.path
+def file_names(vault: Path, rules: PathRules) -> Iterator[str]:
+    """Yield the names of all files in the folders that are entered."""
+    for folder in walk_folders(vault, rules):
+        with suppress(OSError), SystemFiles().scandir(f"{vault}/{folder}") as entries:
+            yield from (entry.name for entry in entries if not entry.is_dir(follow_symlinks=False))
+
+
+def _by_path(files: list[ScannedFile]) -> tuple[ScannedFile, ...]:
+    """Return the files in the order of their paths, each once: a listing of a folder that changes, or of some
+    network and system folders, has a name twice. The last stat counts."""
+    found = {file.stat.path: file for file in files}
+    return tuple(found[path] for path in sorted(found))
 
 
 class _OnePath:
@@ -258,13 +349,17 @@ class _OnePath:
 class _Walker:
     """The state of one scan: the lists that it fills."""
 
-    def __init__(self, vault: Path, rules: PathRules, max_file_bytes: int, files: VaultFiles) -> None:
+    def __init__(
+        self, vault: Path, rules: PathRules, max_file_bytes: int, files: VaultFiles, border: Border
+    ) -> None:
         self._vault = vault
+        self._border = border
         self._files = files
         self._spelling = Spelling(self._identity, self._names_in)
         self._rules = rules
         self._max_file_bytes = max_file_bytes
         self._pending: list[str] = []
+        self._entered: set[str] = set()
         self.files: list[ScannedFile] = []
         self.skipped: list[tuple[str, str]] = []
         self.evicted: list[ScannedFile] = []
@@ -295,12 +390,13 @@ class _Walker:
         self._walk_pending()
 
     def _is_reached_plainly(self, folder: str) -> bool:
-        """Return whether every part is a folder and not a symbolic link, as in a walk from the root."""
-        place = str(self._vault)
+        """Return whether every part is a folder that a walk from the root enters, not a symbolic link."""
+        path = ""
         for part in folder.split("/") if folder else ():
-            place = f"{place}/{part}"
+            path = f"{path}/{part}" if path else part
             try:
-                if not stat.S_ISDIR(self._files.lstat(place).st_mode):
+                entry = _OnePath(self._files, self._vault, path)
+                if not entry.is_dir() or self._border.fault(entry, path):
                     return False
             except (FileNotFoundError, NotADirectoryError):
                 return False
@@ -325,6 +421,9 @@ class _Walker:
     def _walk_pending(self) -> None:
         while self._pending:
             here = self._pending.pop()
+            if here in self._entered:
+                continue
+            self._entered.add(here)
             prefix = f"{here}/" if here else ""
             try:
                 with self._files.scandir(f"{self._vault}/{here}") as entries:
@@ -337,13 +436,17 @@ class _Walker:
                 self._unreadable(here, error)
 
     def _entry(self, entry: Entry, path: str) -> None:
-        if not is_utf8_name(entry.name):
+        if not is_utf8_name(path):
             shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
             self.skipped.append((shown, "its name is not valid UTF-8"))
         elif entry.is_symlink():
             self._symlink(path)
         elif entry.is_dir(follow_symlinks=False):
-            if self._rules.decide(path, is_dir=True) is not Decision.IGNORE:
+            if self._rules.decide(path, is_dir=True) is Decision.IGNORE:
+                return
+            if fault := self._border.fault(entry, path):
+                self.skipped.append((path, fault))
+            else:
                 self._pending.append(path)
         else:
             self._file(entry, path)

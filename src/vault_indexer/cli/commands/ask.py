@@ -49,11 +49,11 @@ class Ask(NamedTuple):
         typer.Argument(metavar="QUESTION", help="As you would ask a person; - reads standard input."),
     ]
     limit: Annotated[
-        int,
+        int | None,
         typer.Option(
-            "--limit", "-n", **ASK.parameter("limit").range, help="Read at most N passages [10].", metavar="N"
+            "--limit", "-n", min=1, max=ASK.parameter("limit").maximum, help="Read at most N passages [10]."
         ),
-    ] = 0
+    ] = None
     no_model: Annotated[bool, typer.Option("--no-model", help="Quote notes, even with a language model.")] = (
         False
     )
@@ -67,7 +67,7 @@ class Ask(NamedTuple):
         """The parameters of the endpoint."""
         return {
             "q": query_text(self.question),
-            "limit": self.limit,
+            "limit": self.limit or 0,
             "model": not self.no_model,
             "fresh": self.fresh,
             "show_prompt": self.show_prompt,

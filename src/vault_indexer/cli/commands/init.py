@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
 from vault_indexer.cli.connection.connect import Connection
 from vault_indexer.cli.known_vaults import free_name, has_index
 from vault_indexer.cli.output.columns import skipped_in_words
-from vault_indexer.cli.output.progress import duration, showing
+from vault_indexer.cli.output.progress import Show, duration, showing
 from vault_indexer.cli.output.terminal import note
-from vault_indexer.cli.parameters import VaultSelection, one_command
+from vault_indexer.cli.parameters import VaultSelection, Yes, confirm_folder, one_command
 from vault_indexer.cli.vault_folder import (
     config_of,
     current_folder,
@@ -25,13 +28,13 @@ from vault_indexer.cli.vault_folder import (
 from vault_indexer.config import NamedVault, add_vault, starter_config
 from vault_indexer.config.edits import replace_config
 from vault_indexer.contract.requests import RebuildOptions
-from vault_indexer.daemon.discovery import read_daemon, shared_daemon_dir
+from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import DaemonError, UsageError
 from vault_indexer.serve.api.endpoints import STATUS, VAULTS
 from vault_indexer.serve.client import DaemonClient
-from vault_indexer.system import folder_slug, user_config_file
+from vault_indexer.system import folder_slug, user_config_file, with_home
 from vault_indexer.text.phrases import quantity
-from vault_indexer.vault import root_identity
+from vault_indexer.vault import IgnoreRules, file_names, root_identity
 
 _NOTICED_S = 30.0
 """A daemon looks at its configuration every few seconds."""
@@ -56,6 +59,7 @@ def init(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="Call the vault NAME, not after its folder.")
     ] = "",
+    yes: Yes = False,
     force: Annotated[bool, typer.Option("--force", hidden=True)] = False,
 ) -> None:
     """Add a folder of notes to your vaults and index it.
@@ -63,39 +67,49 @@ def init(
     The folder goes into the table [vaults] of your configuration. Nothing is written into the folder.
     """
     del force  # of earlier versions, which wrote a file into the vault
-    vault = _vault(selection, folder)
-    root_identity(vault)
+    vault = _vault(selection, folder, yes)
     own = VaultSelection(vault, selection.index_dir, selection.config)
     _register(selection, vault.absolute(), name)
     if daemon := read_daemon(shared_daemon_dir(config_of(selection, os.environ))):
         note("The running daemon indexes it now.")
-        note(_indexed_by(DaemonClient(daemon), vault))
+        try:
+            note(_indexed_by(daemon, vault))
+        except DaemonError as error:
+            note(f"{error} (indexer status)")
     else:
         _index(Connection(own))
     for line in _NEXT_STEPS:
         note(line)
 
 
-def _vault(selection: VaultSelection, folder: Path | None) -> Path:
+def _vault(selection: VaultSelection, folder: Path | None, yes: bool) -> Path:
     """The folder that is named, else the vault around the current folder, else that folder if it contains
-    Markdown. Raises UsageError."""
-    if folder is not None:
-        return folder.expanduser()
-    found = named_or_enclosing_vault(selection, os.environ)
-    if found is not None:
-        return found
-    here = current_folder()
-    if here is None or not any(here.rglob("*.md")):
+    Markdown. Asks about a folder that is hardly meant. Raises UsageError and VaultError."""
+    named = with_home(folder) if folder else named_or_enclosing_vault(selection, os.environ)
+    vault = named or current_folder()
+    if vault is not None:
+        root_identity(vault)
+        confirm_folder(vault, yes)
+    if vault is None or not (named or _has_notes(vault)):
         raise UsageError("There are no Markdown notes here. Name a folder, as in: indexer init ~/Notes")
-    return here
+    return vault
+
+
+def _has_notes(folder: Path) -> bool:
+    return any(name.endswith(".md") for name in file_names(folder, IgnoreRules()))
 
 
 def _register(selection: VaultSelection, vault: Path, name: str) -> None:
     """Add the vault to the table, unless it is there. What was named for this command alone is not added."""
     if is_pinned(selection) and selection.config is None:
+        if name:
+            raise UsageError("--name has no effect: with an index folder of its own, a vault is not listed")
         return
     listed = vaults_in_config(selection, os.environ)
-    if any(one.resolve() == vault.resolve() for one in listed.values()):
+    known = next((one for one, path in listed.items() if path.resolve() == vault.resolve()), "")
+    if known:
+        if name not in ("", known):
+            raise UsageError(f"--name: {vault} is called {known} already, in your table [vaults]")
         return
     file = config_of(selection, os.environ) or user_config_file(os.environ)
     if not file.exists():
@@ -106,23 +120,49 @@ def _register(selection: VaultSelection, vault: Path, name: str) -> None:
     note(f"Added {chosen} ({vault}) to {file}.")
 
 
-def _indexed_by(daemon: DaemonClient, vault: Path) -> str:
-    """What became of the vault in a daemon, which reads the changed configuration by itself."""
+def _indexed_by(info: DaemonInfo, vault: Path) -> str:
+    """What became of the vault in a daemon, which reads the changed configuration by itself. Returns once the
+    vault is searched by meaning, as without a daemon. Raises DaemonError."""
+    daemon = DaemonClient(info)
     until = time.monotonic() + _NOTICED_S
     while True:
-        try:
-            kept = [
-                one for one in daemon.ask(VAULTS)["vaults"] if Path(one["path"]).resolve() == vault.resolve()
-            ]
-        except DaemonError as error:
-            return f"{error} (indexer status)"
+        listed = daemon.ask(VAULTS)["vaults"]
+        kept = [one for one in listed if Path(one["path"]).resolve() == vault.resolve()]
         if kept and kept[0]["state"] in _NOT_OPENED:
             return f"It is not indexed: {kept[0]['problem']}"
         if kept and kept[0]["state"] == "ready" and not kept[0]["pending"]:
-            return f"Indexed {quantity(kept[0]['notes'], 'note')}."
+            own = DaemonClient(replace(info, url=f"{info.url}/vault/{quote(kept[0]['name'])}"))
+            return _wait_for_meaning(own) or f"Indexed {quantity(kept[0]['notes'], 'note')}."
         if not kept and time.monotonic() > until:
             return "The daemon has not seen the new vault yet (indexer status)."
         time.sleep(_LOOK_EVERY_S)
+
+
+def _wait_for_meaning(daemon: DaemonClient) -> str:
+    """Wait until every chunk of a daemon's vault has its vector, and say what can be searched meanwhile.
+    Returns what is wrong if they are not made; "" otherwise."""
+    started = changed = time.monotonic()
+    first = last = 0
+    with ExitStack() as drawn:
+        show: Show | None = None
+        while (found := daemon.ask(STATUS))["vectors_owed"]:
+            owed, now = found["vectors_owed"], time.monotonic()
+            if not first or owed < last:
+                first, last, changed = first or owed, owed, now
+            if found["detail"] or now - changed > _NOTICED_S:
+                missing = f"{quantity(owed, 'chunk')} of {found['chunks']:,}"
+                return f"Searched by word and link; meaning is missing for {missing} (indexer status)."
+            if show is None and owed < first:
+                left = duration((now - started) * owed / (first - owed))
+                note(f"Words and links can be searched now, meaning in about {left}.")
+                show = drawn.enter_context(showing())
+            if show is not None:
+                made = found["chunks"] - owed
+                notes = found["notes"] * made // found["chunks"]
+                took, total = now - started, found["notes"]
+                show({"stage": "vectors", "notes": notes, "total": total, "chunks": made, "seconds": took})
+            time.sleep(_LOOK_EVERY_S)
+    return ""
 
 
 def _index(connection: Connection) -> None:

@@ -44,7 +44,8 @@ class Around(NamedTuple):
     dot: Annotated[bool, typer.Option("--dot", help="Print them as DOT, for Graphviz.")] = False
     graphml: Annotated[bool, typer.Option("--graphml", help="Print them as GraphML.")] = False
     links_only: Annotated[
-        bool, typer.Option("--links-only", help="With these: leave out notes near in meaning alone.")
+        bool,
+        typer.Option("--links-only", help="With --dot or --graphml: leave out notes near in meaning alone."),
     ] = False
 
     @property
@@ -88,12 +89,12 @@ def links(
             raise UsageError("--depth, --dot and --graphml are about one NOTE")
         if output.json + around.dot + around.graphml > 1:
             raise UsageError("--json, --dot, --graphml: one at a time")
-        _show_files_around(Connection(selection), note, around, view.limit, output)
+        _show_files_around(Connection(selection, note=note), note, around, view.limit, output)
         return 0
     _check(note, view)
     lines.check(output)
     show = _Show(output, lines)
-    connection = Connection(selection)
+    connection = Connection(selection, note=note)
     if view.unresolved:
         return _show_unresolved(connection, view.limit, show)
     if view.orphans:
@@ -132,7 +133,7 @@ def _show_links(connection: Connection, path: str, limit: int | None, show: _Sho
     answer = connection.ask(LINKS, path=path, limit=limit)
     if not show.to_program(answer, connection.vault, _link_places(answer)):
         _print_links(out(), answer, connection.vault)
-    return 0
+    return 0 if answer["outgoing"] or answer["backlinks"] else NOTHING_FOUND
 
 
 def _link_places(answer: LinksAnswerJson) -> Iterator[NotePlace]:
@@ -194,8 +195,9 @@ def _show_unresolved(connection: Connection, limit: int | None, show: _Show) -> 
         for one in answer["unresolved"]
         for source in one["sources"]
     )
+    status = 0 if answer["unresolved"] else NOTHING_FOUND
     if show.to_program(answer, connection.vault, places):
-        return 0
+        return status
     console = out()
     _head(console, "links that lead nowhere", answer["links"])
     rows = []
@@ -208,14 +210,15 @@ def _show_unresolved(connection: Connection, limit: int | None, show: _Show) -> 
         )
     print_rows(console, rows, head=2)
     _say_more(answer["more"])
-    return 0
+    return status
 
 
 def _show_orphans(connection: Connection, limit: int | None, show: _Show) -> int:
     answer = connection.ask(ORPHANS, limit=limit)
     places = (NotePlace(one["path"], None, one["title"]) for one in answer["orphans"])
+    status = 0 if answer["orphans"] else NOTHING_FOUND
     if show.to_program(answer, connection.vault, places):
-        return 0
+        return status
     console = out()
     _head(console, "notes without links", answer["count"])
     rows = [
@@ -224,7 +227,7 @@ def _show_orphans(connection: Connection, limit: int | None, show: _Show) -> int
     ]
     print_rows(console, rows, head=2)
     _say_more(answer["more"])
-    return 0
+    return status
 
 
 def _show_mentions(connection: Connection, path: str, limit: int | None, show: _Show) -> int:
@@ -304,7 +307,7 @@ def _show_files_around(
         path=connection.path_of(note),
         depth=around.depth or 1,
         limit=limit or _FILES_SHOWN,
-        related=not around.links_only,
+        related=not around.links_only and (output.json or around.dot or around.graphml),
     )
     if output.json:
         print_json(graph)
@@ -363,16 +366,11 @@ def _printable(name: str) -> str:
 
 
 def _print_files(found: NoteGraphJson, vault: Path) -> None:
-    near = {edge["target"] for edge in found["edges"] if edge["kind"] == "related"}
-    linked = {
-        end for edge in found["edges"] if edge["kind"] == "link" for end in (edge["source"], edge["target"])
-    }
     rows = [
         (
             text((f"{node['distance']:>3}", "dim")),
             text((node["path"], path_style(vault, node["path"]))),
             text((node["title"], "")),
-            text(("related" if node["path"] in near and node["path"] not in linked else "", "dim")),
             text((quantity(node["degree"], "link"), "dim")),
         )
         for node in found["nodes"]

@@ -8,10 +8,18 @@ import typer
 
 from vault_indexer.cli.commands.status import upgrade_in_words
 from vault_indexer.cli.connection.connect import Connection, ask
+from vault_indexer.cli.known_vaults import has_index
 from vault_indexer.cli.output.columns import skipped_in_words
 from vault_indexer.cli.output.progress import duration, showing
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, Strategy, VaultSelection, one_command
+from vault_indexer.cli.parameters import (
+    Output,
+    Strategy,
+    VaultSelection,
+    Yes,
+    confirm_folder,
+    one_command,
+)
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.errors import UsageError
 from vault_indexer.serve.api.endpoints import EMBED, STATUS
@@ -30,6 +38,7 @@ def rebuild(
     keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of words.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Rebuild even if the vault looks empty.")] = False,
     strategy: Strategy = "",
+    yes: Yes = False,
 ) -> None:
     """Build the index again. The old one answers until the new one is complete."""
 
@@ -39,6 +48,8 @@ def rebuild(
             "--strategy: a daemon keeps this index by its own configuration. Stop it (indexer stop), "
             "or set [chunking] strategy in the configuration"
         )
+    if connection.index_dir is not None and not has_index(connection.index_dir):
+        confirm_folder(connection.vault, yes)
     with showing() as show:
         report = connection.rebuild(show, RebuildOptions(refit=not keep_weights, force=force))
     if output.json:

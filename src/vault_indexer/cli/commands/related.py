@@ -34,7 +34,7 @@ def related(
 ) -> int:
     """List the notes near a note, by meaning and link, and why."""
     lines.check(output)
-    connection = Connection(selection)
+    connection = Connection(selection, note=note)
     answer = connection.ask(RELATED, path=connection.path_of(note), limit=limit)
     if output.json:
         print_json(answer)

@@ -119,9 +119,11 @@ class Search(NamedTuple):
         typer.Argument(metavar="QUERY", help="Words, as you would ask a person; - reads standard input."),
     ]
     limit: Annotated[
-        int,
-        typer.Option("--limit", "-n", **SEARCH.parameter("limit").range, help="Show at most N notes [10]."),
-    ] = 0
+        int | None,
+        typer.Option(
+            "--limit", "-n", min=1, max=SEARCH.parameter("limit").maximum, help="Show at most N notes [10]."
+        ),
+    ] = None
     by: Annotated[By, typer.Option("--by", help="Every matching place, or the best of each note.")] = By.CHUNK
     fresh: Annotated[bool, typer.Option("--fresh", help="Index new changes first.")] = False
     as_you_type: Annotated[bool, typer.Option("--as-you-type", help="Complete the last word.")] = False
@@ -141,7 +143,7 @@ class Search(NamedTuple):
         """The parameters of the endpoint."""
         return {
             "q": query_text(self.query),
-            "limit": self.limit,
+            "limit": self.limit or 0,
             "by": self.by.value,
             "fresh": self.fresh,
             "as_you_type": self.as_you_type,
@@ -180,7 +182,7 @@ def search(
     lines.check(output)
     asked = search.parameters()
     if view.explain:
-        return _explain(Connection(selection), output, view.explain, asked)
+        return _explain(Connection(selection, note=view.explain), output, view.explain, asked)
     connection = Connection(selection, all_vaults=all_vaults or asks_all(selection, os.environ))
     answer = connection.ask(SEARCH, **asked)
     shown = ShownHits.of(answer, nearest=view.nearest)

@@ -32,7 +32,7 @@ from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import Settings, load
 from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemon_dir
 from vault_indexer.errors import ServiceError, UsageError, VaultError
-from vault_indexer.system import canonical_folder, log_dir, with_home
+from vault_indexer.system import canonical_folder, home_folder, log_dir, with_home
 from vault_indexer.text.control_characters import clean
 
 _NAMED_VAULT, _NAMED_INDEX, _NAMED_CONFIG = "INDEXER_VAULT", "INDEXER_INDEX_DIR", "INDEXER_CONFIG"
@@ -155,10 +155,16 @@ def _supervisor(system: str) -> tuple[str, Supervisor]:
 def _environment(environ: Mapping[str, str]) -> Environment:
     names = ("XDG_CONFIG_HOME", "XDG_STATE_HOME")
     variables = {name: environ[name] for name in names if os.path.isabs(environ.get(name, ""))}  # noqa: PTH117
-    user = getpass.getuser()
+    home = home_folder()
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):
+        user = ""
+    if home is None or not user:
+        raise ServiceError("a service is of a user with a name and a home folder: set USER and HOME")
     if sys.platform == "win32" and environ.get("USERDOMAIN"):
         user = f"{environ['USERDOMAIN']}\\{user}"
-    return Environment(Path.home(), user, variables)
+    return Environment(home, user, variables)
 
 
 def _named_vault(selection: VaultSelection, environ: Mapping[str, str]) -> Path | None:

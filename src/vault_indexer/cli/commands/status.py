@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_indexer.cli.commands.pause import until
 from vault_indexer.cli.connection.connect import ask
-from vault_indexer.cli.output.columns import count_skipped, from_home, print_row, shorten_path
+from vault_indexer.cli.output.columns import count_skipped, fitted_path, from_home, print_row
 from vault_indexer.cli.output.progress import duration, stage_in_words
 from vault_indexer.cli.output.terminal import out, print_json
 from vault_indexer.cli.parameters import Output, VaultSelection, one_command
@@ -48,7 +48,7 @@ def status(selection: VaultSelection, output: Output) -> None:
         return
     console = out()
     for name, value, style in _rows(found):
-        print_row(console, f"{shorten_path(name, console.width // 2):<{_NAME_WIDTH}}", value, style)
+        print_row(console, f"{fitted_path(console, name, console.width // 2):<{_NAME_WIDTH}}", value, style)
     for file in found["skipped"][:_NAMED]:
         print_row(console, "", f"{file['path']}: {file['reason']}", "dim", indent=2)
 

@@ -20,7 +20,14 @@ from vault_indexer.cli.known_vaults import (
     remember_vault,
 )
 from vault_indexer.cli.output.terminal import note, out, print_json, text
-from vault_indexer.cli.parameters import Output, VaultSelection, flatten_parameters
+from vault_indexer.cli.parameters import (
+    Output,
+    VaultSelection,
+    Yes,
+    complete_vault,
+    confirm_folder,
+    flatten_parameters,
+)
 from vault_indexer.cli.vault_folder import config_of, vaults_in_config
 from vault_indexer.config import (
     NamedVault,
@@ -33,7 +40,13 @@ from vault_indexer.daemon.discovery import DaemonInfo, read_daemon, shared_daemo
 from vault_indexer.errors import UsageError, VaultIndexerError
 from vault_indexer.serve.api.endpoints import VAULTS
 from vault_indexer.serve.client import DaemonClient, NotListeningError
-from vault_indexer.system import canonical_folder, default_index_dir, folder_slug, user_config_file
+from vault_indexer.system import (
+    canonical_folder,
+    default_index_dir,
+    folder_slug,
+    user_config_file,
+    with_home,
+)
 from vault_indexer.text.phrases import quantity
 from vault_indexer.vault import root_identity
 
@@ -50,12 +63,14 @@ def add(
     name: Name,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of notes.")],
     selection: VaultSelection,
+    yes: Yes = False,
 ) -> None:
     """Add a vault to your vaults. Nothing else in your configuration changes."""
     file = _file(selection)
-    root_identity(folder.expanduser())
-    path = folder.expanduser().absolute()
-    index_dir = selection.index_dir.expanduser().absolute() if selection.index_dir else None
+    root_identity(with_home(folder))
+    path = with_home(folder).absolute()
+    confirm_folder(path, yes)
+    index_dir = with_home(selection.index_dir).absolute() if selection.index_dir else None
     add_vault(file, NamedVault(name, path, index_dir))
     note(f"Added {name} ({path}) to {file}.")
     if _daemon(selection) is not None:
@@ -63,7 +78,12 @@ def add(
 
 
 def remove(
-    name: Name,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", autocompletion=complete_vault, help="Its name in the list, or its folder."
+        ),
+    ],
     selection: VaultSelection,
     delete: Annotated[bool, typer.Option("--delete-index", help="Delete its index, too.")] = False,
 ) -> None:

@@ -21,6 +21,7 @@ from vault_indexer.cli.vault_folder import (
     named_or_enclosing_vault,
     note_in_vault,
     only_vault,
+    vault_of_note,
     vaults_in_config,
 )
 from vault_indexer.contract.parameters import Value
@@ -73,8 +74,10 @@ class Connection:
     A daemon that ends before a request is reported on standard error; this process answers then.
     """
 
-    def __init__(self, selection: VaultSelection, *, all_vaults: bool = False) -> None:
-        """Raises VaultIndexerError where no vault can be meant."""
+    def __init__(self, selection: VaultSelection, *, all_vaults: bool = False, note: str = "") -> None:
+        """`note`: the note that the command is about, as a person names it; it may tell which vault is meant.
+        Raises VaultIndexerError where no vault can be meant."""
+        selection = vault_of_note(note, selection, os.environ) if note else selection
         self._selection = selection
         self._all_vaults = all_vaults
         self.vault = Path()

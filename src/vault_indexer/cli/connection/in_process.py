@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from vault_indexer.api import open_named
 from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
-from vault_indexer.cli.known_vaults import remember_vault
+from vault_indexer.cli.known_vaults import has_index, remember_vault
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import print_warnings
 from vault_indexer.cli.parameters import VaultSelection
@@ -28,7 +29,7 @@ from vault_indexer.contract.parameters import Value
 from vault_indexer.contract.requests import RebuildOptions
 from vault_indexer.daemon.assembly import Target
 from vault_indexer.daemon.local_session import WITHOUT_DAEMON
-from vault_indexer.errors import DaemonError, UnavailableError, UsageError
+from vault_indexer.errors import DaemonError, IndexUnusableError, UnavailableError, UsageError
 from vault_indexer.model import DaemonState, Progress
 from vault_indexer.serve.api.endpoints import Answer, Endpoint
 from vault_indexer.serve.api.respond import AnswerContext, answer
@@ -82,13 +83,21 @@ class DirectDispatcher:
     """
 
     def __init__(
-        self, target: Target | None, named: Sequence[NamedVault], config_file: Path | None, *, remember: bool
+        self,
+        target: Target | None,
+        named: Sequence[NamedVault],
+        config_file: Path | None,
+        *,
+        remember: bool,
+        builds: bool = True,
     ) -> None:
-        """`target` is None for all vaults, which `named` lists. `remember`: record the vault as known."""
+        """`target` is None for all vaults, which `named` lists. `remember`: record the vault as known.
+        `builds`: a request may build a missing index."""
         self._target = target
         self._named = named
         self._config_file = config_file
         self._remember = remember
+        self._builds = builds
 
     def ask(self, endpoint: Endpoint[Answer], **parameters: Value) -> Answer:
         """The answer of an endpoint. Raises DaemonError for one that needs a daemon, UsageError for one that
@@ -123,6 +132,8 @@ class DirectDispatcher:
             with ExitStack() as opened, showing() as show:
                 yield open_named(self._named, self._config_file, _encoded(show), opened)
             return
+        if not (self._builds or has_index(self._target.index_dir)):
+            raise IndexUnusableError(_never_indexed(self._target.vault))
         with open_service(self._target, build=build) as service:
             self._record(self._target)
             yield Vaults.of(service)
@@ -133,7 +144,25 @@ class DirectDispatcher:
 
 
 def dispatcher_for(target: Target, selection: VaultSelection) -> DirectDispatcher:
-    return DirectDispatcher(target, (), None, remember=not is_pinned(selection))
+    return DirectDispatcher(
+        target, (), None, remember=not is_pinned(selection), builds=_may_build(target, selection)
+    )
+
+
+def _may_build(target: Target, selection: VaultSelection) -> bool:
+    """Whether a question may build a missing index: of the vault around the current folder, of one that the
+    configuration names, and in an index folder that is named. A mistyped `--vault` builds nothing."""
+    settings = target.config.settings
+    listed = (settings.vault, *(named.path for named in settings.vaults.values()))
+    return (
+        settings.index.dir is not None
+        or any(folder is not None and folder.resolve() == target.vault for folder in listed)
+        or not (selection.vault or os.environ.get("INDEXER_VAULT"))
+    )
+
+
+def _never_indexed(vault: Path) -> str:
+    return f"{vault} was never indexed: run `indexer init {shlex.quote(str(vault))}`"
 
 
 def dispatcher_for_all(selection: VaultSelection) -> DirectDispatcher:

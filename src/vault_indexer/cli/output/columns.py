@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from vault_indexer.cli.output.terminal import text
+from vault_indexer.system import home_folder
 from vault_indexer.text.control_characters import clean
 from vault_indexer.text.phrases import quantity
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 _COLUMN_WIDTH = 60
 _LEAST_WIDTH = 20
 """Columns for the text of a row, however narrow the terminal says that it is."""
+
+_NARROW = 60
+"""A terminal with fewer columns wraps what wider ones cut to one line."""
 
 _CUT = "…"
 
@@ -42,10 +46,14 @@ def print_ends(console: Console, path: str, style: str, end: str, *, indent: int
     long path is cut in its middle; two spaces behind the path where a program reads."""
     if not console.is_terminal:
         line = text((" " * indent, ""), (path, style), (f"  {end}" if end else "", ""))
-        console.print(line, no_wrap=True, overflow="ignore", crop=False)
+        console.print(line, no_wrap=True)
         return
     room = max(_LEAST_WIDTH, console.width - indent - cell_width(end) - (2 if end else 0))
-    shown = text((" " * indent, ""), (shorten_path(clean(path), room), style))
+    shown = text((" " * indent, ""), (fitted_path(console, clean(path), room), style))
+    if end and console.width < _NARROW and shown.cell_len + 2 + cell_width(end) > console.width:
+        console.print(shown, no_wrap=True)
+        print_row(console, "", end, "green", indent=indent + 2)
+        return
     if end:
         gap = max(2, console.width - shown.cell_len - cell_width(end))
         shown.append_text(text((" " * gap, ""), (end, "green")))
@@ -57,7 +65,7 @@ def print_row(console: Console, name: str, value: str, style: str, *, indent: in
     lead = text((" " * indent + name + "  " * bool(name and value), "bold"))
     shown = text((value, style))
     if not console.is_terminal:
-        console.print(lead.append_text(shown), no_wrap=True, overflow="ignore", crop=False)
+        console.print(lead.append_text(shown), no_wrap=True)
         return
     lead_width = lead.cell_len
     for line in shown.wrap(console, max(_LEAST_WIDTH, console.width - lead_width), overflow="fold"):
@@ -68,8 +76,13 @@ def print_row(console: Console, name: str, value: str, style: str, *, indent: in
 
 def from_home(path: str) -> str:
     """The path with `~` for the home folder."""
-    home = str(Path.home())
-    return f"~{path[len(home) :]}" if path == home or path.startswith(f"{home}/") else path
+    home = str(home_folder() or "/")
+    return f"~{path[len(home) :]}" if f"{path}/".startswith(f"{home}/") else path
+
+
+def fitted_path(console: Console, path: str, width: int) -> str:
+    """The path in at most `width` columns, but whole on a narrow terminal."""
+    return path if console.width < _NARROW else shorten_path(path, width)
 
 
 def shorten_path(path: str, width: int) -> str:
@@ -114,7 +127,7 @@ def print_rows(console: Console, rows: Sequence[Sequence[Text]], *, head: int) -
     lines = _in_columns(rows)
     if not console.is_terminal or all(line.cell_len <= console.width for line in lines):
         for line in lines:
-            console.print(line, no_wrap=True, overflow="ignore", crop=False)
+            console.print(line, no_wrap=True)
         return
     indent = max(row[0].cell_len for row in rows) + 2
     for row in rows:
@@ -142,7 +155,7 @@ def _print_wrapped(console: Console, row: Sequence[Text], head: int, indent: int
     for part in parts:
         for line in part.wrap(console, width, overflow="fold"):
             line.rstrip()
-            console.print(lead + line, no_wrap=True, overflow="ignore", crop=False)
+            console.print(lead + line, no_wrap=True)
             lead = text((" " * indent, ""))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from vault_indexer.cli.output.columns import cut_text, path_style, print_ends, print_row, shorten_path
+from vault_indexer.cli.output.columns import cut_text, fitted_path, path_style, print_ends, print_row
 from vault_indexer.cli.output.terminal import lines_text, note, out, text
 from vault_indexer.text.control_characters import clean
 
@@ -132,7 +132,7 @@ def print_places(hits: Sequence[HitJson], folder_of: FolderOf) -> None:
     console = out()
     for hit in hits:
         end = f":{hit['line']}" if has_text(hit) else ""
-        path = shorten_path(f"{_path(hit)}{end}", console.width // 2)
+        path = fitted_path(console, f"{_path(hit)}{end}", console.width // 2)
         copies = f" ({found})" if (found := copies_of(hit)) else ""
         line = text((path, path_style(folder_of(hit), hit["path"])), (f"{copies}  ", "dim"))
         line.append_text(cut_text(_snippet(hit), console.width - line.cell_len, _first_mark(hit)))

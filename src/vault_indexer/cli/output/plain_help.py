@@ -25,6 +25,49 @@ _METAVARS = {"int": "N", "integer": "N", "float": "X", "path": "PATH"}
 _GLOBAL_OPTIONS = "Options of every command (--vault, --json, ...): indexer --help"
 
 
+EXAMPLES: Mapping[str, str] = {
+    "init": "indexer init ~/Notes",
+    "help": "indexer help query-language",
+    "search": 'indexer search "rings of Saturn" -tag:draft',
+    "ask": "indexer ask when is the dough ready",
+    "related": "indexer related Kitchen/Bread.md",
+    "links": 'indexer links "Night sky" --depth 2',
+    "open": "indexer open",
+    "status": "indexer status --json",
+    "check": "indexer check --repair",
+    "rebuild": "indexer rebuild --vault work",
+    "vault add": "indexer vault add work ~/Work/Notes",
+    "vault list": "indexer vault list",
+    "vault remove": "indexer vault remove work --delete-index",
+    "config show": "indexer config show",
+    "config edit": "EDITOR=vim indexer config edit",
+    "config path": "indexer config path",
+    "start": "indexer start",
+    "stop": "indexer stop --all-vaults",
+    "mcp": "indexer mcp --vault work",
+    "serve": "indexer serve --vault ~/Notes",
+    "embed": "indexer embed --now",
+    "pause": "indexer pause --for 2h",
+    "resume": "indexer resume",
+    "service install": "indexer service install",
+    "service uninstall": "indexer service uninstall",
+    "service status": "indexer service status",
+    "service logs": "indexer service logs --lines 50",
+    "inspect": "indexer inspect Kitchen/Bread.md",
+    "export": "indexer export > notes.jsonl",
+    "eval run": "indexer eval run --cases evals/cases",
+    "eval drift": "indexer eval drift --cases evals/cases",
+    "eval snapshot": "indexer eval snapshot --cases evals/cases",
+    "eval rank": "indexer eval rank --cases evals/cases",
+    "eval generate": "indexer eval generate --vault work",
+    "eval tune": "indexer eval tune --vault work",
+    "eval judge": 'indexer eval judge "rings of Saturn"',
+    "gateway": "indexer gateway vaults --config gateway.toml",
+    "completion": 'eval "$(indexer completion bash)"',
+}
+"""An example of each command by its words: for its help, the reference and the man page."""
+
+
 class PlainCommand(TyperCommand):
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         arguments = [one for one in self.params if one.param_type_name == "argument"]
@@ -41,6 +84,9 @@ class PlainCommand(TyperCommand):
             formatter, "Arguments", [(_argument_name(one), getattr(one, "help", "")) for one in arguments]
         )
         _write_rows(formatter, "Options", [_option_row(one) for one in options])
+        if example := EXAMPLES.get(ctx.command_path.partition(" ")[2]):
+            with formatter.section("Example"):
+                formatter.write(f"{'':{formatter.current_indent}}{example}\n")
         _write_text(formatter, _GLOBAL_OPTIONS)
 
 

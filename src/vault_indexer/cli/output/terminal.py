@@ -144,6 +144,11 @@ def out() -> Console:
             """rich would end the process with status 1, which means "nothing found"."""
             raise BrokenPipeError
 
+        def print(self, *lines: Any, **options: Any) -> None:
+            """A line that is not wrapped here is wrapped by the terminal: nothing of it is cut."""
+            uncut: dict[str, Any] = {"overflow": "ignore", "crop": False} if options.get("no_wrap") else {}
+            super().print(*lines, **options, **uncut)
+
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     return Output(file=styled(sys.stdout), highlight=False, width=width, markup=False)
 

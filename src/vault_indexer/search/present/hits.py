@@ -435,7 +435,7 @@ class HitBuilder:
             return frozenset()
         distinct = frozenset(paths)
         files = self._catalog.files_at(distinct)
-        return distinct - {path for path, row in files.items() if is_unchanged(self._folder, row)}
+        return distinct - {path for path, row in files.items() if is_unchanged(self._folder, row, row.digest)}
 
 
 @lru_cache(maxsize=4096)
