@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from vault_indexer.api import open_named
 from vault_indexer.bootstrap import named_vaults, open_index, open_to_rebuild, resolve_target
-from vault_indexer.cli.known_vaults import has_index, remember_vault
+from vault_indexer.cli.known_vaults import has_index, recorded_vaults, remember_vault
 from vault_indexer.cli.output.progress import showing
 from vault_indexer.cli.output.terminal import print_warnings
 from vault_indexer.cli.parameters import VaultSelection
@@ -133,7 +133,10 @@ class DirectDispatcher:
                 yield open_named(self._named, self._config_file, _encoded(show), opened)
             return
         if not (self._builds or has_index(self._target.index_dir)):
-            raise IndexUnusableError(_never_indexed(self._target.vault))
+            vault = self._target.vault
+            raise IndexUnusableError(
+                f"{vault} was never indexed: run `indexer init {shlex.quote(str(vault))}`"
+            )
         with open_service(self._target, build=build) as service:
             self._record(self._target)
             yield Vaults.of(service)
@@ -151,18 +154,15 @@ def dispatcher_for(target: Target, selection: VaultSelection) -> DirectDispatche
 
 def _may_build(target: Target, selection: VaultSelection) -> bool:
     """Whether a question may build a missing index: of the vault around the current folder, of one that the
-    configuration names, and in an index folder that is named. A mistyped `--vault` builds nothing."""
+    configuration names or that was indexed elsewhere, and in an index folder that is named."""
     settings = target.config.settings
     listed = (settings.vault, *(named.path for named in settings.vaults.values()))
     return (
         settings.index.dir is not None
         or any(folder is not None and folder.resolve() == target.vault for folder in listed)
+        or any(known.folder == target.vault for known in recorded_vaults())
         or not (selection.vault or os.environ.get("INDEXER_VAULT"))
     )
-
-
-def _never_indexed(vault: Path) -> str:
-    return f"{vault} was never indexed: run `indexer init {shlex.quote(str(vault))}`"
 
 
 def dispatcher_for_all(selection: VaultSelection) -> DirectDispatcher:

@@ -146,8 +146,9 @@ def out() -> Console:
 
         def print(self, *lines: Any, **options: Any) -> None:
             """A line that is not wrapped here is wrapped by the terminal: nothing of it is cut."""
-            uncut: dict[str, Any] = {"overflow": "ignore", "crop": False} if options.get("no_wrap") else {}
-            super().print(*lines, **options, **uncut)
+            if options.get("no_wrap"):
+                options.update(overflow="ignore", crop=False)
+            super().print(*lines, **options)
 
     width = None if sys.stdout.isatty() else _PIPE_WIDTH
     return Output(file=styled(sys.stdout), highlight=False, width=width, markup=False)
