@@ -43,7 +43,6 @@ def test_the_file_of_a_default_generation() -> None:
         'token_weights = "idf-3f2a"\n'
         'language_model = ""\n'
         'word_vectors = "wordllama/l2_supercat_256"\n'
-        'link_style = "obsidian"\n'
         "\n"
         "[embedding_model]\n"
         'provider = "wordllama"\n'
