@@ -226,24 +226,32 @@ def test_nodes_say_what_the_chunk_and_its_note_are(vault: Vault) -> None:
     assert (node.metadata["aliases"], node.metadata["frontmatter"]) == ([], {})
 
 
-LINKED = "# Pots\n\nThe glaze of [[Ash]] is thin. [Clay](Clay.md) is thick. ![[Kiln.png]] and [[Ash|it]].\n"
+LINKED = (
+    "# Pots\n\nThe glaze of [[Ash]] is thin. [Clay](Clay.md) is thick. "
+    "Now ![[Kiln.png]] and [[Ash|it]] again.\n"
+)
 """One line that is cut in windows: a link is in the one where it starts."""
 
+COPIES = ("Pots.md", "Older pots.md")
 LINKS = [(["Ash"], []), ([], ["Clay.md"]), (["Kiln.png", "Ash"], [])]
 
 
 def test_a_chunk_has_the_links_that_start_in_it_wherever_it_is_read(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
-    (notes / "Pots.md").write_text(LINKED, encoding="utf-8")
+    for name in COPIES:
+        (notes / name).write_text(LINKED, encoding="utf-8")
     chunking = {"strategy": "word", "chunk_size": 6, "chunk_overlap": 0}
     names = ("doc_id", "wikilinks", "markdown_links")
     with open_vault(notes, tmp_path / "index", chunking=chunking, index={"workers": 1}) as opened:
         retrieved = VaultRetriever(opened).retrieve("glaze clay kiln thin thick")
         hits = opened.search("glaze clay kiln thin thick").results
-    document = Document(text=LINKED, metadata={"path": "Pots.md"})
+    shown = hits[0].doc_id
+    for one in retrieved:
+        assert sorted((f"{shown}.md", *one.metadata["copies"])) == sorted(COPIES)
+    document = Document(text=LINKED, metadata={"path": f"{shown}.md"})
     parser = VaultNodeParser(strategy="word", options={"chunk_size": 6, "chunk_overlap": 0})
-    wanted = [("Pots", *links) for links in LINKS]
+    wanted = [(shown, *links) for links in LINKS]
     for nodes in ([one.node for one in retrieved], parser.get_nodes_from_documents([document])):
         by_place = sorted(nodes, key=lambda node: node.metadata["start_char"])
         assert [tuple(node.metadata[name] for name in names) for node in by_place] == wanted

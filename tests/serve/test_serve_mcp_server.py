@@ -222,6 +222,13 @@ def user(action: str, confirm: bool, asked: list[str]) -> Callable[..., Awaitabl
     return callback
 
 
+def test_a_hit_names_the_notes_with_the_same_text(tmp_path: Path) -> None:
+    text = "# Marmot\n\nThe marmot whistles at noon.\n"
+    with opened(tmp_path, {"Marmot.md": text, "Old/Marmot.md": text}) as service:
+        (hit,) = Tools(Vaults.of(service)).answer("search", query="marmot")["results"]
+    assert (hit["path"], hit["copies"]) == ("Marmot.md", ["Old/Marmot.md"])
+
+
 async def choose_paragraph(client: Client) -> Mapping[str, Any]:
     return structured(await client.call_tool("set_chunker", {"strategy": "paragraph", "confirm": True}))
 

@@ -51,6 +51,7 @@ UNSHOWN_KEYS = (
     "markdown_links",
     "aliases",
     "frontmatter",
+    "copies",
 )
 """Numbers and flags that would only be noise for a model that embeds or reads a node."""
 

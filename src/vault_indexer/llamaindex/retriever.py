@@ -109,6 +109,7 @@ def _node(hit: Hit) -> NodeWithScore:
             "modified_time": hit.modified_time,
             "tags": list(hit.tags),
             "stale": hit.stale,
+            "copies": list(hit.copies),
         },
         excluded_embed_metadata_keys=[*UNSHOWN_KEYS, *extra],
         excluded_llm_metadata_keys=[*UNSHOWN_KEYS, *extra],

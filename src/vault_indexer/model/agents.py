@@ -15,7 +15,7 @@ class FoundNote:
     """A hit in few tokens. `id` is what `fetch` takes: the path, behind the name of the vault where several
     are kept; `url` is the resource with its text. The text is either a `snippet` around the match, or the
     `content` of the chunk together with the time at which the note changed last. `passage` is the text around
-    the hit, where that was asked for."""
+    the hit, where that was asked for. `copies` are the paths of notes with the same text, 20 at most."""
 
     id: str
     title: str
@@ -30,6 +30,7 @@ class FoundNote:
     modified_time: Annotated[str, OMIT_EMPTY] = ""
     passage: Annotated[Passage | None, OMIT_EMPTY] = None
     vault: Annotated[str, OMIT_EMPTY] = ""
+    copies: Annotated[tuple[str, ...], OMIT_EMPTY] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -201,6 +201,9 @@ def _row_values(view: ToolView, arguments: Mapping[str, Value]) -> dict[str, Val
     return values
 
 
+_MOST_COPIES = 20
+
+
 def _search(view: ToolView, context: AnswerContext, arguments: Mapping[str, Value]) -> Object:
     found: SearchAnswer = _asked(SEARCH, context, _row_values(view, arguments))
     is_full = arguments["detail"] == "full"
@@ -223,6 +226,7 @@ def _found_note(context: AnswerContext, hit: Hit, *, is_full: bool) -> FoundNote
         end_line=hit.end_line,
         relevance=hit.relevance,
         vault=hit.vault,
+        copies=hit.copies[:_MOST_COPIES],
     )
     if is_full:
         return replace(found, content=hit.content, modified_time=hit.modified_time, passage=hit.passage)
