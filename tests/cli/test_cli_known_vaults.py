@@ -89,8 +89,8 @@ def test_init_adds_no_vault_whose_index_is_named_for_this_command_alone(copied: 
 
 
 def test_init_in_a_folder_without_notes_asks_for_one(sandbox: Sandbox) -> None:
-    (sandbox.root / "home").mkdir()
-    ran = sandbox.run("init", cwd=sandbox.root / "home")
+    (sandbox.root / "empty").mkdir()
+    ran = sandbox.run("init", cwd=sandbox.root / "empty")
     assert ran.code == 2
     assert ran.complains("There are no Markdown notes here", "indexer init ~/Notes")
     assert not own_config(sandbox).exists()

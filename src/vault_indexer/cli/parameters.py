@@ -243,7 +243,8 @@ def _exit_status(command: Callable[[], int | None]) -> int:
         _discard_output()
         where = f": {error.filename}" if error.filename else ""
         home = home_folder()
-        advice = "" if home and home.is_dir() else "; set HOME to your home folder"
+        is_home_missing = error.filename and not (home and home.is_dir())
+        advice = "; set HOME to your home folder" if is_home_missing else ""
         complain(UnavailableError(f"{error.strerror}{where}{advice}"))
         return UnavailableError.exit_code
     except ValueError as error:  # pydantic's are
