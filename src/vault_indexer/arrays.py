@@ -59,7 +59,7 @@ def row_products(rows: NDArray[Number], vector: NDArray[Number]) -> NDArray[Numb
     return found
 
 
-# Code shared by embedders: texts that C code can read, and the unit vectors that the index stores.
+# The unit vectors that the index stores.
 
 
 def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -68,9 +68,3 @@ def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     lengths[lengths == 0] = 1
     unit: NDArray[np.float32] = vectors / lengths
     return unit
-
-
-def encodable(text: str) -> str:
-    """The text without characters that C code cannot read: a null character ends a string there, and a lone
-    surrogate has no UTF-8."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()

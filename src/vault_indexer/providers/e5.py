@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vault_indexer.arrays import encodable, unit_rows
+from vault_indexer.arrays import unit_rows
 from vault_indexer.errors import ProviderError
 from vault_indexer.ports import EmbeddingModel
 from vault_indexer.providers.remote import extra_needed
 from vault_indexer.system import batches
+from vault_indexer.text.control_characters import encodable
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors

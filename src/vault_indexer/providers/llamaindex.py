@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from vault_indexer.arrays import encodable, unit_rows
+from vault_indexer.arrays import unit_rows
 from vault_indexer.config.manifest import E5_PREFIXES
 from vault_indexer.config.settings import EmbeddingSettings
 from vault_indexer.errors import ProviderError
@@ -23,6 +23,7 @@ from vault_indexer.providers.remote import (
     package_folder,
     require_setting,
 )
+from vault_indexer.text.control_characters import encodable
 
 if TYPE_CHECKING:
     from vault_indexer.ports import Vectors

@@ -50,3 +50,9 @@ def json_text(
     text = json.dumps(data, ensure_ascii=False, indent=indent, separators=separators, sort_keys=is_sorted)
     # These characters occur only in strings, where the escape is valid.
     return _ESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def encodable(text: str) -> str:
+    """The text without characters that C code cannot read: a null character ends a string there, and a lone
+    surrogate has no UTF-8."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()

@@ -44,10 +44,9 @@ def tokenizer_for(key: str, name: str) -> Tokenizer:
     `module:function` imports code: callers must not pass a name from a note or a vault.
     """
     if name.startswith(_TIKTOKEN):
-        return _FunctionTokenizer(partial(_tiktoken_offsets, _tiktoken(key, name.removeprefix(_TIKTOKEN))))
+        return tokenizer_from(_tiktoken(key, name.removeprefix(_TIKTOKEN)))
     if name.endswith(".json"):
-        encode = _from_file(key, Path(name).expanduser()).encode
-        return _FunctionTokenizer(lambda text: encode(text, add_special_tokens=False).offsets)
+        return tokenizer_from(_from_file(key, Path(name).expanduser()))
     module, colon, function = name.partition(":")
     if not (colon and module and function):
         raise UsageError(f"{key} = {name!r}: must be a tokenizer.json, tiktoken:NAME or module:function")

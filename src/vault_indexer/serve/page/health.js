@@ -3,7 +3,7 @@
 import { ApiError, get, post } from "./api.js";
 import { daemonState } from "./daemon.js";
 import { announce, count, h, quantity } from "./dom.js";
-import { address } from "./route.js";
+import { address, noteName } from "./route.js";
 
 /**
  * Show the view. The signal ends its requests and listeners.
@@ -190,7 +190,7 @@ function wanted(health) {
       h("strong", { dir: "auto" }, one.target), h("small", {}, ` ${quantity(one.count, "link")}, from `),
       ...one.sources.slice(0, 3).flatMap((/** @type {import("./shapes").LinkPlace} */ source, /** @type {number} */ at) => [at ? ", " : "",
         h("a", { href: address("note", { path: source.path, line: source.line }), dir: "auto" },
-          (source.path.split("/").pop() ?? "").replace(/\.md$/, ""))])))));
+          noteName(source.path))])))));
 }
 
 /**

@@ -32,6 +32,15 @@ export function address(view, values = {}) {
 }
 
 /**
+ * The file's name without `.md`.
+ *
+ * @param {string} path
+ */
+export function noteName(path) {
+  return path.replace(/^.*\//, "").replace(/\.md$/, "");
+}
+
+/**
  * What opens a file in Obsidian. Null in a folder that is no vault of Obsidian's: there the server names the file
  * itself, and a browser opens no file from this page.
  * @param {string} uri of a note or a hit

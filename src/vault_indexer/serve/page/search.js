@@ -5,7 +5,7 @@ import { recordClick } from "./clicks.js";
 import { noteLoss } from "./daemon.js";
 import { announce, byId, h, marked, quantity, setTitle } from "./dom.js";
 import { recentQueries, rememberQuery } from "./recent.js";
-import { address, go, obsidianAddress, setAddress } from "./route.js";
+import { address, go, noteName, obsidianAddress, setAddress } from "./route.js";
 import { hasShortcuts } from "./settings.js";
 
 const FIELDS = "path,kind,title,language,header_path,line,uri,relevance,snippet,marks,tags,copies,shares";
@@ -305,7 +305,7 @@ class SearchView {
     const details = h("div", { class: "why", id: `why-${at}`, hidden: true });
     const toggle = h("button", { type: "button", class: "quiet", "aria-expanded": "false",
       "aria-controls": `why-${at}`, onclick: () => this.toggleWhy(hit, asked, details, toggle) }, "Why");
-    const [, folder = "", name] = /^(?:(.*)\/)?([^/]*?)(?:\.md)?$/.exec(hit.path) ?? [];
+    const folder = hit.path.split("/").slice(0, -1).join("/");
     if (this.explained.has(place(hit))) void this.toggleWhy(hit, asked, details, toggle);
     const opened = () => {
       rememberQuery(asked.q);
@@ -318,7 +318,7 @@ class SearchView {
         to ? h("a", { class: "hit-title", ...text, href: to, onclick: opened }, hit.title)
           : h("span", { class: "hit-title", tabindex: -1, ...text }, hit.title),
         h("span", { class: "hit-path", dir: "auto" }, hit.vault ? `${hit.vault}: ` : null,
-          name === hit.title ? folder : hit.path,
+          noteName(hit.path) === hit.title ? folder : hit.path,
           here ? null : ` ${hit.kind}`),
         hit.copies && h("span", { class: "hit-path", title: hit.copies.join("\n") }, copyCount(hit.copies))),
       hit.header_path && h("p", { class: "hit-headings", ...text }, hit.header_path),

@@ -604,8 +604,9 @@ class CatalogReader:
         return [_chunk_row(row, texts.get(row[1], ""), links[row[1]]) for row in rows]
 
     def _written_links(self, note_ids: Set[int]) -> dict[int, list[WrittenLink]]:
+        """The links of each note, in order of their places."""
         links: dict[int, list[WrittenLink]] = {note_id: [] for note_id in note_ids}
-        sql = "SELECT note_id, start_pos, kind, target FROM links WHERE note_id IN (%s)"
+        sql = "SELECT note_id, start_pos, kind, target FROM links WHERE note_id IN (%s) ORDER BY start_pos"
         for note_id, start, kind, target in self.rows_in(sql, note_ids):
             links[note_id].append(WrittenLink(start, LinkKind(kind), target))
         return links
@@ -631,4 +632,4 @@ def _chunk_row(row: Row, text: str, links: list[WrittenLink]) -> ChunkRow:
         extra=loaded if isinstance(loaded, dict) else {},
         embed=bool(is_embedded),
     )
-    return ChunkRow(int(key), int(note_id), chunk.with_links(sorted(links)))
+    return ChunkRow(int(key), int(note_id), chunk.with_links(links))
